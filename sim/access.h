@@ -1,0 +1,59 @@
+/*
+ * Memory accesses as the simulator takes them, and where they go.
+ *
+ * An access is one load or store instruction's touch of memory: an address and a width in bytes. Accesses never
+ * arrive one by one. The unit is the burst: an ordered list of runs, repeated n_times.
+ *
+ *     for (t = 0; t < n_times; t++)
+ *         for (r = 0; r < n_runs; r++)
+ *             for (i = 0; i < run[r].count; i++)
+ *                 access(run[r].addr + t * run[r].step_bytes + i * run[r].stride_bytes, run[r].access_bytes)
+ *
+ * That is the shape of what kernels do (a micro-kernel's k loop is one burst: a load of the input panel, then n_f
+ * broadcasts of the filter panel, repeated k times), so a burst of a few dozen bytes stands for thousands of accesses.
+ *
+ * Tags and phases are small numbers that the caller gives a meaning (which tensor, which part of the algorithm); the
+ * simulator only keeps its counts apart by them.
+ */
+#ifndef SIM_ACCESS_H
+#define SIM_ACCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_kind {
+    SIM_LOAD,
+    SIM_STORE,
+};
+
+enum {
+    SIM_MAX_TAGS = 8,
+    SIM_MAX_PHASES = 4,
+    SIM_MAX_BURST_RUNS = 64, /* no burst holds more runs than this */
+};
+
+struct sim_run {
+    uint64_t addr;         /* byte address of the first access of the first repetition */
+    int64_t stride_bytes;  /* from one access to the next within a repetition; any sign, may be 0 */
+    int64_t step_bytes;    /* from one repetition to the next; any sign, may be 0 */
+    uint32_t count;        /* accesses per repetition; 0 makes the run empty */
+    uint32_t access_bytes; /* width of each access, at least 1; it may straddle lines */
+    uint8_t kind;          /* enum sim_kind */
+    uint8_t tag;           /* < SIM_MAX_TAGS */
+    uint8_t phase;         /* < SIM_MAX_PHASES */
+};
+
+/*
+ * A consumer of bursts: the simulator, a trace writer, a test that counts. Embed it as a member and recover the
+ * enclosing object in accept(). run[] belongs to the caller and may change after accept() returns.
+ */
+struct sim_sink {
+    void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
+};
+
+static inline void sim_emit(struct sim_sink *sink, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    sink->accept(sink, run, n_runs, n_times);
+}
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * What a simulation counted. All counts are exact integers.
+ *
+ * Terms
+ *   load, store      one load or store instruction's access as it reached the first level, whatever its width
+ *   read, write      a line request arriving at a level. At the first level: one per line that a load or store touches
+ *                    (a straddling access makes two). Further out: line fetches and write-backs from the level inside.
+ *   load miss        of a level: a load at least one of whose lines was in neither this level nor any inside it. Counted
+ *                    once per load, as MEM_LOAD_RETIRED:Lx_MISS does, so load_misses / loads is the paper's miss rate.
+ *   write-back       a dirty victim leaving this level for the next one out
+ *
+ * Each count is kept per tag and phase. Requests carry the tag and phase of the access that caused them; a write-back
+ * carries the tag of the store that last dirtied the line and the phase in which it is evicted.
+ */
+#ifndef SIM_STATS_H
+#define SIM_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/access.h"
+#include "sim/machine.h"
+
+struct sim_level_counts {
+    uint64_t reads;       /* line reads arriving */
+    uint64_t read_misses; /* of those, not present */
+    uint64_t writes;      /* line writes arriving */
+    uint64_t write_misses;
+    uint64_t load_misses; /* load instructions not served by this level or any inside it */
+    uint64_t write_backs; /* dirty lines sent outwards */
+};
+
+struct sim_cell { /* everything that is counted for one (tag, phase) */
+    uint64_t loads;
+    uint64_t stores;
+    uint64_t load_bytes;
+    uint64_t store_bytes;
+    struct sim_level_counts level[SIM_MAX_LEVELS];
+    uint64_t memory_read_lines; /* lines of the last level's size, fetched from memory */
+    uint64_t memory_written_lines;
+};
+
+struct sim_stats {
+    size_t n_levels;
+    struct sim_cell cell[SIM_MAX_TAGS][SIM_MAX_PHASES];
+};
+
+/* Adds src to dst, count by count. */
+void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src);
+
+/* The sum over all tags and phases; over one tag (all its phases); over one phase (all tags). */
+struct sim_cell sim_stats_total(const struct sim_stats *s);
+struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag);
+struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase);
+
+#endif

@@ -1,0 +1,147 @@
+/* Runs the suites: tests [--suite NAME] [--seed N] [--repeat N] [--list]. */
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_rng;
+
+static const struct test_suite *const suites[] = {
+    &suite_rng,
+};
+
+static const size_t n_suites = sizeof suites / sizeof suites[0];
+
+static struct {
+    uint64_t seed;
+    unsigned repeat;
+    unsigned n_skipped;
+} run = { .seed = 1, .repeat = 1 };
+
+unsigned test_rounds(unsigned usual)
+{
+    return usual * run.repeat;
+}
+
+void test_skip(const char *why, ...)
+{
+    va_list args;
+
+    va_start(args, why);
+    printf("skipped: ");
+    vprintf(why, args);
+    printf(" ...");
+    va_end(args);
+    run.n_skipped++;
+}
+
+bool test_check(bool condition, const char *what, ...)
+{
+    va_list args;
+
+    if (!condition) {
+        va_start(args, what);
+        printf("\n    ");
+        vprintf(what, args);
+        va_end(args);
+    }
+    CU_ASSERT(condition);
+    return condition;
+}
+
+static void reseed(void)
+{
+    rng_seed(run.seed);
+}
+
+static int register_suite(const struct test_suite *s)
+{
+    CU_pSuite suite = CU_add_suite_with_setup_and_teardown(s->name, NULL, NULL, reseed, NULL);
+
+    if (!suite)
+        return -1;
+    for (const struct test_case *c = s->cases; c->name; c++) {
+        if (!CU_add_test(suite, c->name, c->run))
+            return -1;
+    }
+    return 0;
+}
+
+static int usage(const char *why, const char *what)
+{
+    fprintf(stderr, "tests: %s '%s'\nusage: tests [--suite NAME] [--seed N] [--repeat N] [--list]\n", why, what);
+    return 2;
+}
+
+static int parse_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno || end == text || *end || *text == '-' ? -EINVAL : 0;
+}
+
+static int list_suites(void)
+{
+    for (size_t i = 0; i < n_suites; i++)
+        for (const struct test_case *c = suites[i]->cases; c->name; c++)
+            printf("%s: %s\n", suites[i]->name, c->name);
+    return 0;
+}
+
+static int finish(const char *suite)
+{
+    unsigned n_run = CU_get_number_of_tests_run();
+    unsigned n_failed = CU_get_number_of_tests_failed();
+
+    printf("%u passed, %u failed, %u skipped\n", n_run - n_failed - run.n_skipped, n_failed, run.n_skipped);
+    if (n_failed)
+        printf("repeat with: build/tests --seed %" PRIu64 " --repeat %u%s%s\n", run.seed, run.repeat,
+               suite ? " --suite " : "", suite ? suite : "");
+    if (!n_run)
+        fprintf(stderr, "tests: no test ran\n");
+    CU_cleanup_registry();
+    return n_failed || !n_run ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL;
+    uint64_t repeat = 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--list"))
+            return list_suites();
+        if (i + 1 == argc)
+            return usage("unknown option, or one without its value:", argv[i]);
+        if (!strcmp(argv[i], "--suite"))
+            only = argv[++i];
+        else if (!strcmp(argv[i], "--seed") && !parse_number(argv[i + 1], &run.seed))
+            i++;
+        else if (!strcmp(argv[i], "--repeat") && !parse_number(argv[i + 1], &repeat) && repeat && repeat < 1u << 20)
+            i++;
+        else
+            return usage("unknown option or bad value:", argv[i]);
+    }
+    run.repeat = (unsigned)repeat;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("seed %" PRIu64 "\n", run.seed);
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    for (size_t i = 0; i < n_suites; i++) {
+        if ((!only || !strcmp(only, suites[i]->name)) && register_suite(suites[i])) {
+            fprintf(stderr, "tests: cannot register suite '%s': %s\n", suites[i]->name, CU_get_error_msg());
+            return 1;
+        }
+    }
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    return finish(only);
+}

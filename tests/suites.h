@@ -1,0 +1,29 @@
+/*
+ * The test suites: one per unit, one file each, listed in tests/main.c. A test is a function without arguments that
+ * uses CUnit's CU_ASSERT macros; its random numbers (tests/rng.h) start from the printed seed every time.
+ */
+#ifndef TESTS_SUITES_H
+#define TESTS_SUITES_H
+
+#include <stdbool.h>
+
+struct test_case {
+    const char *name; /* a sentence that says what holds */
+    void (*run)(void);
+};
+
+struct test_suite {
+    const char *name;
+    const struct test_case *cases; /* ends with { NULL, NULL } */
+};
+
+/* How many random cases to try: `usual` in `make test`, more with --repeat. */
+unsigned test_rounds(unsigned usual);
+
+/* Prints "skipped: <why>" for the running test; the test then returns. */
+void test_skip(const char *why, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints what went wrong and records a failure of the running test, when condition is false. Returns condition. */
+bool test_check(bool condition, const char *what, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
