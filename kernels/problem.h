@@ -1,0 +1,46 @@
+/*
+ * One convolution's shape: fp32, NCHW activations, OIHW filters, as frameworks define it (ONNX Conv, PyTorch conv2d).
+ *
+ *   input   [n][c][h][w]
+ *   filter  [k][c / groups][r][s]
+ *   output  [n][k][p][q]    p = (h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1)) / stride_h + 1, q likewise
+ *
+ * Names of the SConv paper: INc c, INh h, INw w, OUTc k, OUTh p, OUTw q, Fh r, Fw s. A window is one output position;
+ * windows are numbered through the flattened [p][q] plane. The reduction index of a group is (channel * r + fh) * s + fw.
+ */
+#ifndef KERNELS_PROBLEM_H
+#define KERNELS_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct conv_problem {
+    size_t n;             /* images in the batch */
+    size_t c, h, w;       /* input channels, height, width */
+    size_t k, r, s;       /* filters; filter height, width */
+    size_t stride_h, stride_w;
+    size_t pad_top, pad_left, pad_bottom, pad_right;
+    size_t dilation_h, dilation_w;
+    size_t groups;        /* divides c and k; groups == c is depthwise */
+    size_t p, q;          /* output height, width; set by conv_problem_finish() */
+};
+
+/*
+ * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or with one line in why:
+ *   -EINVAL     a size, stride, dilation or group count of 0; channels or filters that groups do not divide; a filter
+ *               larger than the padded input
+ *   -EOVERFLOW  the bytes of a tensor, or of the im2col matrix, exceed PTRDIFF_MAX
+ */
+int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes);
+
+/* Per group: channels, filters, reduction length (channels * r * s). */
+size_t conv_group_channels(const struct conv_problem *p);
+size_t conv_group_filters(const struct conv_problem *p);
+size_t conv_reduction(const struct conv_problem *p);
+
+size_t conv_windows(const struct conv_problem *p);   /* p * q, of one image */
+double conv_macs(const struct conv_problem *p);      /* nominal multiply-adds, padding taps included */
+bool conv_is_pointwise(const struct conv_problem *p); /* 1x1, unit stride, no padding: the paper's 219 */
+bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b);
+
+#endif
