@@ -11,9 +11,13 @@
 #include "tests/suites.h"
 
 extern const struct test_suite suite_rng;
+extern const struct test_suite suite_exp_table;
+extern const struct test_suite suite_exp_model;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
+    &suite_exp_table,
+    &suite_exp_model,
 };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];

@@ -1,0 +1,14 @@
+/* How the modules of this folder report errors: a code to act on, and one line for the reader. */
+#ifndef EXPERIMENTS_EXP_ERROR_H
+#define EXPERIMENTS_EXP_ERROR_H
+
+#include <stddef.h>
+
+/* Prints the line into why[why_bytes], cut where it does not fit, control characters as blanks (why may be NULL if
+ * why_bytes is 0). Returns err. */
+int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...) __attribute__((format(printf, 4, 5)));
+
+/* A string like printf's, from malloc; NULL when out of memory. */
+char *exp_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,303 @@
+#include "experiments/exp_model.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/exp_error.h"
+#include "experiments/exp_table.h"
+
+struct shape_column {
+    const char *name;
+    size_t offset; /* of a size_t in struct conv_problem */
+    size_t low;    /* smallest value allowed */
+    bool is_optional; /* 1 where the column is missing */
+};
+
+#define SHAPE(column, member, low, is_optional) { column, offsetof(struct conv_problem, member), low, is_optional }
+
+static const struct shape_column shape_columns[] = {
+    SHAPE("batch", n, 1, true),
+    SHAPE("in_c", c, 1, false),
+    SHAPE("in_h", h, 1, false),
+    SHAPE("in_w", w, 1, false),
+    SHAPE("out_c", k, 1, false),
+    SHAPE("k_h", r, 1, false),
+    SHAPE("k_w", s, 1, false),
+    SHAPE("stride_h", stride_h, 1, false),
+    SHAPE("stride_w", stride_w, 1, false),
+    SHAPE("pad_top", pad_top, 0, false),
+    SHAPE("pad_left", pad_left, 0, false),
+    SHAPE("pad_bottom", pad_bottom, 0, false),
+    SHAPE("pad_right", pad_right, 0, false),
+    SHAPE("group", groups, 1, false),
+    SHAPE("dilation_h", dilation_h, 1, false),
+    SHAPE("dilation_w", dilation_w, 1, false),
+};
+
+enum { N_SHAPE_COLUMNS = sizeof shape_columns / sizeof shape_columns[0] };
+
+static const size_t no_column = SIZE_MAX;
+
+struct columns {
+    size_t name;
+    size_t shape[N_SHAPE_COLUMNS];
+};
+
+static int find_columns(const struct exp_table *t, struct columns *c, char *why, size_t why_bytes)
+{
+    int err = exp_table_column(t, "name", &c->name, why, why_bytes);
+
+    for (size_t i = 0; i < N_SHAPE_COLUMNS && !err; i++) {
+        err = exp_table_column(t, shape_columns[i].name, &c->shape[i], why, why_bytes);
+        if (err && shape_columns[i].is_optional) {
+            c->shape[i] = no_column;
+            err = 0;
+        }
+    }
+    return err ? -EINVAL : 0;
+}
+
+static int read_size(const struct exp_table *t, size_t row, size_t column, const struct shape_column *s, size_t *value,
+                     char *why, size_t why_bytes)
+{
+    uint64_t number;
+    int err = exp_table_u64(t, row, column, &number, why, why_bytes);
+
+    if (err)
+        return err == -ERANGE ? -EOVERFLOW : err;
+    if (number > SIZE_MAX)
+        return exp_fail(why, why_bytes, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], s->name,
+                        exp_table_string(t, row, column));
+    if (number < s->low)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], s->name,
+                        exp_table_string(t, row, column), s->low);
+    *value = (size_t)number;
+    return 0;
+}
+
+static int check_name(const struct exp_table *t, size_t row, const char *name, char *why, size_t why_bytes)
+{
+    if (!*name)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, '' is empty", t->path, t->line[row]);
+    for (const char *c = name; *c; c++) {
+        if (iscntrl((unsigned char)*c))
+            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, a control character after '%.*s'", t->path,
+                            t->line[row], (int)(c - name), name);
+    }
+    return 0;
+}
+
+static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row, char *why,
+                      size_t why_bytes)
+{
+    const char *name = exp_table_string(t, row, c->name);
+    char reason[256] = "";
+    int err = check_name(t, row, name, why, why_bytes);
+
+    for (size_t i = 0; i < N_SHAPE_COLUMNS && !err; i++) {
+        size_t *value = (size_t *)(void *)((char *)&l->problem + shape_columns[i].offset);
+
+        *value = 1;
+        if (c->shape[i] != no_column)
+            err = read_size(t, row, c->shape[i], &shape_columns[i], value, why, why_bytes);
+    }
+    if (err)
+        return err;
+    err = conv_problem_finish(&l->problem, reason, sizeof reason);
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
+    l->line = t->line[row];
+    l->index = (unsigned)row + 1;
+    l->name = strdup(name);
+    return l->name ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+}
+
+static bool ends_in_csv(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length > 4 && !strcmp(text + length - 4, ".csv");
+}
+
+static char *model_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash ? slash + 1 : path);
+
+    if (name && ends_in_csv(name))
+        name[strlen(name) - 4] = '\0';
+    return name;
+}
+
+static int read_layers(struct exp_model *m, const struct exp_table *t, char *why, size_t why_bytes)
+{
+    struct columns columns;
+    int err = find_columns(t, &columns, why, why_bytes);
+
+    if (err)
+        return err;
+    if (!t->n_rows)
+        return exp_fail(why, why_bytes, -EINVAL, "%s: no layers, only a header", t->path);
+    m->name = model_name(t->path);
+    m->path = strdup(t->path);
+    m->layer = calloc(t->n_rows, sizeof *m->layer);
+    if (!m->name || !m->path || !m->layer)
+        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+    for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
+        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why, why_bytes);
+    return err;
+}
+
+int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_table t;
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    err = exp_table_read(&t, path, why, why_bytes);
+    if (err)
+        return err;
+    err = read_layers(m, &t, why, why_bytes);
+    exp_table_release(&t);
+    if (err)
+        exp_model_release(m);
+    return err;
+}
+
+static int is_table(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && ends_in_csv(entry->d_name);
+}
+
+/* Says that `which` is unknown and lists the tables of a folder. */
+static int unknown_model(const char *folder, const char *which, char *why, size_t why_bytes)
+{
+    struct dirent **entry = NULL;
+    int n = scandir(folder, &entry, is_table, alphasort);
+    size_t used;
+
+    if (n < 0)
+        return exp_fail(why, why_bytes, -ENOENT, "unknown model '%s': cannot list '%s': %s", which, folder,
+                        strerror(errno));
+    exp_fail(why, why_bytes, 0, "unknown model '%.60s'; known:", which);
+    for (int i = 0; i < n; i++) {
+        used = strlen(why);
+        exp_fail(why + used, why_bytes - used, 0, " %.*s", (int)strlen(entry[i]->d_name) - 4, entry[i]->d_name);
+        free(entry[i]);
+    }
+    free(entry);
+    used = strlen(why);
+    return exp_fail(why + used, why_bytes - used, -ENOENT, " (or the path of a .csv table)");
+}
+
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
+{
+    char *folder, *path;
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    if (!*which)
+        which = "(empty name)";
+    if (strchr(which, '/') || ends_in_csv(which))
+        return exp_model_read(m, which, why, why_bytes);
+    folder = exp_format("%s/models", experiments_dir);
+    path = folder ? exp_format("%s/%s.csv", folder, which) : NULL;
+    err = path ? exp_model_read(m, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (err == -ENOENT)
+        err = unknown_model(folder, which, why, why_bytes);
+    free(path);
+    free(folder);
+    return err;
+}
+
+static int no_match(const struct exp_model *m, const char *pattern, char *why, size_t why_bytes)
+{
+    size_t used;
+
+    exp_fail(why, why_bytes, 0, "no layer of %s matches '%.60s'; it has", m->name, pattern);
+    for (size_t i = 0; i < m->n_layers && i < 6; i++) {
+        used = strlen(why);
+        exp_fail(why + used, why_bytes - used, 0, "%s %.40s", i ? "," : "", m->layer[i].name);
+    }
+    used = strlen(why);
+    return exp_fail(why + used, why_bytes - used, -ENOENT, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+}
+
+static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (!fnmatch(pattern, m->layer[i].name, 0))
+            any = keep[i] = true;
+    }
+    return any;
+}
+
+/* Marks what each pattern of the list matches; cuts the list up. */
+static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char *why, size_t why_bytes)
+{
+    size_t n_patterns = 0;
+    char *rest = patterns;
+
+    while (rest) {
+        char *pattern = rest + strspn(rest, " \t"), *end = strchr(pattern, ',');
+
+        rest = end ? end + 1 : NULL;
+        end = end ? end : pattern + strlen(pattern);
+        while (end > pattern && (end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+        *end = '\0';
+        if (!*pattern)
+            continue;
+        n_patterns++;
+        if (!mark_matches(m, pattern, keep))
+            return no_match(m, pattern, why, why_bytes);
+    }
+    return n_patterns ? 0 : exp_fail(why, why_bytes, -EINVAL, "the list of layer patterns is empty");
+}
+
+static void keep_marked(struct exp_model *m, const bool *keep)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (keep[i])
+            m->layer[n++] = m->layer[i];
+        else
+            free(m->layer[i].name);
+    }
+    m->n_layers = n;
+}
+
+int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes)
+{
+    char *copy = strdup(patterns);
+    bool *keep = calloc(m->n_layers, sizeof *keep);
+    int err = copy && keep ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = mark_all(m, copy, keep, why, why_bytes);
+    if (!err)
+        keep_marked(m, keep);
+    free(keep);
+    free(copy);
+    return err;
+}
+
+void exp_model_release(struct exp_model *m)
+{
+    for (size_t i = 0; i < m->n_layers; i++)
+        free(m->layer[i].name);
+    free(m->layer);
+    free(m->path);
+    free(m->name);
+    *m = (struct exp_model){ 0 };
+}
