@@ -11,11 +11,15 @@
 #include "tests/suites.h"
 
 extern const struct test_suite suite_rng;
+extern const struct test_suite suite_exp_csv;
+extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
 extern const struct test_suite suite_exp_model;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
+    &suite_exp_csv,
+    &suite_exp_outdir,
     &suite_exp_table,
     &suite_exp_model,
 };
