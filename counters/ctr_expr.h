@@ -1,0 +1,29 @@
+/*
+ * Formulas of event groups: names, decimal numbers, + - * /, a leading minus, parentheses. The usual precedence,
+ * from left to right, in double.
+ *
+ * Counts that could not be had are missing, never zero, and so is everything computed from them. A division by zero
+ * and a result that is not finite are missing too.
+ */
+#ifndef CTR_EXPR_H
+#define CTR_EXPR_H
+
+#include <stddef.h>
+
+/*
+ * What a name (not terminated; name_chars long) stands for. Returns 0 with *value set, -ENODATA if its value is
+ * missing, -ENOENT if there is no such name.
+ */
+typedef int (*ctr_expr_lookup_fn)(void *context, const char *name, size_t name_chars, double *value);
+
+/*
+ * Evaluates text. Returns 0; -ENODATA if the value is missing; -EINVAL for bad syntax and -ENOENT for an unknown name,
+ * both with the offset of the culprit in *error_at (may be NULL). The formula is always read to its end, so a missing
+ * value never hides an error. *value is set only on success.
+ */
+int ctr_expr_eval(const char *text, ctr_expr_lookup_fn lookup, void *context, double *value, size_t *error_at);
+
+/* Length of the name (letter or underscore, then letters, digits, underscores) that text starts with, or 0. */
+size_t ctr_expr_name_chars(const char *text);
+
+#endif

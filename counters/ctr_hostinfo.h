@@ -1,0 +1,14 @@
+/*
+ * Describes the computer a measurement comes from, as `key: value` lines: CPU, microcode, caches, cores,
+ * virtualisation, clock frequency, kernel and C library, compiler, memory, and whether hardware counters are
+ * available. A value that cannot be had reads `missing (reason)`. Host names and user names are left out.
+ */
+#ifndef CTR_HOSTINFO_H
+#define CTR_HOSTINFO_H
+
+#include <stdio.h>
+
+/* Returns 0 or -EIO if writing failed. Not thread-safe (see ctr_event.h). */
+int ctr_hostinfo_print(FILE *out);
+
+#endif

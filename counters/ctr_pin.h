@@ -1,0 +1,24 @@
+/*
+ * Pins the calling thread to one core, because a thread that moves leaves its caches behind.
+ */
+#ifndef CTR_PIN_H
+#define CTR_PIN_H
+
+#include <stddef.h>
+
+struct ctr_pin {
+    int core;         /* where the thread is at this moment */
+    size_t n_allowed; /* cores it may run on: 1 if it is pinned */
+    int first_allowed;
+};
+
+/*
+ * Pins to wanted, or with wanted = -1 to the core the thread is on. *core (may be NULL) is where it then is. Returns 0,
+ * or -errno with the reason; -EINVAL if the thread is not allowed there, and it stays where it was.
+ */
+int ctr_pin(int wanted, int *core, char *why, size_t why_bytes);
+
+/* Reports the calling thread's placement. Returns 0 or -errno. */
+int ctr_pin_state(struct ctr_pin *p);
+
+#endif

@@ -1,0 +1,287 @@
+#include "counters/ctr_session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_event.h"
+#include "counters/ctr_expr.h"
+#include "counters/ctr_text.h"
+
+struct ctr_session {
+    const struct ctr_group *group;
+    struct ctr_perf_set set[CTR_MAX_SETS];
+    bool is_measured[CTR_MAX_SETS];
+};
+
+static int add_event(struct ctr_session *s, const struct ctr_event *e, char *why, size_t why_bytes)
+{
+    char reason[256];
+    struct ctr_event_code code;
+    int err = ctr_event_encode(e->name, &code, reason, sizeof reason);
+
+    if (err)
+        return ctr_fail(err, why, why_bytes, "%s:%u: %s", s->group->path, e->line, reason);
+    err = ctr_perf_add(&s->set[e->set], &code);
+    return err ? ctr_perf_explain(err, e->name, why, why_bytes) : 0;
+}
+
+int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, char *why, size_t why_bytes)
+{
+    int err = 0;
+
+    *s = calloc(1, sizeof **s);
+    if (!*s)
+        return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
+    (*s)->group = g;
+    for (size_t i = 0; !err && i < g->n_events; i++)
+        err = add_event(*s, &g->event[i], why, why_bytes);
+    if (err) {
+        ctr_session_close(*s);
+        *s = NULL;
+    }
+    return err;
+}
+
+void ctr_session_close(struct ctr_session *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->group->n_sets; i++)
+        ctr_perf_close(&s->set[i]);
+    free(s);
+}
+
+int ctr_session_start_set(struct ctr_session *s, size_t set)
+{
+    if (set >= s->group->n_sets)
+        return -EINVAL;
+    s->is_measured[set] = true;
+    return ctr_perf_start(&s->set[set]);
+}
+
+int ctr_session_start(struct ctr_session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < s->group->n_sets; i++)
+        err = ctr_session_start_set(s, i);
+    return err;
+}
+
+/* Stops every set even after an error: none may go on counting. Stopping one that does not count is harmless. */
+int ctr_session_stop(struct ctr_session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < s->group->n_sets; i++) {
+        int e = s->is_measured[i] ? ctr_perf_stop(&s->set[i]) : 0;
+
+        err = err ? err : e;
+    }
+    return err;
+}
+
+int ctr_scale(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns, double *value)
+{
+    if (!time_running_ns || time_running_ns > time_enabled_ns)
+        return -ENODATA;
+    *value = (double)count;
+    if (time_running_ns < time_enabled_ns)
+        *value *= (double)time_enabled_ns / (double)time_running_ns;
+    return 0;
+}
+
+static void note_scale(struct ctr_reading *r, const struct ctr_set_reading *t)
+{
+    double scale = 0;
+
+    if (ctr_scale(1, t->time_enabled_ns, t->time_running_ns, &scale))
+        return;
+    r->is_scaled = r->is_scaled || t->time_running_ns < t->time_enabled_ns;
+    if (scale > r->max_scale)
+        r->max_scale = scale;
+}
+
+static void take_counts(struct ctr_reading *r, size_t set, const struct ctr_counts *c)
+{
+    r->set[set] = (struct ctr_set_reading){ true, c->time_enabled_ns, c->time_running_ns };
+    note_scale(r, &r->set[set]);
+    for (size_t i = 0; i < r->group->n_events; i++) {
+        const struct ctr_event *e = &r->group->event[i];
+        struct ctr_event_reading *out = &r->event[i];
+
+        if (e->set != set)
+            continue;
+        out->raw = c->value[e->position];
+        out->has_value = !ctr_scale(out->raw, c->time_enabled_ns, c->time_running_ns, &out->value);
+    }
+}
+
+int ctr_session_read(struct ctr_session *s, struct ctr_reading *out)
+{
+    *out = (struct ctr_reading){ .group = s->group, .max_scale = 1 };
+    for (size_t i = 0; i < s->group->n_sets; i++) {
+        struct ctr_counts counts;
+        int err = s->is_measured[i] ? ctr_perf_read(&s->set[i], &counts) : 0;
+
+        if (err)
+            return err;
+        if (s->is_measured[i])
+            take_counts(out, i, &counts);
+    }
+    return 0;
+}
+
+static int measure_empty(struct ctr_perf_set *set, struct ctr_counts *counts)
+{
+    int err = ctr_perf_start(set);
+
+    if (!err)
+        err = ctr_perf_stop(set);
+    return err ? err : ctr_perf_read(set, counts);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The lower median of one column of the samples; column[n] is scratch space. */
+static uint64_t median(const struct ctr_counts *sample, size_t n, size_t event, uint64_t *column)
+{
+    for (size_t i = 0; i < n; i++)
+        column[i] = sample[i].value[event];
+    qsort(column, n, sizeof *column, by_value);
+    return column[(n - 1) / 2];
+}
+
+static int set_overhead(struct ctr_perf_set *set, size_t n, struct ctr_counts *out)
+{
+    struct ctr_counts *sample = calloc(n, sizeof *sample);
+    uint64_t *column = calloc(n, sizeof *column);
+    size_t n_ran = 0;
+    int err = sample && column ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < n; i++) {
+        err = measure_empty(set, &sample[n_ran]);
+        n_ran += !err && sample[n_ran].time_running_ns == sample[n_ran].time_enabled_ns;
+    }
+    *out = (struct ctr_counts){ .time_enabled_ns = 1, .time_running_ns = n_ran > 0 };
+    for (size_t e = 0; !err && n_ran && e < set->n_events; e++)
+        out->value[e] = median(sample, n_ran, e, column);
+    free(column);
+    free(sample);
+    return err;
+}
+
+int ctr_session_overhead(struct ctr_session *s, unsigned n_repeats, struct ctr_reading *out)
+{
+    *out = (struct ctr_reading){ .group = s->group, .max_scale = 1 };
+    if (!n_repeats)
+        return -EINVAL;
+    for (size_t i = 0; i < s->group->n_sets; i++) {
+        struct ctr_counts counts;
+        int err = set_overhead(&s->set[i], n_repeats, &counts);
+
+        s->is_measured[i] = false;
+        if (err)
+            return err;
+        take_counts(out, i, &counts);
+    }
+    return 0;
+}
+
+int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhead)
+{
+    if (r->group != overhead->group)
+        return -EINVAL;
+    for (size_t i = 0; i < r->group->n_events; i++) {
+        struct ctr_event_reading *e = &r->event[i];
+
+        if (e->has_value && overhead->event[i].has_value)
+            e->value = e->value > overhead->event[i].value ? e->value - overhead->event[i].value : 0;
+    }
+    return 0;
+}
+
+/* What evaluating a formula found out. */
+struct lookup {
+    const struct ctr_reading *reading;
+    size_t missing; /* index of the last event without a value, or n_events */
+};
+
+static int value_of_label(void *context, const char *name, size_t name_chars, double *value)
+{
+    struct lookup *l = context;
+    const struct ctr_reading *r = l->reading;
+    size_t i = ctr_group_event_index(r->group, name, name_chars);
+
+    if (i == r->group->n_events)
+        return -ENOENT;
+    if (!r->event[i].has_value) {
+        l->missing = i;
+        return -ENODATA;
+    }
+    *value = r->event[i].value;
+    return 0;
+}
+
+int ctr_reading_event(const struct ctr_reading *r, const char *label, double *value)
+{
+    struct lookup l = { .reading = r };
+
+    return value_of_label(&l, label, strlen(label), value);
+}
+
+static int evaluate(const struct ctr_reading *r, const char *name, double *value, struct lookup *l)
+{
+    size_t i = ctr_group_metric_index(r->group, name);
+
+    *l = (struct lookup){ .reading = r, .missing = r->group->n_events };
+    if (i == r->group->n_metrics)
+        return -ENOENT;
+    return ctr_expr_eval(r->group->metric[i].formula, value_of_label, l, value, NULL);
+}
+
+int ctr_reading_metric(const struct ctr_reading *r, const char *name, double *value)
+{
+    struct lookup l;
+
+    return evaluate(r, name, value, &l);
+}
+
+static int explain_event(const struct ctr_reading *r, size_t event, char *why, size_t why_bytes)
+{
+    const struct ctr_event *e = &r->group->event[event];
+    const struct ctr_set_reading *t = &r->set[e->set];
+
+    if (!t->is_measured)
+        return ctr_fail(-ENODATA, why, why_bytes, "%s: its event set %zu of %zu was not measured", e->label,
+                        e->set + 1, r->group->n_sets);
+    return ctr_fail(-ENODATA, why, why_bytes,
+                    "%s: its event set never got on the counters (running %" PRIu64 " of %" PRIu64 " ns): the region "
+                    "is too short for sets taking turns, or a counter is in use elsewhere (kernel.nmi_watchdog = 1 "
+                    "takes one)",
+                    e->label, t->time_running_ns, t->time_enabled_ns);
+}
+
+int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes)
+{
+    struct lookup l;
+    double value;
+    int err = evaluate(r, name, &value, &l);
+
+    if (!err)
+        return ctr_fail(0, why, why_bytes, "%s: not missing", name);
+    if (err == -ENOENT)
+        return ctr_fail(err, why, why_bytes, "group %s/%s has no metric '%s'", r->group->uarch, r->group->name, name);
+    if (l.missing < r->group->n_events)
+        return explain_event(r, l.missing, why, why_bytes);
+    return ctr_fail(err, why, why_bytes, "%s: division by zero in '%s'", name,
+                    r->group->metric[ctr_group_metric_index(r->group, name)].formula);
+}

@@ -1,0 +1,24 @@
+/*
+ * A monotonic clock, and what it costs to read it.
+ *
+ * It is CLOCK_MONOTONIC: never set back, but NTP may slew its rate by up to 0.05 %, far below what a shared machine's
+ * clock frequency moves.
+ */
+#ifndef CTR_TIMER_H
+#define CTR_TIMER_H
+
+#include <stdint.h>
+
+uint64_t ctr_now_ns(void); /* since an arbitrary start; only differences mean anything */
+
+struct ctr_timer {
+    uint64_t kernel_resolution_ns; /* what clock_getres claims */
+    uint64_t step_ns;              /* the smallest step seen between two readings; 0 if it never stepped */
+    double overhead_ns;            /* time per reading: the fastest batch, free of interruptions */
+    double typical_overhead_ns;    /* median over the batches */
+};
+
+/* Measures the clock for well under a millisecond (up to some where reading it is a system call). 0 or -errno. */
+int ctr_timer_measure(struct ctr_timer *t);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Hardware data breakpoints as counters: how often the running code touches one element, exactly, without any
+ * performance counter. They work in most virtual machines, so they are the ground truth for "how often does the real
+ * kernel access this address" where counters are refused.
+ *
+ * What is counted on x86: instructions of the calling thread in user mode that access at least one of the watched
+ * bytes, once per instruction, whatever the width (a 64-byte load over a watched float counts once; so does a
+ * read-modify-write). Prefetches do not count, nor does what the kernel does for a system call. x86 has no reads-only
+ * breakpoint: watch the same address twice, and reads are READS_AND_WRITES less WRITES (a read-modify-write is in
+ * both). Every counted access is a trap of some microseconds: watched code is slow and its timing worthless.
+ */
+#ifndef CTR_WATCH_H
+#define CTR_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CTR_MAX_WATCHES = 4 }; /* the debug registers of x86; other CPUs may have fewer */
+
+enum ctr_watch_kind {
+    CTR_WATCH_WRITES,
+    CTR_WATCH_READS_AND_WRITES,
+};
+
+struct ctr_watch_point {
+    const volatile void *addr; /* a multiple of bytes */
+    unsigned bytes;            /* 1, 2, 4 or 8 */
+    enum ctr_watch_kind kind;
+};
+
+struct ctr_watch;
+
+/*
+ * Watches n_points (1 .. CTR_MAX_WATCHES) for the calling thread, all at the same time. Returns 0 or -errno with one
+ * sentence in why: -EINVAL for bad points, -ENOSPC if the debug registers do not suffice, or as perf_event_open.
+ */
+int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, char *why,
+                   size_t why_bytes);
+void ctr_watch_close(struct ctr_watch *w); /* NULL is fine */
+
+/* Count from zero; stop. Return 0 or -errno. */
+int ctr_watch_start(struct ctr_watch *w);
+int ctr_watch_stop(struct ctr_watch *w);
+
+/* count[n_points]: accesses between the last start and stop. Returns 0, -errno, -ENODATA if they are not complete. */
+int ctr_watch_read(const struct ctr_watch *w, uint64_t *count);
+
+#endif
