@@ -11,6 +11,7 @@
 #include "tests/suites.h"
 
 extern const struct test_suite suite_rng;
+extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_exp_csv;
 extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
@@ -18,6 +19,7 @@ extern const struct test_suite suite_exp_model;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
+    &suite_kernels,
     &suite_exp_csv,
     &suite_exp_outdir,
     &suite_exp_table,

@@ -1,0 +1,31 @@
+/*
+ * The back-ends that every nest shares: one executes the steps on real memory, the other hands their accesses to a
+ * sink. Both resolve a step to the same arguments.
+ */
+#ifndef KERNELS_BACKEND_H
+#define KERNELS_BACKEND_H
+
+#include "kernels/nest.h"
+#include "kernels/plan.h"
+#include "sim/access.h"
+
+/* Executes. The plan's micro-kernel must run here (conv_ukr_runs). */
+struct conv_exec {
+    struct conv_backend base;
+    const struct conv_plan *plan;
+    struct conv_binding bind; /* real addresses; every tensor with bytes is backed by memory */
+};
+
+void conv_exec_init(struct conv_exec *e, const struct conv_plan *plan, const struct conv_binding *bind);
+
+/* Replays. No tensor exists; addresses start at CONV_REPLAY_BASE unless another binding is given. */
+struct conv_replay {
+    struct conv_backend base;
+    const struct conv_plan *plan;
+    struct conv_binding bind;
+    struct sim_sink *sink;
+};
+
+void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink);
+
+#endif

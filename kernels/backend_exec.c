@@ -1,0 +1,64 @@
+#include "kernels/backend.h"
+#include "kernels/resolve.h"
+
+static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_im2col_args a = conv_resolve_im2col(e->plan, &e->bind, s);
+
+    conv_im2col(&a);
+}
+
+static void exec_zero(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_zero_args a = conv_resolve_zero(e->plan, &e->bind, s);
+
+    conv_zero(&a);
+}
+
+static void exec_pack_windows(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_pack_windows_args a = conv_resolve_pack_windows(e->plan, &e->bind, s);
+
+    e->plan->pack_windows->fn(&a);
+}
+
+static void exec_pack_matrix(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_pack_matrix_args a = conv_resolve_pack_matrix(e->plan, &e->bind, s);
+
+    conv_pack_matrix(&a);
+}
+
+static void exec_pack_filters(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_pack_filters_args a = conv_resolve_pack_filters(e->plan, &e->bind, s);
+
+    conv_pack_filters(&a);
+}
+
+static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
+
+    e->plan->ukr->fn(&a);
+}
+
+static int exec_step(struct conv_backend *self, const struct conv_step *s)
+{
+    static void (*const execute[CONV_N_STEP_KINDS])(const struct conv_exec *, const struct conv_step *) = {
+        [CONV_STEP_IM2COL] = exec_im2col,
+        [CONV_STEP_ZERO] = exec_zero,
+        [CONV_STEP_PACK_WINDOWS] = exec_pack_windows,
+        [CONV_STEP_PACK_MATRIX] = exec_pack_matrix,
+        [CONV_STEP_PACK_FILTERS] = exec_pack_filters,
+        [CONV_STEP_UKR] = exec_ukr,
+    };
+
+    execute[s->kind]((const struct conv_exec *)self, s);
+    return 0;
+}
+
+void conv_exec_init(struct conv_exec *e, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    *e = (struct conv_exec){ .base.step = exec_step, .plan = plan, .bind = *bind };
+}

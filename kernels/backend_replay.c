@@ -1,0 +1,69 @@
+#include "kernels/backend.h"
+#include "kernels/resolve.h"
+
+static void replay_im2col(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_im2col_args a = conv_resolve_im2col(r->plan, &r->bind, s);
+
+    conv_im2col_emit(&a, r->sink);
+}
+
+static void replay_zero(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_zero_args a = conv_resolve_zero(r->plan, &r->bind, s);
+
+    conv_zero_emit(&a, r->sink);
+}
+
+static void replay_pack_windows(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_pack_windows_args a = conv_resolve_pack_windows(r->plan, &r->bind, s);
+
+    r->plan->pack_windows->emit(&a, r->sink);
+}
+
+static void replay_pack_matrix(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_pack_matrix_args a = conv_resolve_pack_matrix(r->plan, &r->bind, s);
+
+    conv_pack_matrix_emit(&a, r->sink);
+}
+
+static void replay_pack_filters(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_pack_filters_args a = conv_resolve_pack_filters(r->plan, &r->bind, s);
+
+    conv_pack_filters_emit(&a, r->sink);
+}
+
+static void replay_ukr(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_ukr_args a = conv_resolve_ukr(r->plan, &r->bind, s);
+
+    r->plan->ukr->emit(r->plan->ukr, &a, r->sink);
+}
+
+static int replay_step(struct conv_backend *self, const struct conv_step *s)
+{
+    static void (*const replay[CONV_N_STEP_KINDS])(const struct conv_replay *, const struct conv_step *) = {
+        [CONV_STEP_IM2COL] = replay_im2col,
+        [CONV_STEP_ZERO] = replay_zero,
+        [CONV_STEP_PACK_WINDOWS] = replay_pack_windows,
+        [CONV_STEP_PACK_MATRIX] = replay_pack_matrix,
+        [CONV_STEP_PACK_FILTERS] = replay_pack_filters,
+        [CONV_STEP_UKR] = replay_ukr,
+    };
+
+    replay[s->kind]((const struct conv_replay *)self, s);
+    return 0;
+}
+
+void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink)
+{
+    *r = (struct conv_replay){
+        .base.step = replay_step,
+        .plan = plan,
+        .bind = conv_bind(&plan->layout, CONV_REPLAY_BASE),
+        .sink = sink,
+    };
+}

@@ -1,0 +1,26 @@
+/*
+ * OpenBLAS, loaded at run time: its kernels are chosen by the environment when the library loads, so that has to be
+ * settled first, and a host without the library still runs everything else.
+ */
+#ifndef KERNELS_BLAS_H
+#define KERNELS_BLAS_H
+
+#include <stddef.h>
+
+struct conv_blas {
+    void *handle;
+    char core[32];        /* what openblas_get_corename() answers: the kernels in use */
+    char config[160];     /* openblas_get_config(): version and build */
+    void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
+                  const float *b, int ldb, float beta, float *c, int ldc);
+};
+
+/*
+ * Loads the library single-threaded. The core type is, in this order: OPENBLAS_CORETYPE if the user set it, the best
+ * one for this CPU (conv_gemm_core_for_host), the library's own choice. Changes the process's environment: call it
+ * before any thread starts. Returns 0, or -ENOENT / -EINVAL with one line in why.
+ */
+int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
+void conv_blas_unload(struct conv_blas *blas);
+
+#endif

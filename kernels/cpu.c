@@ -1,0 +1,31 @@
+#include "kernels/cpu.h"
+
+const char *cpu_isa_name(enum cpu_isa isa)
+{
+    static const char *const names[CPU_N_ISAS] = { "portable C", "AVX2+FMA", "AVX-512", "POWER10 MMA" };
+
+    return names[isa];
+}
+
+#if defined(__x86_64__)
+bool cpu_has(enum cpu_isa isa)
+{
+    __builtin_cpu_init(); /* also checks that the operating system saves the registers */
+    switch (isa) {
+    case CPU_ISA_NONE:
+        return true;
+    case CPU_ISA_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case CPU_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    default:
+        return false;
+    }
+}
+#else
+bool cpu_has(enum cpu_isa isa)
+{
+    return isa == CPU_ISA_NONE;
+}
+#endif

@@ -1,0 +1,172 @@
+#include "kernels/csa.h"
+
+#include <math.h>
+
+const double csa_default_share = 0.9;
+
+const char *csa_schedule_name(enum csa_schedule s)
+{
+    static const char *const names[CSA_N_SCHEDULES] = { "is", "ws" };
+
+    return names[s];
+}
+
+struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
+{
+    size_t last = m->n_levels - 1;
+    const struct sim_level *l1 = &m->level[0];
+    const struct sim_level *l2 = &m->level[last < 1 ? last : 1];
+    const struct sim_level *l3 = &m->level[last];
+
+    return (struct csa_caches){
+        .l1_bytes = (double)sim_level_bytes(l1) * share,
+        .l2_bytes = (double)sim_level_bytes(l2) * share,
+        .l3_bytes = (double)sim_level_bytes(l3) * share,
+        .line_bytes = l1->line_bytes,
+        .l2_cycles = l2->latency_cycles,
+        .l3_cycles = l3->latency_cycles,
+        .dram_cycles = m->memory_latency_cycles,
+    };
+}
+
+/* The tiles of one schedule: `stationary` and `streaming` are |INt| and |FSt| for IS, the reverse for WS. */
+struct tiles {
+    double stationary_bytes, streaming_bytes, out_bytes;
+    size_t n_stationary, n_streaming;
+};
+
+static size_t ceil_div(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* The largest of start, start / 2, start / 4, ... at which fits() holds; 1 if none does. */
+static size_t halve(size_t start, bool (*fits)(const void *ctx, size_t n), const void *ctx)
+{
+    while (start > 1 && !fits(ctx, start))
+        start /= 2;
+    return start;
+}
+
+struct l1_question {
+    double limit, bytes_per_channel, out_bytes;
+};
+
+static bool fits_l1(const void *ctx, size_t n_c) /* Eq. 2 */
+{
+    const struct l1_question *q = ctx;
+
+    return (double)n_c * q->bytes_per_channel + q->out_bytes <= q->limit;
+}
+
+struct l23_question {
+    const struct tiles *t;
+    double l2_limit, l3_limit;
+    size_t k2;
+};
+
+static bool fits_l2(const void *ctx, size_t k2) /* Eq. 4 */
+{
+    const struct l23_question *q = ctx;
+
+    return q->t->stationary_bytes + (double)k2 * (q->t->streaming_bytes + q->t->out_bytes) <= q->l2_limit;
+}
+
+static bool fits_l3(const void *ctx, size_t k3) /* Eq. 5 */
+{
+    const struct l23_question *q = ctx;
+    double k2 = (double)q->k2;
+
+    return (double)k3 * q->t->stationary_bytes + k2 * q->t->streaming_bytes + k2 * (double)k3 * q->t->out_bytes <=
+           q->l3_limit;
+}
+
+static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *caches, struct csa_tiling *c)
+{
+    double taps = (double)(p->r * p->s) * sizeof(float);
+    struct l1_question q = {
+        .limit = caches->l1_bytes,
+        .bytes_per_channel = (double)(c->n_win + c->n_f) * taps,
+        .out_bytes = (double)(c->n_win * c->n_f) * sizeof(float),
+    };
+    size_t n_c = halve(conv_group_channels(p), fits_l1, &q);
+
+    c->fits |= fits_l1(&q, n_c) ? CSA_FITS_L1 : 0;
+    return n_c;
+}
+
+/* K2 from Eq. 4, then K3 from Eq. 5; if not even one stationary tile fits beside K2 streaming ones, fewer of those. */
+static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t, struct csa_tiling *c)
+{
+    struct l23_question q = { .t = t, .l2_limit = caches->l2_bytes, .l3_limit = caches->l3_bytes };
+
+    q.k2 = halve(t->n_streaming, fits_l2, &q);
+    c->k3 = halve(t->n_stationary, fits_l3, &q);
+    while (q.k2 > 1 && !fits_l3(&q, c->k3))
+        q.k2 /= 2;
+    c->k2 = q.k2;
+    c->fits |= (fits_l2(&q, c->k2) ? CSA_FITS_L2 : 0) | (fits_l3(&q, c->k3) ? CSA_FITS_L3 : 0);
+}
+
+/* Volumes in lines over all channel sets of one image and group. */
+static void count_lines(const struct csa_caches *caches, const struct tiles *t, double stationary_volume,
+                        double streaming_volume, struct csa_tiling *c)
+{
+    double stationary_lines = stationary_volume / caches->line_bytes;
+    double streaming_lines = streaming_volume / caches->line_bytes;
+    double streaming_fit = (double)ceil_div(t->n_streaming, c->k2) - 1;   /* Eq. 12 */
+    double streaming_fitmin = fmin(streaming_fit, 1);                      /* Eq. 9 */
+    double stationary_fit = (double)ceil_div(t->n_stationary, c->k3) - 1; /* Eq. 10 */
+    double cold = stationary_lines + streaming_lines;                      /* Eq. 8 */
+    double reloads = streaming_fitmin * stationary_fit * streaming_lines;  /* Eq. 11 */
+
+    c->dram_lines = cold + reloads;                                           /* Eq. 7 */
+    c->l3_lines = streaming_fit * stationary_lines;                           /* Eq. 13 */
+    c->l2_lines = ((double)t->n_stationary - 1) * streaming_lines;            /* Eq. 14 */
+}
+
+static void scale(struct csa_tiling *c, double times)
+{
+    c->dram_lines *= times;
+    c->l3_lines *= times;
+    c->l2_lines *= times;
+}
+
+struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
+                              enum csa_schedule schedule)
+{
+    struct csa_tiling c = { .schedule = schedule, .n_win = n_win, .n_f = n_f };
+    double element = sizeof(float);
+    double reduction = (double)conv_reduction(p) * element;
+    double in_volume = (double)conv_windows(p) * reduction;
+    double f_volume = (double)conv_group_filters(p) * reduction;
+    bool is_input_stationary = schedule == CSA_IS;
+    double tile_depth, in_bytes, f_bytes;
+    struct tiles t;
+
+    c.n_c = choose_n_c(p, caches, &c);
+    c.channel_sets = ceil_div(conv_group_channels(p), c.n_c);
+    c.in_tiles = ceil_div(conv_windows(p), n_win);
+    c.f_tiles = ceil_div(conv_group_filters(p), n_f);
+    tile_depth = (double)(c.n_c * p->r * p->s) * element;
+    in_bytes = (double)n_win * tile_depth; /* Eq. 1 */
+    f_bytes = (double)n_f * tile_depth;
+    t = (struct tiles){
+        .stationary_bytes = is_input_stationary ? in_bytes : f_bytes,
+        .streaming_bytes = is_input_stationary ? f_bytes : in_bytes,
+        .out_bytes = (double)(n_win * n_f) * element,
+        .n_stationary = is_input_stationary ? c.in_tiles : c.f_tiles,
+        .n_streaming = is_input_stationary ? c.f_tiles : c.in_tiles,
+    };
+    choose_k2_k3(caches, &t, &c);
+    count_lines(caches, &t, is_input_stationary ? in_volume : f_volume, is_input_stationary ? f_volume : in_volume, &c);
+    scale(&c, (double)p->n * (double)p->groups);
+    c.total_cycles = caches->dram_cycles * c.dram_lines + caches->l3_cycles * c.l3_lines +
+                     caches->l2_cycles * c.l2_lines; /* Eq. 6 */
+    return c;
+}
+
+enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES])
+{
+    return tiling[CSA_WS].total_cycles < tiling[CSA_IS].total_cycles ? CSA_WS : CSA_IS;
+}

@@ -1,0 +1,70 @@
+/*
+ * Convolution Slicing Analysis: tile sizes, their distribution over the caches, and the cost of both schedules.
+ *
+ * Source: SConv section 4.1, Eq. 1-14. Where the equations divide, this code counts what is really visited:
+ *   - numbers of tiles, of tile sets and of channel sets are ceilings (Eq. 3 and its quotients in Eq. 9, 10, 12, 14);
+ *   - volumes (#INt * |INt| summed over the channel sets, and the same for filters) are exact, because edge tiles are
+ *     smaller than |INt| and |FSt|.
+ * Both agree with the printed equations whenever everything divides.
+ */
+#ifndef KERNELS_CSA_H
+#define KERNELS_CSA_H
+
+#include <stddef.h>
+
+#include "kernels/problem.h"
+#include "sim/machine.h"
+
+enum csa_schedule {
+    CSA_IS, /* input stationary: an input tile stays in L1, filter tiles stream from L2 */
+    CSA_WS, /* weight stationary: the roles swapped */
+    CSA_N_SCHEDULES,
+};
+
+const char *csa_schedule_name(enum csa_schedule s); /* "is", "ws" */
+
+/* The caches as the equations see them. */
+struct csa_caches {
+    double l1_bytes, l2_bytes, l3_bytes; /* already multiplied by the share that tiles may use: alpha, beta, gamma */
+    double line_bytes;                   /* CL */
+    double l2_cycles, l3_cycles, dram_cycles;
+};
+
+/* SConv section 7.1: alpha = beta = gamma = 0.9. */
+extern const double csa_default_share;
+
+/*
+ * The machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats its last). Sizes
+ * are multiplied by share, 0 < share <= 1.
+ */
+struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
+
+enum csa_fit { /* which constraints the plan meets; a shape whose smallest tile is too large still gets a plan */
+    CSA_FITS_L1 = 1,
+    CSA_FITS_L2 = 2,
+    CSA_FITS_L3 = 4,
+};
+
+struct csa_tiling {
+    enum csa_schedule schedule;
+    size_t n_win, n_f;     /* of the micro-kernel */
+    size_t n_c;            /* channels per tile: Nc */
+    size_t k2, k3;         /* tiles kept in L2 (streaming) and L3 (stationary) */
+    size_t channel_sets;   /* ceil(INc / Nc) */
+    size_t in_tiles;       /* #INt */
+    size_t f_tiles;        /* #FSt */
+    unsigned fits;         /* CSA_FITS_* */
+    double dram_lines;     /* Eq. 7, whole layer: all groups, all images */
+    double l3_lines;       /* Eq. 13 */
+    double l2_lines;       /* Eq. 14 */
+    double total_cycles;   /* Eq. 6 */
+};
+
+/* Tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). Cannot fail. */
+struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
+                              enum csa_schedule schedule);
+
+/* The schedule with the lower total; input stationary when they are equal. */
+enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES]);
+
+#endif

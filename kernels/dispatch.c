@@ -1,0 +1,79 @@
+#include "kernels/dispatch.h"
+
+#include <string.h>
+
+#include "kernels/ukr/ukr_table.h"
+
+static const struct conv_ukr *const ukrs[] = {
+    &conv_ukr_ref[0], &conv_ukr_ref[1], &conv_ukr_ref[2], &conv_ukr_avx2[0], &conv_ukr_avx512[0], &conv_ukr_mma[0],
+};
+
+/* From narrow to wide vectors. */
+static const struct conv_pack_windows *const packers[] = {
+    &conv_pack_windows_ref,
+    &conv_pack_windows_avx2,
+    &conv_pack_windows_avx512,
+};
+
+size_t conv_ukr_count(void)
+{
+    return sizeof ukrs / sizeof ukrs[0];
+}
+
+const struct conv_ukr *conv_ukr_at(size_t i)
+{
+    return ukrs[i];
+}
+
+const struct conv_ukr *conv_ukr_find(const char *name)
+{
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        if (!strcmp(ukrs[i]->name, name))
+            return ukrs[i];
+    }
+    return NULL;
+}
+
+bool conv_ukr_runs(const struct conv_ukr *u)
+{
+    return u->fn && cpu_has(u->isa);
+}
+
+const struct conv_ukr *conv_ukr_best(void)
+{
+    const struct conv_ukr *best = ukrs[0];
+
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        if (conv_ukr_runs(ukrs[i]) && ukrs[i]->isa > best->isa)
+            best = ukrs[i];
+    }
+    return best;
+}
+
+size_t conv_pack_windows_count(void)
+{
+    return sizeof packers / sizeof packers[0];
+}
+
+const struct conv_pack_windows *conv_pack_windows_at(size_t i)
+{
+    return packers[i];
+}
+
+/* A POWER10 tile is replayed with the portable routine until that architecture has its own. */
+static bool suits(const struct conv_pack_windows *pack, const struct conv_problem *p, const struct conv_ukr *u)
+{
+    return (pack->isa == CPU_ISA_NONE || pack->isa == u->isa) && (!pack->width || pack->width == u->n_win) &&
+           (!pack->can_pack || pack->can_pack(p));
+}
+
+const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u)
+{
+    const struct conv_pack_windows *best = packers[0];
+
+    for (size_t i = 1; i < conv_pack_windows_count(); i++) {
+        if (suits(packers[i], p, u))
+            best = packers[i];
+    }
+    return best;
+}

@@ -1,0 +1,224 @@
+/*
+ * SConv's five layers (Figure 5). Input stationary: tiles A are input tiles and B filter tiles; weight stationary: the
+ * reverse. K3 bounds the set of A, K2 the set of B.
+ *
+ *     5  channel sets
+ *     4    sets of K3 tiles A                       WS, filters at run time: pack the set's filters
+ *     3      sets of K2 tiles B                     WS: pack the set's input tiles    IS, filters at run time: pack them
+ *     2        tiles A of the set                   IS: pack the input tile (packing on demand)
+ *     1          tiles B of the set: micro-kernel
+ *
+ * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step; the first channel set
+ * overwrites the output, the others accumulate.
+ */
+#include "kernels/nest.h"
+#include "kernels/plan.h"
+
+struct range {
+    size_t first, end; /* tile numbers */
+};
+
+struct sconv {
+    const struct conv_plan *plan;
+    struct conv_backend *backend;
+    size_t n_windows, n_filters, taps;
+    size_t image, group;
+    size_t c0, n_c; /* the current channel set */
+};
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Packed filters: [group][channel set][filter tile][n_c * r * s][tile's filters]. */
+static size_t filter_panel(const struct sconv *s, size_t f0)
+{
+    size_t reduction = conv_reduction(&s->plan->problem);
+
+    return s->group * s->n_filters * reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
+}
+
+static size_t input_panel(const struct sconv *s, size_t slot)
+{
+    return slot * s->plan->tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
+}
+
+/* The box of one input tile, one filter tile, or both; either count may be left 0. */
+static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
+{
+    return (struct conv_step){
+        .kind = kind,
+        .image = s->image,
+        .group = s->group,
+        .k0 = s->c0 * s->taps,
+        .n_k = s->n_c * s->taps,
+        .accumulate = s->c0 > 0,
+    };
+}
+
+static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t tile, size_t slot)
+{
+    step->win0 = tile * s->plan->ukr->n_win;
+    step->n_win = min_size(s->n_windows - step->win0, s->plan->ukr->n_win);
+    step->in_panel = input_panel(s, slot);
+}
+
+static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_t tile)
+{
+    step->f0 = tile * s->plan->ukr->n_f;
+    step->n_f = min_size(s->n_filters - step->f0, s->plan->ukr->n_f);
+    step->f_panel = filter_panel(s, step->f0);
+}
+
+static int pack_input_tiles(const struct sconv *s, struct range tiles)
+{
+    int err = 0;
+
+    for (size_t tile = tiles.first; tile < tiles.end && !err; tile++) {
+        struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
+
+        set_input_tile(s, &step, tile, tile - tiles.first);
+        err = s->backend->step(s->backend, &step);
+    }
+    return err;
+}
+
+static int pack_filter_tiles(const struct sconv *s, struct range tiles)
+{
+    int err = 0;
+
+    for (size_t tile = tiles.first; tile < tiles.end && !err; tile++) {
+        struct conv_step step = box(s, CONV_STEP_PACK_FILTERS);
+
+        set_filter_tile(s, &step, tile);
+        err = s->backend->step(s->backend, &step);
+    }
+    return err;
+}
+
+/* Layers 2 and 1. */
+static int macro_tile(const struct sconv *s, struct range a, struct range b)
+{
+    bool is_input_stationary = s->plan->tiling.schedule == CSA_IS;
+    struct conv_step step = box(s, CONV_STEP_UKR);
+
+    for (size_t i = a.first; i < a.end; i++) {
+        if (is_input_stationary) {
+            int err = pack_input_tiles(s, (struct range){ i, i + 1 });
+
+            if (err)
+                return err;
+            set_input_tile(s, &step, i, 0);
+        } else {
+            set_filter_tile(s, &step, i);
+        }
+        for (size_t j = b.first; j < b.end; j++) {
+            int err;
+
+            if (is_input_stationary)
+                set_filter_tile(s, &step, j);
+            else
+                set_input_tile(s, &step, j, j - b.first);
+            err = s->backend->step(s->backend, &step);
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+/* What layer 3 prepares before its tiles are used; a filter is packed once, for the first image. */
+static int prepare_set(const struct sconv *s, struct range a, struct range b)
+{
+    bool packs_filters = s->plan->packs_filters && s->image == 0;
+
+    if (s->plan->tiling.schedule == CSA_IS)
+        return packs_filters && a.first == 0 ? pack_filter_tiles(s, b) : 0;
+    if (packs_filters && b.first == 0) {
+        int err = pack_filter_tiles(s, a);
+
+        if (err)
+            return err;
+    }
+    return pack_input_tiles(s, b);
+}
+
+/* Layers 4 and 3. */
+static int channel_set(const struct sconv *s)
+{
+    const struct csa_tiling *t = &s->plan->tiling;
+    size_t n_a = t->schedule == CSA_IS ? t->in_tiles : t->f_tiles;
+    size_t n_b = t->schedule == CSA_IS ? t->f_tiles : t->in_tiles;
+
+    for (size_t i = 0; i < n_a; i += t->k3) {
+        for (size_t j = 0; j < n_b; j += t->k2) {
+            struct range a = { i, min_size(n_a, i + t->k3) };
+            struct range b = { j, min_size(n_b, j + t->k2) };
+            int err = prepare_set(s, a, b);
+
+            if (!err)
+                err = macro_tile(s, a, b);
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+static struct sconv start(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    return (struct sconv){
+        .plan = plan,
+        .backend = backend,
+        .n_windows = conv_windows(&plan->problem),
+        .n_filters = conv_group_filters(&plan->problem),
+        .taps = plan->problem.r * plan->problem.s,
+    };
+}
+
+/* Layer 5, once per image and group: calls fn for every channel set. */
+static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(const struct sconv *s))
+{
+    size_t n_channels = conv_group_channels(&s->plan->problem);
+
+    for (s->image = 0; s->image < n_images; s->image++) {
+        for (s->group = 0; s->group < s->plan->problem.groups; s->group++) {
+            for (s->c0 = 0; s->c0 < n_channels; s->c0 += s->n_c) {
+                int err;
+
+                s->n_c = min_size(n_channels - s->c0, s->plan->tiling.n_c);
+                err = fn(s);
+                if (err)
+                    return err;
+            }
+        }
+    }
+    return 0;
+}
+
+int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    struct sconv s = start(plan, backend);
+
+    return for_each_channel_set(&s, plan->problem.n, channel_set);
+}
+
+static int pack_all_filters(const struct sconv *s)
+{
+    return pack_filter_tiles(s, (struct range){ 0, s->plan->tiling.f_tiles });
+}
+
+int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    struct sconv s = start(plan, backend);
+
+    if (plan->nest != conv_nest_sconv || plan->packs_filters)
+        return 0;
+    return for_each_channel_set(&s, 1, pack_all_filters);
+}
+
+int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    return plan->nest(plan, backend);
+}

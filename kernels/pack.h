@@ -1,0 +1,115 @@
+/*
+ * The data-moving routines of both algorithms. Each has a function that does it and one that emits its accesses, side
+ * by side in one file, and both take the same argument struct, whose addresses are real or synthetic.
+ */
+#ifndef KERNELS_PACK_H
+#define KERNELS_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/cpu.h"
+#include "kernels/problem.h"
+#include "kernels/ukr.h"
+#include "sim/access.h"
+
+/*
+ * Packs one SConv input tile (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels.
+ *
+ *   in      [n_c][h][w], the tile's first channel of one image
+ *   panel   [n_c][r][s][width]: the element of every window at one filter position, side by side; zero where the
+ *           window meets padding and in columns n_win .. width - 1
+ */
+struct conv_pack_windows_args {
+    const struct conv_problem *p;
+    uint64_t in;
+    uint64_t panel;
+    size_t win0, n_win; /* first window and count; n_win <= width */
+    size_t n_c;
+    size_t width;       /* columns of the panel; at most CONV_MAX_WIN */
+};
+
+enum { CONV_MAX_WIN = 64 };
+
+struct conv_pack_windows {
+    const char *name;
+    enum cpu_isa isa;
+    size_t width; /* the only panel width it can write; 0 = any */
+    void (*fn)(const struct conv_pack_windows_args *a);
+    void (*emit)(const struct conv_pack_windows_args *a, struct sim_sink *sink);
+    bool (*can_pack)(const struct conv_problem *p); /* NULL = every shape */
+};
+
+/*
+ * A tile's windows, cut where they change output row: position `first` .. first + len - 1 of the tile read input row
+ * ih0 + fh * dilation_h and columns iw0 + i * stride_w + fw * dilation_w; both may lie in the padding.
+ */
+struct conv_segment {
+    size_t first, len;
+    ptrdiff_t ih0, iw0;
+};
+
+/* Fills segment[CONV_MAX_WIN]; returns how many there are. */
+size_t conv_segments(const struct conv_problem *p, size_t win0, size_t n_win, struct conv_segment *segment);
+
+/*
+ * Packs a block of a row-major matrix [n_k][ld] (the im2col matrix, or a pointwise input) for GEMM: consecutive panels
+ * of n_win columns, [n_k][width] each.
+ */
+struct conv_pack_matrix_args {
+    const struct conv_ukr *ukr; /* whose panels these are: n_win, granule, edges */
+    enum conv_tensor tag;       /* what is read: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
+    uint64_t matrix;            /* the block's first element */
+    uint64_t panels;
+    size_t ld;                  /* elements between rows of matrix */
+    size_t n_win, n_k;          /* columns and rows of the block */
+    size_t row_pass;            /* rows copied before moving on to the next panel; 0 = all */
+    uint32_t piece_bytes;       /* width of one load and one store */
+};
+
+void conv_pack_matrix(const struct conv_pack_matrix_args *a);
+void conv_pack_matrix_emit(const struct conv_pack_matrix_args *a, struct sim_sink *sink);
+
+/*
+ * Packs n_f filters, n_k elements each (rows of the OIHW tensor, ld apart), into the micro-kernel's panels, [n_k][width]
+ * each: width is the micro-kernel's f_panel, or less at the edge.
+ */
+struct conv_pack_filters_args {
+    uint64_t filter;      /* first element of the first filter's reduction range */
+    uint64_t panels;
+    size_t ld;            /* elements from one filter to the next */
+    const struct conv_ukr *ukr;
+    size_t n_f, n_k;
+    uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */
+};
+
+void conv_pack_filters(const struct conv_pack_filters_args *a);
+void conv_pack_filters_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
+
+/*
+ * Lowers one group of one image as Caffe's im2col does: for each (channel, filter row, filter column) one row of the
+ * matrix, element by element.
+ *
+ *   in   [channels of the group][h][w]
+ *   col  [channels * r * s][p * q]
+ */
+struct conv_im2col_args {
+    const struct conv_problem *p;
+    uint64_t in;
+    uint64_t col;
+};
+
+void conv_im2col(const struct conv_im2col_args *a);
+void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
+
+/* Clears n_f rows of n_win outputs, ld_out apart: GEMM's beta = 0. */
+struct conv_zero_args {
+    uint64_t out;
+    size_t n_f, n_win, ld_out;
+    uint32_t piece_bytes; /* width of one store */
+};
+
+void conv_zero(const struct conv_zero_args *a);
+void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink);
+
+#endif

@@ -1,0 +1,123 @@
+#include "kernels/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "kernels/dispatch.h"
+#include "kernels/nest.h"
+
+/* A pointwise convolution reads its input as one long row: windows are contiguous across image rows. */
+static struct conv_problem flattened(const struct conv_problem *p)
+{
+    struct conv_problem view = *p;
+
+    if (conv_is_pointwise(p)) {
+        view.w = p->h * p->w;
+        view.q = p->p * p->q;
+        view.h = view.p = 1;
+    }
+    return view;
+}
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of a product of element counts into *bytes; -EOVERFLOW. */
+static int float_bytes(size_t a, size_t b, size_t c, size_t *bytes)
+{
+    if (__builtin_mul_overflow(a, b, bytes) || __builtin_mul_overflow(*bytes, c, bytes) ||
+        __builtin_mul_overflow(*bytes, sizeof(float), bytes) || *bytes > PTRDIFF_MAX)
+        return -EOVERFLOW;
+    return 0;
+}
+
+/* Lays the tensors out one after the other, each on its own page. */
+static int place(struct conv_layout *l)
+{
+    size_t end = 0;
+
+    for (int t = 0; t < CONV_N_TENSORS; t++) {
+        l->offset[t] = end;
+        if (__builtin_add_overflow(end, l->bytes[t], &end) || end > PTRDIFF_MAX - CONV_PAGE_BYTES)
+            return -EOVERFLOW;
+        end = round_up(end, CONV_PAGE_BYTES);
+    }
+    l->arena_bytes = end;
+    return 0;
+}
+
+static void size_tensors(const struct conv_problem *p, struct conv_layout *l)
+{
+    l->bytes[CONV_INPUT] = p->n * p->c * p->h * p->w * sizeof(float);
+    l->bytes[CONV_FILTER] = p->k * conv_reduction(p) * sizeof(float);
+    l->bytes[CONV_OUTPUT] = p->n * p->k * conv_windows(p) * sizeof(float);
+}
+
+struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
+{
+    struct conv_binding b;
+
+    for (int t = 0; t < CONV_N_TENSORS; t++)
+        b.addr[t] = arena + l->offset[t];
+    return b;
+}
+
+int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
+                    const struct csa_tiling *tiling, bool packs_filters)
+{
+    size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
+    int err;
+
+    *plan = (struct conv_plan){
+        .problem = *p,
+        .view = flattened(p),
+        .ukr = ukr,
+        .nest = conv_nest_sconv,
+        .tiling = *tiling,
+        .packs_filters = packs_filters,
+    };
+    plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
+    size_tensors(p, &plan->layout);
+    plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];
+    err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
+                      &plan->layout.bytes[CONV_PACKED_INPUT]);
+    return err ? err : place(&plan->layout);
+}
+
+/* The longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c). */
+static size_t longest_block(size_t total, size_t block, size_t unit)
+{
+    return min_size(total, round_up(block, unit));
+}
+
+int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
+                   const struct conv_ukr *ukr)
+{
+    size_t win = longest_block(conv_windows(p), core->p, core->unroll_win);
+    size_t k = longest_block(conv_reduction(p), core->q, core->unroll_win);
+    int err;
+
+    *plan = (struct conv_plan){
+        .problem = *p,
+        .view = flattened(p),
+        .ukr = ukr,
+        .core = core,
+        .nest = conv_nest_gemm,
+        .first_pass_f = ukr == &core->ukr ? core->first_pass_f : ukr->n_f,
+        .needs_im2col = !conv_is_pointwise(p),
+    };
+    size_tensors(p, &plan->layout);
+    err = float_bytes(round_up(win, ukr->win_granule), k, 1, &plan->layout.bytes[CONV_PACKED_INPUT]);
+    if (!err)
+        err = float_bytes(min_size(conv_group_filters(p), core->r), k, 1, &plan->layout.bytes[CONV_PACKED_FILTER]);
+    if (!err && plan->needs_im2col)
+        err = float_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
+    return err ? err : place(&plan->layout);
+}

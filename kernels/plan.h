@@ -1,0 +1,70 @@
+/*
+ * A plan: everything that is decided before a convolution runs. Executing and replaying take the same plan.
+ */
+#ifndef KERNELS_PLAN_H
+#define KERNELS_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/csa.h"
+#include "kernels/gemm_core.h"
+#include "kernels/pack.h"
+#include "kernels/problem.h"
+#include "kernels/ukr.h"
+
+struct conv_backend;
+struct conv_plan;
+typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *backend);
+
+/*
+ * Where the tensors lie: one arena, each tensor on a page of its own, in the order of enum conv_tensor. Tensors that an
+ * algorithm does not use have no bytes. The executing back-end allocates the arena on a 2 MiB boundary and the
+ * replaying one puts it at CONV_REPLAY_BASE, so both see the same cache sets.
+ */
+struct conv_layout {
+    size_t bytes[CONV_N_TENSORS];
+    size_t offset[CONV_N_TENSORS];
+    size_t arena_bytes;
+};
+
+enum { CONV_PAGE_BYTES = 4096, CONV_ARENA_ALIGN = 2 << 20 };
+#define CONV_REPLAY_BASE ((uint64_t)1 << 32)
+
+/* Addresses of the tensors, real or synthetic. */
+struct conv_binding {
+    uint64_t addr[CONV_N_TENSORS];
+};
+
+struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena);
+
+struct conv_plan {
+    struct conv_problem problem;
+    struct conv_problem view;    /* the same convolution with a pointwise image flattened to one row */
+    const struct conv_ukr *ukr;
+    const struct conv_pack_windows *pack_windows; /* SConv */
+    const struct conv_gemm_core *core;            /* GEMM: blocking and copy routines */
+    conv_nest_fn nest;
+    struct csa_tiling tiling;    /* SConv */
+    bool packs_filters;          /* SConv: the nest packs the filters itself; otherwise they were packed ahead */
+    size_t first_pass_f;         /* GEMM: filters packed at a time while the first block of windows is in cache */
+    bool needs_im2col;           /* GEMM: false for pointwise convolutions, which are GEMM already */
+    struct conv_layout layout;
+};
+
+/*
+ * Plans SConv with the given tiling. packs_filters: filters are packed at run time, as training needs it (SConv
+ * section 3), instead of ahead of time. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ */
+int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
+                    const struct csa_tiling *tiling, bool packs_filters);
+
+/*
+ * Plans im2col + GotoBLAS-structured GEMM with the blocking of an OpenBLAS core. ukr is the core's own (replay), or any
+ * executable one. Returns 0 or -EOVERFLOW.
+ */
+int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
+                   const struct conv_ukr *ukr);
+
+#endif

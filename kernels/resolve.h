@@ -1,0 +1,22 @@
+/* From a nest's step to a routine's arguments: the one place where addresses are computed. Internal to kernels/. */
+#ifndef KERNELS_RESOLVE_H
+#define KERNELS_RESOLVE_H
+
+#include "kernels/nest.h"
+#include "kernels/pack.h"
+#include "kernels/plan.h"
+
+struct conv_im2col_args conv_resolve_im2col(const struct conv_plan *p, const struct conv_binding *b,
+                                            const struct conv_step *s);
+struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct conv_binding *b,
+                                        const struct conv_step *s);
+struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
+                                                        const struct conv_step *s);
+struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
+                                                      const struct conv_step *s);
+struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *p, const struct conv_binding *b,
+                                                        const struct conv_step *s);
+struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
+                                      const struct conv_step *s);
+
+#endif

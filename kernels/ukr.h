@@ -1,0 +1,121 @@
+/*
+ * The micro-kernel contract: what one register tile computes, and what memory it touches while doing so.
+ *
+ * A micro-kernel multiplies a packed panel of windows by a packed panel of filters:
+ *
+ *     out[f][i] (+)= sum over t < k of in[t][i] * filter[t][f]          i < n_win, f < n_f
+ *
+ *   in      windows  [k][in_width]   in_width = n_win rounded up to win_granule; columns past n_win are zero
+ *                     t=0: w0 w1 ... w15 | t=1: w0 w1 ... w15 | ...
+ *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
+ *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
+ *   out     [n_f][ld_out]: windows of one filter are contiguous, which is NCHW's own order; nothing is unpacked
+ *
+ * The same descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in
+ * fn's order. They sit one under the other in the same file; tests/ holds them against each other.
+ */
+#ifndef KERNELS_UKR_H
+#define KERNELS_UKR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/cpu.h"
+#include "sim/access.h"
+
+/* The tensors a convolution touches: the simulator's tags. */
+enum conv_tensor {
+    CONV_INPUT,
+    CONV_PACKED_INPUT,
+    CONV_FILTER,
+    CONV_PACKED_FILTER,
+    CONV_IM2COL,
+    CONV_OUTPUT,
+    CONV_N_TENSORS,
+};
+
+/* The parts of an algorithm: the simulator's phases. */
+enum conv_phase {
+    CONV_PHASE_IM2COL,
+    CONV_PHASE_PACK,
+    CONV_PHASE_UKR,
+    CONV_PHASE_ZERO, /* GEMM's beta = 0: the output is cleared before it is accumulated into */
+    CONV_N_PHASES,
+};
+
+const char *conv_tensor_name(enum conv_tensor t);
+const char *conv_phase_name(enum conv_phase p);
+
+/* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
+struct conv_ukr_args {
+    uint64_t in;     /* bytes; aligned to 4 */
+    uint64_t filter; /* bytes; aligned to 4 */
+    uint64_t out;    /* bytes; aligned to 4 */
+    size_t k;        /* reduction steps, >= 1 */
+    size_t ld_out;   /* elements between the rows of out */
+    size_t n_win;    /* 1 .. descriptor's n_win */
+    size_t n_f;      /* 1 .. descriptor's n_f */
+    bool accumulate; /* add to out instead of overwriting it */
+};
+
+struct conv_ukr;
+typedef void (*conv_ukr_fn)(const struct conv_ukr_args *a);
+typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
+
+struct conv_ukr {
+    const char *name;     /* "f32_<n_win>x<n_f>__<isa>" */
+    enum cpu_isa isa;     /* what a CPU must have to run fn */
+    size_t n_win, n_f;    /* the full tile: SConv's Nwin, Nf */
+    size_t win_granule;   /* panel columns are a multiple of this */
+    size_t f_panel;       /* filters per packed panel; >= n_f means one panel per tile */
+    bool splits_edges;    /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
+    conv_ukr_fn fn;       /* NULL: replay only, this build or CPU family cannot run it */
+    conv_ukr_emit_fn emit;
+    uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */
+    uint32_t win_load_times; /* how often each is repeated, */
+    uint32_t f_load_bytes;   /* and width of one filter load */
+};
+
+/* Width in elements of the packed panel of n_win windows. */
+static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
+{
+    return (n_win + u->win_granule - 1) / u->win_granule * u->win_granule;
+}
+
+/*
+ * The extent of the next tile when `left` positions remain: a full tile, else one smaller tile, or with `splits` first
+ * the whole panels (multiples of panel) and then powers of two.
+ */
+static inline size_t conv_tile_extent(size_t left, size_t full, size_t panel, bool splits)
+{
+    size_t extent = 1;
+
+    if (left >= full)
+        return full;
+    if (!splits)
+        return left;
+    if (left >= panel)
+        return left - left % panel;
+    while (extent * 2 <= left)
+        extent *= 2;
+    return extent;
+}
+
+static inline const float *conv_in_ptr(uint64_t address)
+{
+    return (const float *)(uintptr_t)address;
+}
+
+static inline float *conv_out_ptr(uint64_t address)
+{
+    return (float *)(uintptr_t)address;
+}
+
+/*
+ * Emits what every micro-kernel does at its end: for each filter row one load (when accumulating) and one store of
+ * the tile's windows, in pieces of at most piece_bytes.
+ */
+void conv_emit_tile_update(const struct conv_ukr_args *a, uint32_t piece_bytes, struct sim_sink *sink);
+
+#endif

@@ -1,0 +1,24 @@
+/* The tables that the kernel files define and kernels/dispatch.c collects. Internal to kernels/. */
+#ifndef KERNELS_UKR_UKR_TABLE_H
+#define KERNELS_UKR_UKR_TABLE_H
+
+#include "kernels/pack.h"
+#include "kernels/ukr.h"
+
+extern const struct conv_ukr conv_ukr_ref[3];
+extern const struct conv_ukr conv_ukr_avx2[1];
+extern const struct conv_ukr conv_ukr_avx512[1];
+extern const struct conv_ukr conv_ukr_mma[1];
+
+extern const struct conv_pack_windows conv_pack_windows_ref;
+extern const struct conv_pack_windows conv_pack_windows_avx2;
+extern const struct conv_pack_windows conv_pack_windows_avx512;
+
+/*
+ * Emits a k loop of which every step loads win_loads pieces of the window panel (win_bytes apart and wide), then the
+ * tile's filters one broadcast of 4 bytes each.
+ */
+void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
+                              uint32_t win_loads, struct sim_sink *sink);
+
+#endif

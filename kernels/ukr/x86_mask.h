@@ -1,0 +1,21 @@
+/*
+ * Masked vector accesses for the kernels. Compiled with -fsanitize=thread, they report themselves to the hooks that
+ * the compiler calls for every other access, so that tests see all of them. Internal to kernels/ukr.
+ */
+#ifndef KERNELS_UKR_X86_MASK_H
+#define KERNELS_UKR_X86_MASK_H
+
+#include <immintrin.h>
+#include <stddef.h>
+
+#if defined(__SANITIZE_THREAD__)
+void __tsan_read_range(void *p, unsigned long bytes);
+void __tsan_write_range(void *p, unsigned long bytes);
+#define LOG_READ(p, bytes) __tsan_read_range((void *)(p), (bytes))
+#define LOG_WRITE(p, bytes) __tsan_write_range((void *)(p), (bytes))
+#else
+#define LOG_READ(p, bytes) ((void)0)
+#define LOG_WRITE(p, bytes) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,302 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "tests/kcheck.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernels/backend.h"
+#include "tests/rng.h"
+
+enum { PAGE = 4096 };
+
+int kbuffer_init(struct kbuffer *b, size_t n_floats)
+{
+    size_t data_bytes = (n_floats * sizeof(float) + PAGE - 1) / PAGE * PAGE;
+
+    b->map_bytes = data_bytes + PAGE;
+    b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (b->map == MAP_FAILED) {
+        b->map = NULL;
+        return -ENOMEM;
+    }
+    if (mprotect((char *)b->map + data_bytes, PAGE, PROT_NONE))
+        return -errno;
+    b->data = (float *)(void *)((char *)b->map + data_bytes) - n_floats;
+    return 0;
+}
+
+void kbuffer_release(struct kbuffer *b)
+{
+    if (b->map)
+        munmap(b->map, b->map_bytes);
+    *b = (struct kbuffer){ 0 };
+}
+
+static size_t pick(const size_t *values, size_t n)
+{
+    return values[rng_below(n)];
+}
+
+#define PICK(...) pick((const size_t[]){ __VA_ARGS__ }, sizeof((const size_t[]){ __VA_ARGS__ }) / sizeof(size_t))
+
+struct conv_problem kcheck_random_problem(void)
+{
+    char why[128];
+
+    for (;;) {
+        size_t groups = PICK(1, 1, 1, 1, 2, 3);
+        bool depthwise = !rng_below(12);
+        struct conv_problem p = {
+            .n = PICK(1, 1, 1, 2, 3),
+            .c = groups * PICK(1, 2, 3, 5, 8, 17),
+            .h = PICK(1, 2, 3, 4, 5, 7, 8, 13, 16, 17),
+            .w = PICK(1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 33),
+            .k = groups * PICK(1, 2, 5, 6, 7, 8, 23, 24, 25, 49),
+            .r = PICK(1, 1, 2, 3, 3, 5, 7),
+            .s = PICK(1, 1, 2, 3, 3, 5, 7, 19),
+            .stride_h = PICK(1, 1, 1, 2, 3),
+            .stride_w = PICK(1, 1, 1, 2, 3),
+            .pad_top = PICK(0, 0, 1, 2, 3, 9),
+            .pad_left = PICK(0, 0, 1, 2, 3, 20),
+            .pad_bottom = PICK(0, 0, 1, 2, 3),
+            .pad_right = PICK(0, 0, 1, 2, 3, 18),
+            .dilation_h = PICK(1, 1, 1, 2, 3),
+            .dilation_w = PICK(1, 1, 1, 2, 3),
+            .groups = groups,
+        };
+
+        if (!rng_below(4)) /* pointwise */
+            p.r = p.s = p.stride_h = p.stride_w = 1, p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
+        if (depthwise)
+            p.groups = p.c, p.k = p.c * PICK(1, 2);
+        if (!conv_problem_finish(&p, why, sizeof why))
+            return p;
+    }
+}
+
+const char *kcheck_describe(const struct conv_problem *p)
+{
+    static char text[256]; /* test program only, one thread */
+
+    snprintf(text, sizeof text,
+             "n%zu c%zu h%zu w%zu k%zu r%zu s%zu stride %zux%zu pad %zu,%zu,%zu,%zu dilation %zux%zu groups %zu", p->n,
+             p->c, p->h, p->w, p->k, p->r, p->s, p->stride_h, p->stride_w, p->pad_top, p->pad_left, p->pad_bottom,
+             p->pad_right, p->dilation_h, p->dilation_w, p->groups);
+    return text;
+}
+
+static void fill(float *x, size_t n, bool integers)
+{
+    if (integers)
+        rng_small_ints(x, n, 4);
+    else
+        rng_floats(x, n);
+}
+
+int kcheck_init(struct kcheck *k, const struct conv_problem *p, bool exact)
+{
+    size_t n_in = p->n * p->c * p->h * p->w;
+    size_t n_filter = p->k * conv_reduction(p);
+    int err;
+
+    *k = (struct kcheck){ .p = *p, .exact = exact };
+    err = kbuffer_init(&k->buffer[0], n_in);
+    if (!err)
+        err = kbuffer_init(&k->buffer[1], n_filter);
+    if (err) {
+        kcheck_release(k);
+        return err;
+    }
+    k->in = k->buffer[0].data;
+    k->filter = k->buffer[1].data;
+    fill(k->in, n_in, exact);
+    fill(k->filter, n_filter, exact);
+    return 0;
+}
+
+void kcheck_release(struct kcheck *k)
+{
+    kbuffer_release(&k->buffer[0]);
+    kbuffer_release(&k->buffer[1]);
+}
+
+/* The tensors a plan writes, each in a guarded buffer full of NaN. */
+struct workspace {
+    struct kbuffer buffer[CONV_N_TENSORS];
+    struct conv_binding bind;
+};
+
+static void workspace_release(struct workspace *w)
+{
+    for (int t = 0; t < CONV_N_TENSORS; t++)
+        kbuffer_release(&w->buffer[t]);
+}
+
+static int workspace_init(struct workspace *w, const struct kcheck *k, const struct conv_plan *plan)
+{
+    *w = (struct workspace){ 0 };
+    for (int t = 0; t < CONV_N_TENSORS; t++) {
+        size_t n = plan->layout.bytes[t] / sizeof(float);
+        int err = t == CONV_INPUT || t == CONV_FILTER ? 0 : kbuffer_init(&w->buffer[t], n);
+
+        if (err) {
+            workspace_release(w);
+            return err;
+        }
+        for (size_t i = 0; i < n && w->buffer[t].data; i++)
+            w->buffer[t].data[i] = NAN;
+        w->bind.addr[t] = (uintptr_t)w->buffer[t].data;
+    }
+    w->bind.addr[CONV_INPUT] = (uintptr_t)k->in;
+    w->bind.addr[CONV_FILTER] = (uintptr_t)k->filter;
+    return 0;
+}
+
+static int compare(const struct kcheck *k, const struct workspace *w, struct conv_mismatch *where)
+{
+    return conv_naive_compare(&k->p, k->in, k->filter, w->buffer[CONV_OUTPUT].data, k->exact, where);
+}
+
+int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where)
+{
+    struct workspace w;
+    struct conv_exec exec;
+    int err = workspace_init(&w, k, plan);
+
+    *where = (struct conv_mismatch){ 0 };
+    if (err)
+        return err;
+    conv_exec_init(&exec, plan, &w.bind);
+    err = conv_nest_pack_filters(plan, &exec.base);
+    if (!err)
+        err = conv_nest_run(plan, &exec.base);
+    if (!err)
+        err = compare(k, &w, where);
+    workspace_release(&w);
+    return err;
+}
+
+int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct conv_blas *blas,
+                    struct conv_mismatch *where)
+{
+    struct workspace w;
+    int err = workspace_init(&w, k, plan);
+
+    *where = (struct conv_mismatch){ 0 };
+    if (err)
+        return err;
+    err = conv_base_run(plan, &w.bind, blas);
+    if (!err)
+        err = compare(k, &w, where);
+    workspace_release(&w);
+    return err;
+}
+
+/* What panel [n_c][r][s][width] must hold at an index. */
+static float panel_element(const struct conv_pack_windows_args *a, size_t index)
+{
+    const struct conv_problem *p = a->p;
+    size_t i = index % a->width;
+    size_t tap = index / a->width % (p->r * p->s);
+    size_t channel = index / a->width / (p->r * p->s);
+    size_t window = a->win0 + i;
+    size_t ih = window / p->q * p->stride_h + tap / p->s * p->dilation_h;
+    size_t iw = window % p->q * p->stride_w + tap % p->s * p->dilation_w;
+
+    if (i >= a->n_win || ih < p->pad_top || ih - p->pad_top >= p->h || iw < p->pad_left || iw - p->pad_left >= p->w)
+        return 0;
+    return conv_in_ptr(a->in)[(channel * p->h + ih - p->pad_top) * p->w + iw - p->pad_left];
+}
+
+int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t *index)
+{
+    struct conv_pack_windows_args a = { .p = p, .width = pack->width ? pack->width : 16 };
+    struct kbuffer in = { 0 }, panel = { 0 };
+    size_t n;
+    int err;
+
+    a.win0 = rng_below(conv_windows(p));
+    a.n_win = conv_windows(p) - a.win0 < a.width ? conv_windows(p) - a.win0 : a.width;
+    a.n_c = p->c;
+    n = a.n_c * p->r * p->s * a.width;
+    err = kbuffer_init(&in, p->c * p->h * p->w);
+    if (!err)
+        err = kbuffer_init(&panel, n);
+    if (!err) {
+        rng_floats(in.data, p->c * p->h * p->w);
+        memset(panel.data, 0xff, n * sizeof(float));
+        a.in = (uintptr_t)in.data;
+        a.panel = (uintptr_t)panel.data;
+        pack->fn(&a);
+        for (*index = 0; *index < n && panel.data[*index] == panel_element(&a, *index);)
+            ++*index;
+        err = *index < n ? -EILSEQ : 0;
+    }
+    kbuffer_release(&in);
+    kbuffer_release(&panel);
+    return err;
+}
+
+/* The expected output element, from integers: exact. */
+static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, const struct conv_ukr *u, size_t n_win,
+                          size_t n_f, size_t k, size_t f, size_t i)
+{
+    float sum = 0;
+
+    for (size_t t = 0; t < k; t++)
+        sum += in->data[t * conv_ukr_in_width(u, n_win) + i] * filter->data[t * n_f + f];
+    return sum;
+}
+
+static bool tile_is_right(const struct conv_ukr_args *a, const struct conv_ukr *u, const struct kbuffer *in,
+                          const struct kbuffer *filter, const float *before, const float *out, size_t n_out)
+{
+    for (size_t e = 0; e < n_out; e++) {
+        size_t f = e / a->ld_out, i = e % a->ld_out;
+        bool inside = f < a->n_f && i < a->n_win;
+        float want = before[e];
+
+        if (inside) {
+            want = tile_element(in, filter, u, a->n_win, a->n_f, a->k, f, i);
+            want += a->accumulate ? before[e] : 0;
+        }
+        if (out[e] != want)
+            return false;
+    }
+    return true;
+}
+
+int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k)
+{
+    struct conv_ukr_args a = { .k = k, .n_win = n_win, .n_f = n_f, .ld_out = n_win + rng_below(5) + 1 };
+    size_t n_in = k * conv_ukr_in_width(u, n_win), n_out = n_f * a.ld_out;
+    struct kbuffer in = { 0 }, filter = { 0 }, out = { 0 };
+    float *before = calloc(n_out, sizeof *before);
+    int err = before ? 0 : -ENOMEM;
+
+    err = err ? err : kbuffer_init(&in, n_in);
+    err = err ? err : kbuffer_init(&filter, k * n_f);
+    err = err ? err : kbuffer_init(&out, n_out);
+    for (int accumulate = 0; accumulate < 2 && !err; accumulate++) {
+        rng_small_ints(in.data, n_in, 4);
+        rng_small_ints(filter.data, k * n_f, 4);
+        rng_small_ints(before, n_out, 100);
+        memcpy(out.data, before, n_out * sizeof *before);
+        a.in = (uintptr_t)in.data;
+        a.filter = (uintptr_t)filter.data;
+        a.out = (uintptr_t)out.data;
+        a.accumulate = accumulate;
+        u->fn(&a);
+        err = tile_is_right(&a, u, &in, &filter, before, out.data, n_out) ? 0 : -EILSEQ;
+    }
+    free(before);
+    kbuffer_release(&in);
+    kbuffer_release(&filter);
+    kbuffer_release(&out);
+    return err;
+}
