@@ -12,6 +12,9 @@
  * That is the shape of what kernels do (a micro-kernel's k loop is one burst: a load of the input panel, then n_f
  * broadcasts of the filter panel, repeated k times), so a burst of a few dozen bytes stands for thousands of accesses.
  *
+ * Address arithmetic wraps, and addresses count modulo 2^SIM_ADDRESS_BITS: more than the 57 bits that any CPU's virtual
+ * addresses have, and few enough to leave room beside a line number in one word of the simulator.
+ *
  * Tags and phases are small numbers that the caller gives a meaning (which tensor, which part of the algorithm); the
  * simulator only keeps its counts apart by them.
  */
@@ -30,6 +33,7 @@ enum {
     SIM_MAX_TAGS = 8,
     SIM_MAX_PHASES = 4,
     SIM_MAX_BURST_RUNS = 64, /* no burst holds more runs than this */
+    SIM_ADDRESS_BITS = 58,
 };
 
 struct sim_run {
