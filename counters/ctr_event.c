@@ -84,8 +84,8 @@ int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, s
 static const struct {
     const char *pmu, *uarch;
 } folders[] = {
-    { "skx", "skx" }, { "clx", "clx" },           { "icx", "icx" },
-    { "spr", "spr" }, { "amd64_fam19h_zen4", "zen4" }, { "power10", "power10" },
+    { "skx", "skx" },         { "clx", "clx" }, { "icx", "icx" }, { "spr", "spr" }, { "amd64_fam19h_zen4", "zen4" },
+    { "power10", "power10" },
 };
 
 /* Emerald Rapids has the core of Sapphire Rapids. */

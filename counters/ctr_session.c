@@ -261,8 +261,8 @@ static int explain_event(const struct ctr_reading *r, size_t event, char *why, s
     const struct ctr_set_reading *t = &r->set[e->set];
 
     if (!t->is_measured)
-        return ctr_fail(-ENODATA, why, why_bytes, "%s: its event set %zu of %zu was not measured", e->label,
-                        e->set + 1, r->group->n_sets);
+        return ctr_fail(-ENODATA, why, why_bytes, "%s: its event set %zu of %zu was not measured", e->label, e->set + 1,
+                        r->group->n_sets);
     return ctr_fail(-ENODATA, why, why_bytes,
                     "%s: its event set never got on the counters (running %" PRIu64 " of %" PRIu64 " ns): the region "
                     "is too short for sets taking turns, or a counter is in use elsewhere (kernel.nmi_watchdog = 1 "

@@ -16,6 +16,8 @@ extern const struct test_suite suite_exp_csv;
 extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
 extern const struct test_suite suite_exp_model;
+extern const struct test_suite suite_counters;
+extern const struct test_suite suite_counters_run;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
@@ -24,6 +26,8 @@ static const struct test_suite *const suites[] = {
     &suite_exp_outdir,
     &suite_exp_table,
     &suite_exp_model,
+    &suite_counters,
+    &suite_counters_run,
 };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];

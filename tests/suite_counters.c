@@ -1,0 +1,684 @@
+/*
+ * Counters, the part that needs no counting: formulas, group files, event codes, CPU detection, scaling, error texts.
+ * Codes are those of Intel's, AMD's and IBM's event tables, written down here independently of libpfm4.
+ */
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/ctr_event.h"
+#include "counters/ctr_expr.h"
+#include "counters/ctr_group.h"
+#include "counters/ctr_perf.h"
+#include "counters/ctr_session.h"
+#include "counters/ctr_text.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_counters;
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static const char groups_dir[] = "counters/groups";
+
+/* Formulas: a = 6, b = 4, zero = 0, gone is missing, nothing else exists. */
+static int lookup(void *context, const char *name, size_t name_chars, double *value)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } names[] = { { "a", 6 }, { "b", 4 }, { "zero", 0 }, { "L1_MISS", 100 } };
+    unsigned *n_lookups = context;
+
+    if (n_lookups)
+        ++*n_lookups;
+    if (name_chars == 4 && !strncmp(name, "gone", 4))
+        return -ENODATA;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (strlen(names[i].name) == name_chars && !strncmp(names[i].name, name, name_chars)) {
+            *value = names[i].value;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+static void test_formulas(void)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        { "a", 6 },
+        { " a + b * 2 ", 14 },
+        { "(a + b) * 2", 20 },
+        { "a - b - 1", 1 },
+        { "a / b / 2", 0.75 },
+        { "-a + 1", -5 },
+        { "a - -b", 10 },
+        { "--a", 6 },
+        { "64*L1_MISS", 6400 },
+        { "0.125 * 8", 1 },
+        { "2.50", 2.5 },
+        { "a * (b - (1 + 1)) / 3", 4 },
+        { "zero / a", 0 },
+        { "((((((((a))))))))", 6 },
+    };
+
+    for (size_t i = 0; i < COUNT(good); i++) {
+        double value = NAN;
+        int err = ctr_expr_eval(good[i].text, lookup, NULL, &value, NULL);
+
+        test_check(!err && value == good[i].value, "%s: error %d, value %g, expected %g", good[i].text, err, value,
+                   good[i].value);
+    }
+}
+
+static void test_bad_formulas(void)
+{
+    static const struct {
+        const char *text;
+        int err;
+        size_t at;
+    } bad[] = {
+        { "", -EINVAL, 0 },         { "   ", -EINVAL, 3 },         { "a +", -EINVAL, 3 },
+        { "a b", -EINVAL, 2 },      { "(a", -EINVAL, 2 },          { "a)", -EINVAL, 1 },
+        { "()", -EINVAL, 1 },       { "a * / b", -EINVAL, 4 },     { "1.", -EINVAL, 0 },
+        { ".5", -EINVAL, 0 },       { "1.2.3", -EINVAL, 0 },       { "2a", -EINVAL, 0 },
+        { "a % b", -EINVAL, 2 },    { "c", -ENOENT, 0 },           { "a + ab", -ENOENT, 4 },
+        { "gone + c", -ENOENT, 7 }, { "1 / zero +", -EINVAL, 10 }, { "gone )", -EINVAL, 5 },
+        { "1e3", -EINVAL, 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        double value = 42;
+        size_t at = 999;
+        int err = ctr_expr_eval(bad[i].text, lookup, NULL, &value, &at);
+
+        test_check(err == bad[i].err && at == bad[i].at && value == 42, "'%s': error %d at %zu, expected %d at %zu",
+                   bad[i].text, err, at, bad[i].err, bad[i].at);
+    }
+}
+
+static void test_missing(void)
+{
+    static const char *const texts[] = { "gone",        "a + gone",    "gone * 0",     "1 / zero",
+                                         "a / (b - 4)", "zero / zero", "1 / zero * 0", "-gone" };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        double value = 42;
+        int err = ctr_expr_eval(texts[i], lookup, NULL, &value, NULL);
+
+        test_check(err == -ENODATA && value == 42, "%s: error %d, value %g", texts[i], err, value);
+    }
+}
+
+static void test_deep_formula(void)
+{
+    char text[20001];
+    double value;
+
+    memset(text, '(', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    CU_ASSERT_EQUAL(ctr_expr_eval(text, lookup, NULL, &value, NULL), -EINVAL);
+    memset(text, '-', sizeof text - 1);
+    CU_ASSERT_EQUAL(ctr_expr_eval(text, lookup, NULL, &value, NULL), -EINVAL);
+}
+
+/* A random formula as text together with its value, from small integers, so that both are exact. */
+static double random_formula(char *text, size_t bytes, unsigned depth)
+{
+    static const char operators[] = "+-*";
+    char left[512], right[512], op = operators[rng_below(3)];
+    double x, y;
+
+    if (!depth || !rng_below(4)) {
+        x = (double)rng_below(10);
+        snprintf(text, bytes, "%.0f", x);
+        return x;
+    }
+    x = random_formula(left, sizeof left, depth - 1);
+    y = random_formula(right, sizeof right, depth - 1);
+    snprintf(text, bytes, rng_below(2) ? "(%s) %c (%s)" : "((%s)%c(%s))", left, op, right);
+    return op == '+' ? x + y : op == '-' ? x - y : x * y;
+}
+
+static void test_random_formulas(void)
+{
+    for (unsigned i = test_rounds(500); i; i--) {
+        char text[1200];
+        double expected = random_formula(text, sizeof text, 4), value = NAN;
+        int err = ctr_expr_eval(text, lookup, NULL, &value, NULL);
+
+        if (!test_check(!err && value == expected, "%s = %g, not %g (%d)", text, expected, value, err))
+            return;
+    }
+}
+
+/* Group files written on the spot. */
+static bool write_temporary(char *path, const char *content)
+{
+    int fd = mkstemp(path);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (!test_check(out != NULL, "cannot make '%s': %s", path, strerror(errno)))
+        return false;
+    fputs(content, out);
+    return test_check(!fclose(out), "cannot write '%s'", path);
+}
+
+static const char group_template[] = "/tmp/ctr_groupXXXXXX";
+
+#define HEAD "SHORT x\nEVENTS\nA perf::PAGE-FAULTS\n"
+#define TAIL "METRICS\nm 1 A\nLONG\nwhat it means\n"
+
+static void test_bad_groups(void)
+{
+    static const struct {
+        const char *content, *why; /* why: from the line number on */
+    } bad[] = {
+        { "", ":0: file ends without a section, 'SHORT'" },
+        { "hello\n", ":1: text outside EVENTS, METRICS and LONG, 'hello'" },
+        { "SHORT\n", ":1: SHORT without a description, 'SHORT'" },
+        { "SHORT x\nSHORT y\n", ":2: section appears twice, 'SHORT'" },
+        { "SHORT x\n\nEVENTS and more\n", ":3: text after EVENTS, 'and more'" },
+        { "SHORT x\nEVENTS\nEVENTS\n", ":3: a second EVENTS while the one before is empty, 'EVENTS'" },
+        { "SHORT x\nEVENTS\nA\n", ":3: label without an event, 'A'" },
+        { "SHORT x\nEVENTS\nA perf::X y\n", ":3: text after the event, 'y'" },
+        { "SHORT x\nEVENTS\n1A perf::X\n", ":3: label is not letters, digits and underscores, '1A'" },
+        { "SHORT x\nEVENTS\nA-B perf::X\n", ":3: label is not letters, digits and underscores, 'A-B'" },
+        { HEAD "# fine\n\nA perf::X\n", ":6: label used twice, 'A'" },
+        { HEAD "EVENTS\nA perf::X\n", ":5: label used twice, 'A'" },
+        { HEAD "B r0x12g4\n", ":4: raw code is not r0x and up to 16 hexadecimal digits, 'r0x12g4'" },
+        { HEAD "B r0x\n", ":4: raw code is not r0x and up to 16 hexadecimal digits, 'r0x'" },
+        { HEAD "B r0x12345678123456789\n", ":4: raw code is not r0x and up to 16 hexadecimal digits" },
+        { HEAD "B1 p::x\nB2 p::x\nB3 p::x\nB4 p::x\nB5 p::x\nB6 p::x\nB7 p::x\nB8 p::x\n",
+          ":11: more events in one set than any CPU has counters, 'B8'" },
+        { HEAD "EVENTS\nB p::x\nEVENTS\nC p::x\nEVENTS\nD p::x\nEVENTS\n", ":10: too many event sets, 'EVENTS'" },
+        { HEAD "an_impossibly_long_label_for_an_event perf::X\n", ":4: label or event too long, 'perf::X'" },
+        { HEAD "METRICS\nm 1\n", ":5: metric without unit and formula, 'm'" },
+        { HEAD "METRICS\nm 1 A\nm 1 A\n", ":6: metric defined twice, 'm'" },
+        { HEAD "METRICS\nm? 1 A\n", ":5: metric is not letters, digits and underscores, 'm?'" },
+        { HEAD "METRICS\nm an_impossibly_long_unit_name A\n", ":5: name, unit or formula too long, 'm'" },
+        { HEAD "METRICS\nok 1 A\nm 1 A / B\nLONG\nx\n", ":6: formula names a label that no EVENTS has, 'B'" },
+        { HEAD "METRICS\nm 1 (A + 2\nLONG\nx\n", ":5: formula is malformed at the quoted place, ''" },
+        { HEAD "METRICS\nm 1 A ! 2\nLONG\nx\n", ":5: formula is malformed at the quoted place, '! 2'" },
+        { HEAD "METRICS\nm 1 A\n", ":5: file ends without a section, 'LONG'" },
+        { HEAD "LONG\nMETRICS\nm 1 A\n", ":6: file ends without a section, 'METRICS'" },
+        { HEAD "METRICS\nLONG\nx\n", ":6: METRICS without a metric, 'METRICS'" },
+        { HEAD "METRICS\nm 1 A\nLONG\n \n\n", ":8: LONG without an explanation, 'LONG'" },
+        { HEAD "EVENTS\n" TAIL, ":8: EVENTS without an event, 'EVENTS'" },
+    };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char path[sizeof group_template], why[512] = "";
+        struct ctr_group *g = (struct ctr_group *)path; /* not NULL: the call has to set it */
+        int err;
+
+        memcpy(path, group_template, sizeof path);
+        if (!write_temporary(path, bad[i].content))
+            return;
+        err = ctr_group_read(&g, path, why, sizeof why);
+        unlink(path);
+        test_check(err == -EINVAL && !g && !strncmp(why, path, strlen(path)) &&
+                       !strncmp(why + strlen(path), bad[i].why, strlen(bad[i].why)),
+                   "'%s': error %d, '%s', expected '%s'", bad[i].content, err, why, bad[i].why);
+        if (!err)
+            ctr_group_free(g);
+    }
+}
+
+static void test_good_group(void)
+{
+    static const char content[] =
+        "# comment first\n\nSHORT one line about it\nEVENTS\n  # comment\nA clx::X:Y  # name\n"
+        "B\tr0x4003E\nEVENTS\nC perf::Z\nMETRICS\nratio 1 A / (B + C)\n\n# c\nbytes B 64 * A\n"
+        "LONG\nEVENTS\nis a word here.\n\n  # kept\n";
+    char path[sizeof group_template], why[512] = "";
+    struct ctr_group *g;
+
+    memcpy(path, group_template, sizeof path);
+    if (!write_temporary(path, content))
+        return;
+    if (test_check(!ctr_group_read(&g, path, why, sizeof why), "refused: %s", why)) {
+        CU_ASSERT_STRING_EQUAL(g->about, "one line about it");
+        CU_ASSERT_STRING_EQUAL(g->uarch, "tmp");
+        CU_ASSERT_STRING_EQUAL(g->name, path + strlen("/tmp/"));
+        CU_ASSERT_EQUAL(g->n_sets, 2);
+        CU_ASSERT_EQUAL(g->n_events, 3);
+        CU_ASSERT_STRING_EQUAL(g->event[0].name, "clx::X:Y");
+        CU_ASSERT_STRING_EQUAL(g->event[1].label, "B");
+        CU_ASSERT(g->event[1].set == 0 && g->event[1].position == 1 && g->event[1].line == 7);
+        CU_ASSERT(g->event[2].set == 1 && g->event[2].position == 0);
+        CU_ASSERT_EQUAL(g->n_metrics, 2);
+        CU_ASSERT_STRING_EQUAL(g->metric[0].formula, "A / (B + C)");
+        CU_ASSERT_STRING_EQUAL(g->metric[1].unit, "B");
+        CU_ASSERT_STRING_EQUAL(g->meaning, "EVENTS\nis a word here.\n\n  # kept\n");
+        ctr_group_free(g);
+    }
+    unlink(path);
+}
+
+static void test_group_not_found(void)
+{
+    struct ctr_group *g;
+    char why[512] = "";
+
+    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "z80", "CACHE", why, sizeof why), -ENOENT);
+    CU_ASSERT_PTR_NULL(g);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "no event group 'CACHE' for 'z80'"));
+    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "clx", "NONSENSE", why, sizeof why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "no event group 'NONSENSE' for 'clx'"));
+    CU_ASSERT_EQUAL(ctr_group_read(&g, "nowhere/x.txt", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "cannot open 'nowhere/x.txt': No such file or directory");
+}
+
+/* The codes that each shipped label must encode to. Intel: event | unit mask << 8, the same on all but spr. */
+static const struct expected {
+    const char *label;
+    uint64_t code;
+} intel[] = {
+    { "LOADS", 0x81d0 },
+    { "STORES", 0x82d0 },
+    { "L1_HIT", 0x1d1 },
+    { "L1_MISS", 0x8d1 },
+    { "FB_HIT", 0x40d1 },
+    { "L2_HIT", 0x2d1 },
+    { "L2_MISS", 0x10d1 },
+    { "L3_HIT", 0x4d1 },
+    { "L3_MISS", 0x20d1 },
+    { "SPLIT_LOADS", 0x41d0 },
+    { "STLB_MISS_LOADS", 0x11d0 },
+    { "L1_LINES_IN", 0x151 },
+    { "L2_LINES_IN", 0x1ff1 },
+    { "L2_LINES_OUT", 0x2f2 },
+    { "RFO", 0xe224 },
+    { "RFO_MISS", 0x2224 },
+    { "L3_REFERENCES", 0x4f2e },
+    { "L3_MISSES", 0x412e },
+    { "INSTRUCTIONS", 0xc0 },
+    { "CYCLES", 0x3c },
+    { NULL, 0 },
+};
+
+static const struct expected spr_only[] = {
+    { "L2_LINES_IN", 0x1f25 },
+    { "L2_LINES_OUT", 0x226 },
+    { NULL, 0 },
+};
+
+static const struct expected zen4[] = {
+    { "CACHE/LOADS", 0x529 },
+    { "CACHE/FILLS", 0xdf43 },
+    { "CACHE/FILLS_BEYOND_L2", 0xde43 },
+    { "CACHE/FILLS_BEYOND_L3", 0xdc43 },
+    { "STORES", 0x629 },
+    { "TRAFFIC/FILLS", 0xdf44 },
+    { "TRAFFIC/FILLS_BEYOND_L2", 0xde44 },
+    { "FILLS_DRAM", 0x4844 },
+    { "PREFETCH_FILLS", 0xdf5a },
+    { "SOFTWARE_FILLS", 0xdf59 },
+    { "L2_DATA_MISS", 0x864 },
+    { "L2_STORE_REQUESTS", 0x4060 },
+    { "L2_PREFETCH_HIT_L3", 0xff71 },
+    { "L2_PREFETCH_MISS_L3", 0xff72 },
+    { "INSTRUCTIONS", 0xc0 },
+    { "CYCLES", 0x76 },
+    { NULL, 0 },
+};
+
+static const struct expected power10[] = {
+    { "LOADS", 0x4003e },        { "L1_MISS", 0x300f6 },    { "L2_MISS", 0x200fe },
+    { "LOAD_REFS", 0x100fc },    { "L3_MISS", 0x300fe },    { "L1_MISS_LOADS", 0x400f0 },
+    { "STORES", 0x200f0 },       { "STORE_MISS", 0x300f0 }, { "FROM_MEMORY", 0x400fe },
+    { "PREFETCHES", 0x1002c },   { "MMA_ISSUED", 0x1000e }, { "DTLB_MISS", 0x300fc },
+    { "INSTRUCTIONS", 0x500fa }, { "CYCLES", 0x600f4 },     { NULL, 0 },
+};
+
+static const struct expected software[] = {
+    { "TASK_CLOCK", 1 },   { "PAGE_FAULTS", 2 }, { "CONTEXT_SWITCHES", 3 }, { "MIGRATIONS", 4 }, { "MINOR_FAULTS", 5 },
+    { "MAJOR_FAULTS", 6 }, { NULL, 0 },
+};
+
+enum { SOFTWARE_EVENT = 1, RAW_EVENT = 4 }; /* PERF_TYPE_SOFTWARE, PERF_TYPE_RAW */
+
+/*
+ * n_counters: programmable counters of one hardware thread with its sibling awake. Instructions and cycles have
+ * counters of their own on Intel (0xc0, 0x3c); POWER10 binds every event to the counter in bits 16-19 of its code.
+ */
+static const struct uarch {
+    const char *name;
+    unsigned type, n_counters;
+    bool has_fixed, binds_counters;
+    const struct expected *special, *expected;
+} uarchs[] = {
+    { "skx", RAW_EVENT, 4, true, false, NULL, intel },
+    { "clx", RAW_EVENT, 4, true, false, NULL, intel },
+    { "icx", RAW_EVENT, 4, true, false, NULL, intel },
+    { "spr", RAW_EVENT, 4, true, false, spr_only, intel },
+    { "zen4", RAW_EVENT, 6, false, false, NULL, zen4 },
+    { "power10", RAW_EVENT, 6, false, true, NULL, power10 },
+    { "software", SOFTWARE_EVENT, 8, false, false, NULL, software },
+};
+
+/* Finds label, or group/label where groups differ. */
+static const struct expected *find_expected(const struct expected *e, const char *group, const char *label)
+{
+    char full[80];
+
+    snprintf(full, sizeof full, "%s/%s", group, label);
+    for (; e && e->label; e++)
+        if (!strcmp(e->label, label) || !strcmp(e->label, full))
+            return e;
+    return NULL;
+}
+
+static void check_event(const struct uarch *u, const struct ctr_group *g, const struct ctr_event *e)
+{
+    const struct expected *x = find_expected(u->special, g->name, e->label);
+    struct ctr_event_code code = { 0 };
+    char why[256] = "";
+    int err = ctr_event_encode(e->name, &code, why, sizeof why);
+
+    if (!x)
+        x = find_expected(u->expected, g->name, e->label);
+    if (!test_check(x != NULL, "%s:%u: no expected code is known for '%s'", g->path, e->line, e->label))
+        return;
+    test_check(!err && code.config == x->code && code.type == u->type && !code.config1 && !code.config2,
+               "%s:%u: %s is type %u code 0x%" PRIx64 ", expected type %u code 0x%" PRIx64 " (%s)", g->path, e->line,
+               e->name, code.type, code.config, u->type, x->code, why);
+    test_check(code.counts_kernel == !strcmp(g->name, "SCHEDULING"), "%s:%u: %s: counts kernel %d", g->path, e->line,
+               e->name, code.counts_kernel);
+    if (u->type == RAW_EVENT && !u->binds_counters)
+        test_check(strstr(e->name, strcmp(u->name, "zen4") ? u->name : "amd64_fam19h_zen4") == e->name,
+                   "%s:%u: another CPU's event, '%s'", g->path, e->line, e->name);
+}
+
+/* A set must fit on the counters, or it never counts. */
+static void check_set(const struct uarch *u, const struct ctr_group *g, size_t set)
+{
+    unsigned n_programmable = 0, n_on_counter[16] = { 0 };
+
+    for (size_t i = 0; i < g->n_events; i++) {
+        struct ctr_event_code code = { 0 };
+
+        if (g->event[i].set != set || ctr_event_encode(g->event[i].name, &code, NULL, 0))
+            continue;
+        n_programmable += !u->has_fixed || (code.config != 0xc0 && code.config != 0x3c);
+        n_on_counter[code.config >> 16 & 15]++;
+    }
+    test_check(n_programmable <= u->n_counters, "%s: set %zu needs %u counters of %u", g->path, set + 1, n_programmable,
+               u->n_counters);
+    for (unsigned c = 0; u->binds_counters && c < 16; c++)
+        test_check(n_on_counter[c] <= (c >= 1 && c <= 6), "%s: set %zu puts %u events on counter %u", g->path, set + 1,
+                   n_on_counter[c], c);
+}
+
+static void check_cache_metrics(const struct ctr_group *g)
+{
+    static const char *const names[] = { "loads",          "l1_load_misses", "l2_load_misses",
+                                         "l3_load_misses", "instructions",   "cycles" };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        test_check(ctr_group_metric_index(g, names[i]) < g->n_metrics, "%s: no metric %s", g->path, names[i]);
+}
+
+static void check_group(const struct uarch *u, const char *name)
+{
+    struct ctr_group *g;
+    char why[512];
+
+    if (!test_check(!ctr_group_find(&g, groups_dir, u->name, name, why, sizeof why), "%s", why))
+        return;
+    CU_ASSERT_STRING_EQUAL(g->uarch, u->name);
+    CU_ASSERT_STRING_EQUAL(g->name, name);
+    for (size_t i = 0; i < g->n_events; i++)
+        check_event(u, g, &g->event[i]);
+    for (size_t s = 0; s < g->n_sets; s++)
+        check_set(u, g, s);
+    if (!strcmp(name, "CACHE"))
+        check_cache_metrics(g);
+    ctr_group_free(g);
+}
+
+/* Checks every file of one folder; returns how many there are. */
+static unsigned check_folder(const struct uarch *u)
+{
+    char path[256];
+    DIR *folder;
+    unsigned n = 0;
+
+    snprintf(path, sizeof path, "%s/%s", groups_dir, u->name);
+    folder = opendir(path);
+    if (!test_check(folder != NULL, "cannot open '%s': %s", path, strerror(errno)))
+        return 0;
+    for (struct dirent *f; (f = readdir(folder));) {
+        char *ending = strrchr(f->d_name, '.');
+
+        if (!ending || strcmp(ending, ".txt"))
+            continue;
+        *ending = '\0';
+        check_group(u, f->d_name);
+        n++;
+    }
+    closedir(folder);
+    return n;
+}
+
+static void test_shipped_groups(void)
+{
+    for (size_t i = 0; i < COUNT(uarchs); i++) {
+        unsigned n = check_folder(&uarchs[i]);
+
+        test_check(n >= 2, "%s: %u group files", uarchs[i].name, n);
+    }
+}
+
+static void test_folders_are_known(void)
+{
+    DIR *folder = opendir(groups_dir);
+    unsigned n = 0;
+
+    if (!test_check(folder != NULL, "cannot open '%s': %s", groups_dir, strerror(errno)))
+        return;
+    for (struct dirent *f; (f = readdir(folder));)
+        n += f->d_name[0] != '.';
+    closedir(folder);
+    CU_ASSERT_EQUAL(n, COUNT(uarchs));
+}
+
+static void test_event_names(void)
+{
+    struct ctr_event_code code = { 0 };
+    char why[256];
+
+    CU_ASSERT_EQUAL(ctr_event_encode("r0x10340000001c040", &code, why, sizeof why), 0);
+    CU_ASSERT(code.type == RAW_EVENT && code.config == 0x10340000001c040 && !code.counts_kernel);
+    CU_ASSERT_EQUAL(ctr_event_encode("r0xfg", &code, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "raw code is not r0x and up to 16 hexadecimal digits, 'r0xfg'");
+    CU_ASSERT_EQUAL(ctr_event_encode("clx::NO_SUCH_EVENT", &code, why, sizeof why), -EINVAL);
+    test_check(!strncmp(why, "libpfm4 ", 8) && strstr(why, "event not found, 'clx::NO_SUCH_EVENT'"), "'%s'", why);
+    CU_ASSERT_EQUAL(ctr_event_encode("clx::MEM_LOAD_RETIRED:L9_MISS", &code, why, sizeof why), -EINVAL);
+    CU_ASSERT_PTR_NULL(getenv("LIBPFM_ENCODE_INACTIVE")); /* the library puts the environment back */
+}
+
+static void test_uarchs(void)
+{
+    const char *uarch = NULL;
+    char why[512] = "";
+    int err = ctr_uarch_host(&uarch, why, sizeof why);
+
+    CU_ASSERT_STRING_EQUAL(ctr_uarch_of_pmu("clx"), "clx");
+    CU_ASSERT_STRING_EQUAL(ctr_uarch_of_pmu("amd64_fam19h_zen4"), "zen4");
+    CU_ASSERT_STRING_EQUAL(ctr_uarch_of_pmu("power10"), "power10");
+    CU_ASSERT_PTR_NULL(ctr_uarch_of_pmu("netburst"));
+    CU_ASSERT_STRING_EQUAL(ctr_uarch_of_cpu("GenuineIntel", 6, 207), "spr");
+    CU_ASSERT_PTR_NULL(ctr_uarch_of_cpu("AuthenticAMD", 6, 207));
+    CU_ASSERT_PTR_NULL(ctr_uarch_of_cpu("GenuineIntel", 6, 42));
+    test_check(err ? err == -ENOENT && strstr(why, "no event groups for this CPU") != NULL : uarch != NULL,
+               "error %d, '%s'", err, why);
+}
+
+static void test_scaling(void)
+{
+    double value = -1;
+
+    CU_ASSERT_EQUAL(ctr_scale(1000, 500, 500, &value), 0);
+    CU_ASSERT_EQUAL(value, 1000);
+    CU_ASSERT_EQUAL(ctr_scale(1000, 900, 300, &value), 0);
+    CU_ASSERT_DOUBLE_EQUAL(value, 3000, 1e-9);
+    CU_ASSERT_EQUAL(ctr_scale(0, 900, 300, &value), 0);
+    CU_ASSERT_EQUAL(value, 0);
+    CU_ASSERT_EQUAL(ctr_scale(UINT64_MAX, 2, 1, &value), 0);
+    CU_ASSERT_DOUBLE_EQUAL(value / 0x1p65, 1, 1e-9);
+    value = 42;
+    CU_ASSERT_EQUAL(ctr_scale(0, 900, 0, &value), -ENODATA); /* never ran: not zero but missing */
+    CU_ASSERT_EQUAL(ctr_scale(7, 0, 0, &value), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_scale(7, 300, 900, &value), -ENODATA);
+    CU_ASSERT_EQUAL(value, 42);
+}
+
+/* A reading made by hand of a group with two sets, each with one event. */
+static struct ctr_group two_sets = {
+    .uarch = "toy",
+    .name = "TOY",
+    .n_sets = 2,
+    .n_events = 2,
+    .event = { { .label = "A" }, { .label = "B", .set = 1 } },
+    .n_metrics = 3,
+    .metric = { { .name = "a", .formula = "A" },
+                { .name = "b", .formula = "B" },
+                { .name = "b_per_a", .formula = "B / A" } },
+};
+
+static void test_readings(void)
+{
+    struct ctr_reading r = { .group = &two_sets, .event = { { true, 10, 10 }, { true, 30, 60 } } };
+    struct ctr_reading overhead = { .group = &two_sets, .event = { { true, 3, 4 }, { true, 70, 70 } } };
+    struct ctr_reading other = { .group = NULL };
+    double value = 0;
+
+    CU_ASSERT(!ctr_reading_metric(&r, "b_per_a", &value) && value == 6);
+    CU_ASSERT(!ctr_reading_event(&r, "B", &value) && value == 60);
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "A", &value), -ENOENT); /* labels are no metrics */
+    CU_ASSERT_EQUAL(ctr_reading_event(&r, "a", &value), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_reading_subtract(&r, &other), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_reading_subtract(&r, &overhead), 0);
+    CU_ASSERT(!ctr_reading_metric(&r, "a", &value) && value == 6);
+    CU_ASSERT(!ctr_reading_metric(&r, "b", &value) && value == 0); /* not negative */
+    overhead.event[0].has_value = false;
+    CU_ASSERT(!ctr_reading_subtract(&r, &overhead) && !ctr_reading_metric(&r, "a", &value) && value == 6);
+}
+
+static void test_missing_values_are_explained(void)
+{
+    struct ctr_reading r = { .group = &two_sets,
+                             .set = { { true, 500, 500 }, { true, 400, 0 } },
+                             .event = { { true, 0, 0 }, { false, 0, 0 } } };
+    char why[512];
+    double value = 42;
+
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b", &value), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b_per_a", &value), -ENODATA);
+    CU_ASSERT_EQUAL(value, 42);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), -ENODATA);
+    test_check(strstr(why, "never got on the counters (running 0 of 400 ns)") != NULL, "'%s'", why);
+    r.set[1].is_measured = false;
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), -ENODATA);
+    CU_ASSERT_STRING_EQUAL(why, "B: its event set 2 of 2 was not measured");
+    r.event[1] = (struct ctr_event_reading){ true, 5, 5 };
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b_per_a", why, sizeof why), -ENODATA);
+    CU_ASSERT_STRING_EQUAL(why, "b_per_a: division by zero in 'B / A'");
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "c", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "group toy/TOY has no metric 'c'");
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), 0);
+}
+
+static void test_refusals_are_explained(void)
+{
+    static const struct {
+        int err;
+        const char *part;
+    } refusals[] = {
+        { -ENOENT, "perf_event_open: no such event: this machine (virtual?) exposes no hardware performance counters" },
+        { -ENOSYS, "emulator" },
+        { -EACCES, "kernel.perf_event_paranoid = " },
+        { -EPERM, "sysctl kernel.perf_event_paranoid=" },
+        { -EOPNOTSUPP, "not supported" },
+        { -EINVAL, "more events in one set than there are counters" },
+        { -EMFILE, "ulimit -n" },
+        { -ENOSPC, "debug register" },
+        { -EIO, "Input/output error" },
+    };
+
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        char why[512] = "";
+        int err = ctr_perf_explain(refusals[i].err, "clx::X", why, sizeof why);
+
+        test_check(err == refusals[i].err && strstr(why, refusals[i].part) && strstr(why, "event 'clx::X'") &&
+                       !strchr(why, '\n'),
+                   "%d: '%s' lacks '%s'", refusals[i].err, why, refusals[i].part);
+    }
+}
+
+static void test_reasons_are_cut(void)
+{
+    char why[8] = "1234567";
+
+    CU_ASSERT_EQUAL(ctr_fail(-EIO, why, 5, "%s", "abcdefgh"), -EIO);
+    CU_ASSERT_STRING_EQUAL(why, "abcd");
+    CU_ASSERT_EQUAL(why[6], '7');
+    CU_ASSERT_EQUAL(ctr_fail(-EIO, NULL, 0, "%s", "abcdefgh"), -EIO);
+}
+
+static void test_keys(void)
+{
+    static const char content[] = "model\t\t: 17\nmodel name\t: Some CPU : fast  \nempty :\nnot a pair\n";
+    char path[sizeof group_template], value[64] = "old";
+
+    memcpy(path, group_template, sizeof path);
+    if (!write_temporary(path, content))
+        return;
+    CU_ASSERT_EQUAL(ctr_text_key(path, "model name", value, sizeof value), 0);
+    CU_ASSERT_STRING_EQUAL(value, "Some CPU : fast");
+    CU_ASSERT_EQUAL(ctr_text_key(path, "model", value, sizeof value), 0);
+    CU_ASSERT_STRING_EQUAL(value, "17");
+    CU_ASSERT_EQUAL(ctr_text_key(path, "empty", value, sizeof value), 0);
+    CU_ASSERT_STRING_EQUAL(value, "");
+    CU_ASSERT_EQUAL(ctr_text_key(path, "mode", value, sizeof value), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), 0);
+    CU_ASSERT_STRING_EQUAL(value, "model\t\t: 17");
+    unlink(path);
+    CU_ASSERT_EQUAL(ctr_text_key(path, "model", value, sizeof value), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), -ENOENT);
+}
+
+static const struct test_case cases[] = {
+    { "formulas have the usual precedence", test_formulas },
+    { "bad formulas are refused at the right place", test_bad_formulas },
+    { "missing values and divisions by zero make a formula missing", test_missing },
+    { "a formula cannot exhaust the stack", test_deep_formula },
+    { "random formulas have the right value", test_random_formulas },
+    { "bad group files are refused with file and line", test_bad_groups },
+    { "a group file is read as it is written", test_good_group },
+    { "a group that does not exist is named", test_group_not_found },
+    { "every shipped group reads, encodes and fits on the counters", test_shipped_groups },
+    { "every shipped folder is tested", test_folders_are_known },
+    { "event names encode or are refused", test_event_names },
+    { "CPUs map to folders", test_uarchs },
+    { "counts are scaled by the time they ran", test_scaling },
+    { "readings compute metrics and take overhead off", test_readings },
+    { "a missing value is explained", test_missing_values_are_explained },
+    { "a refusal by the kernel is explained in one line", test_refusals_are_explained },
+    { "a reason that is too long is cut", test_reasons_are_cut },
+    { "values are found by their key", test_keys },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_counters = { "counters", cases };

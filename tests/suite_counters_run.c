@@ -1,0 +1,600 @@
+/*
+ * Counters, the part that counts: sessions with software and hardware events, watchpoints, the clock, pinning, the
+ * host's description. Nothing here depends on how long anything takes.
+ */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "counters/ctr_group.h"
+#include "counters/ctr_hostinfo.h"
+#include "counters/ctr_perf.h"
+#include "counters/ctr_pin.h"
+#include "counters/ctr_session.h"
+#include "counters/ctr_timer.h"
+#include "counters/ctr_watch.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_counters_run;
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+enum { N_PAGES = 256, N_FAULTS_BESIDE = 64 };
+
+/*
+ * A private mapping of a file: the first write to each page is one fault, whatever the size of huge pages, which
+ * anonymous memory may get instead. NULL if there is none.
+ */
+static volatile char *map_pages(size_t page_bytes)
+{
+    FILE *file = tmpfile();
+    void *pages = MAP_FAILED;
+
+    if (file && !ftruncate(fileno(file), (off_t)(N_PAGES * page_bytes)))
+        pages = mmap(NULL, N_PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(file), 0);
+    if (file)
+        fclose(file);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+static bool open_group(const char *uarch, const char *name, struct ctr_group **g, struct ctr_session **s)
+{
+    char why[512] = "";
+
+    *s = NULL;
+    if (!test_check(!ctr_group_find(g, "counters/groups", uarch, name, why, sizeof why), "%s", why))
+        return false;
+    if (!ctr_session_open(s, *g, why, sizeof why))
+        return true;
+    test_check(*why != '\0', "refused without a reason");
+    test_skip("%s", why);
+    ctr_group_free(*g);
+    return false;
+}
+
+static void test_page_faults(void)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    volatile char *pages = map_pages(page_bytes);
+    struct ctr_group *g;
+    struct ctr_session *s;
+    struct ctr_reading first, again;
+    double faults = -1, minor = -1, more = -1;
+
+    if (!test_check(pages != NULL, "no memory mapping: %s", strerror(errno)))
+        return;
+    if (open_group("software", "SOFTWARE", &g, &s)) {
+        CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+        for (size_t i = 0; i < N_PAGES; i++)
+            pages[i * page_bytes] = 1;
+        CU_ASSERT_EQUAL(ctr_session_stop(s), 0);
+        CU_ASSERT_EQUAL(ctr_session_read(s, &first), 0);
+        for (size_t i = 0; i < N_PAGES; i++)
+            pages[i * page_bytes]++; /* touched before, and counted while stopped: nothing */
+        CU_ASSERT_EQUAL(ctr_session_read(s, &again), 0);
+        CU_ASSERT_EQUAL(ctr_reading_metric(&first, "page_faults", &faults), 0);
+        CU_ASSERT_EQUAL(ctr_reading_metric(&first, "minor_faults", &minor), 0);
+        CU_ASSERT(!ctr_reading_metric(&again, "page_faults", &more) && more == faults);
+        test_check(faults >= N_PAGES && faults <= N_PAGES + N_FAULTS_BESIDE && minor <= faults && !first.is_scaled,
+                   "%g page faults, %g minor ones, for %d new pages", faults, minor, N_PAGES);
+        CU_ASSERT_EQUAL(ctr_session_start(s), 0); /* counts from zero again */
+        CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &again));
+        CU_ASSERT(!ctr_reading_metric(&again, "page_faults", &faults) && faults < N_PAGES);
+        ctr_session_close(s);
+        ctr_group_free(g);
+    }
+    munmap((void *)(uintptr_t)pages, N_PAGES * page_bytes);
+}
+
+static void spin(unsigned n)
+{
+    for (volatile unsigned i = 0; i < n;)
+        i = i + 1;
+}
+
+static void test_task_clock(void)
+{
+    struct ctr_group *g;
+    struct ctr_session *s;
+    struct ctr_reading r;
+    double before = -1, clock;
+
+    if (!open_group("software", "SOFTWARE", &g, &s))
+        return;
+    CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+    for (int i = 0; i < 20; i++) { /* read while it runs */
+        spin(10000);
+        CU_ASSERT(!ctr_session_read(s, &r) && !ctr_reading_metric(&r, "task_clock", &clock));
+        if (!test_check(clock > before, "task clock went from %g to %g ns", before, clock))
+            break;
+        before = clock;
+    }
+    CU_ASSERT_EQUAL(ctr_session_stop(s), 0);
+    ctr_session_close(s);
+    ctr_group_free(g);
+}
+
+static void test_overhead(void)
+{
+    struct ctr_group *g;
+    struct ctr_session *s;
+    struct ctr_reading overhead, r;
+    double faults = -1, clock = -1, clock_after = -1;
+
+    if (!open_group("software", "SOFTWARE", &g, &s))
+        return;
+    CU_ASSERT_EQUAL(ctr_session_overhead(s, 0, &overhead), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_session_overhead(s, 101, &overhead), 0);
+    CU_ASSERT(!ctr_reading_metric(&overhead, "page_faults", &faults) && faults == 0);
+    CU_ASSERT(!ctr_reading_metric(&overhead, "task_clock", &clock) && clock > 0);
+    CU_ASSERT(!ctr_session_read(s, &r) && ctr_reading_metric(&r, "task_clock", &clock) == -ENODATA); /* forgotten */
+    CU_ASSERT_EQUAL(ctr_session_start(s), 0);
+    spin(100000);
+    CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &r) && !ctr_reading_metric(&r, "task_clock", &clock));
+    CU_ASSERT(!ctr_reading_subtract(&r, &overhead) && !ctr_reading_metric(&r, "task_clock", &clock_after));
+    test_check(clock_after < clock && clock_after >= 0, "%g ns before, %g ns after", clock, clock_after);
+    ctr_session_close(s);
+    ctr_group_free(g);
+}
+
+/* A group of two sets, from a file. */
+static struct ctr_group *read_two_sets(void)
+{
+    static const char content[] = "SHORT x\nEVENTS\nA perf::TASK-CLOCK\nEVENTS\nB perf::TASK-CLOCK\n"
+                                  "METRICS\na ns A\nb ns B\nsum ns A + B\nLONG\nx\n";
+    char path[] = "/tmp/ctr_sessionXXXXXX", why[512] = "";
+    int fd = mkstemp(path);
+    struct ctr_group *g = NULL;
+
+    if (!test_check(fd >= 0, "cannot make '%s': %s", path, strerror(errno)))
+        return NULL;
+    test_check(write(fd, content, sizeof content - 1) == (ssize_t)sizeof content - 1, "cannot write '%s'", path);
+    close(fd);
+    test_check(!ctr_group_read(&g, path, why, sizeof why), "%s", why);
+    unlink(path);
+    return g;
+}
+
+static void check_passes(struct ctr_session *s)
+{
+    struct ctr_reading r;
+    double a = -1, a_again = -2, value;
+    char why[512];
+
+    CU_ASSERT_EQUAL(ctr_session_start_set(s, 2), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_session_start_set(s, 0), 0);
+    spin(1000);
+    CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &r));
+    CU_ASSERT(!ctr_reading_metric(&r, "a", &a) && a > 0);
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b", &value), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "sum", &value), -ENODATA);
+    ctr_reading_explain(&r, "sum", why, sizeof why);
+    CU_ASSERT_STRING_EQUAL(why, "B: its event set 2 of 2 was not measured");
+    CU_ASSERT_EQUAL(ctr_session_start_set(s, 1), 0);
+    spin(1000);
+    CU_ASSERT(!ctr_session_stop(s) && !ctr_session_read(s, &r));
+    CU_ASSERT(!ctr_reading_metric(&r, "a", &a_again) && a_again == a); /* the first pass is kept */
+    CU_ASSERT(!ctr_reading_metric(&r, "sum", &value) && value > a);
+    CU_ASSERT(!r.is_scaled && r.max_scale == 1);
+}
+
+static void test_passes(void)
+{
+    struct ctr_group *g = read_two_sets();
+    struct ctr_session *s;
+    char why[512] = "";
+
+    if (!g)
+        return;
+    if (ctr_session_open(&s, g, why, sizeof why)) {
+        test_skip("%s", why);
+    } else {
+        check_passes(s);
+        ctr_session_close(s);
+    }
+    ctr_group_free(g);
+}
+
+static void test_unknown_event(void)
+{
+    struct ctr_group g = { .path = "x/y.txt", .n_sets = 1, .n_events = 1 };
+    struct ctr_session *s = (struct ctr_session *)&g;
+    char why[512] = "";
+
+    g.event[0] = (struct ctr_event){ .label = "A", .name = "clx::NONSENSE", .line = 7 };
+    CU_ASSERT_EQUAL(ctr_session_open(&s, &g, why, sizeof why), -EINVAL);
+    CU_ASSERT_PTR_NULL(s);
+    test_check(!strncmp(why, "x/y.txt:7: libpfm4", 18) && strstr(why, "'clx::NONSENSE'"), "'%s'", why);
+}
+
+/* Sums n 8-byte words with exactly one load each; the rest of the loop stays in registers. */
+static uint64_t sum_words(const volatile uint64_t *word, size_t n)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < n; i++)
+        total += word[i];
+    return total;
+}
+
+enum { N_WORDS = 1 << 20 };
+
+static void check_known_loop(struct ctr_session *s, const volatile uint64_t *word)
+{
+    struct ctr_reading overhead, r;
+    double loads = -1, instructions = -1, misses = -1;
+    char why[512];
+
+    CU_ASSERT_EQUAL(ctr_session_overhead(s, 100, &overhead), 0);
+    for (size_t set = 0; set < overhead.group->n_sets; set++) {
+        CU_ASSERT_EQUAL(ctr_session_start_set(s, set), 0);
+        sum_words(word, N_WORDS);
+        CU_ASSERT_EQUAL(ctr_session_stop(s), 0);
+    }
+    CU_ASSERT(!ctr_session_read(s, &r) && !ctr_reading_subtract(&r, &overhead));
+    if (ctr_reading_metric(&r, "loads", &loads) || ctr_reading_metric(&r, "instructions", &instructions) ||
+        ctr_reading_metric(&r, "l1_load_misses", &misses)) {
+        ctr_reading_explain(&r, "loads", why, sizeof why);
+        test_skip("%s", why);
+        return;
+    }
+    /* Unoptimised and sanitized code loads more; dispatched loads (Zen 4) include wrong paths; interrupts come on top.
+     */
+    test_check(loads >= 0.98 * N_WORDS && loads < 20.0 * N_WORDS, "%g loads of %d words", loads, N_WORDS);
+    test_check(instructions >= 2.0 * N_WORDS && instructions > loads, "%g instructions", instructions);
+    test_check(misses <= loads, "%g L1 misses in %g loads", misses, loads);
+}
+
+static void test_hardware(void)
+{
+    uint64_t *word = calloc(N_WORDS, sizeof *word);
+    struct ctr_group *g = NULL;
+    struct ctr_session *s = NULL;
+    char why[512] = "";
+
+    if (!test_check(word != NULL, "out of memory"))
+        return;
+    if (ctr_group_find(&g, "counters/groups", NULL, "CACHE", why, sizeof why) ||
+        ctr_session_open(&s, g, why, sizeof why)) {
+        test_check(*why != '\0', "refused without a reason");
+        test_skip("%s", why);
+    } else {
+        check_known_loop(s, word);
+        ctr_session_close(s);
+    }
+    ctr_group_free(g);
+    free(word);
+}
+
+/* The session's refusal and the probe's must agree on whether the machine counts at all. */
+static void test_probe(void)
+{
+    char why[512] = "";
+    int err = ctr_perf_probe(why, sizeof why);
+
+    CU_ASSERT(err <= 0);
+    test_check(!err == !*why && (!err || !strncmp(why, "perf_event_open: ", 17)), "error %d, '%s'", err, why);
+}
+
+static void test_set_limit(void)
+{
+    struct ctr_perf_set set = { 0 };
+    struct ctr_event_code task_clock = { .type = 1, .config = 1 };
+    int err = 0;
+
+    for (int i = 0; !err && i < CTR_MAX_SET_EVENTS; i++)
+        err = ctr_perf_add(&set, &task_clock);
+    if (err)
+        test_skip("task-clock cannot be opened: %s", strerror(-err));
+    else
+        CU_ASSERT_EQUAL(ctr_perf_add(&set, &task_clock), -E2BIG);
+    ctr_perf_close(&set);
+    ctr_perf_close(&set);
+    CU_ASSERT_EQUAL(set.n_events, 0);
+}
+
+/* Watched memory, with a neighbour that must not count. */
+struct watched {
+    _Alignas(64) volatile uint64_t a;
+    volatile uint64_t b;
+    volatile uint32_t c[2];
+    volatile uint64_t other;
+};
+
+static void touch(struct watched *w, unsigned n_loads, unsigned n_stores)
+{
+    for (unsigned i = 0; i < n_loads; i++) {
+        (void)w->a;
+        (void)w->other;
+    }
+    for (unsigned i = 0; i < n_stores; i++) {
+        w->a = i;
+        w->other = i;
+    }
+    w->b = 1;
+    (void)w->c[1];
+    w->c[0] = 5; /* the other half of the 8 bytes around c[1] */
+}
+
+static bool open_watch(struct ctr_watch **watch, const struct ctr_watch_point *point, size_t n)
+{
+    char why[512] = "";
+    int err = ctr_watch_open(watch, point, n, why, sizeof why);
+
+    if (!err)
+        return true;
+    test_check(err != -EINVAL || strstr(why, "perf_event_open"), "refused: %s", why);
+    test_check(*why != '\0', "refused without a reason");
+    test_skip("%s", why);
+    return false;
+}
+
+static void test_watch(void)
+{
+    struct watched w = { 0 };
+    const struct ctr_watch_point points[] = {
+        { &w.a, 8, CTR_WATCH_READS_AND_WRITES },
+        { &w.a, 8, CTR_WATCH_WRITES },
+        { &w.b, 8, CTR_WATCH_WRITES },
+        { &w.c[1], 4, CTR_WATCH_READS_AND_WRITES },
+    };
+    struct ctr_watch *watch;
+    uint64_t n[COUNT(points)];
+
+    if (!open_watch(&watch, points, COUNT(points)))
+        return;
+    touch(&w, 3, 3); /* not started: does not count */
+    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
+    touch(&w, 1000, 7);
+    CU_ASSERT_EQUAL(ctr_watch_stop(watch), 0);
+    touch(&w, 5, 5); /* stopped: does not count */
+    CU_ASSERT_EQUAL(ctr_watch_read(watch, n), 0);
+    test_check(n[0] == 1007 && n[1] == 7 && n[2] == 1 && n[3] == 1,
+               "1000 loads and 7 stores, 1 store, 1 load counted as %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+               n[0], n[1], n[2], n[3]);
+    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0); /* from zero */
+    touch(&w, 2, 0);
+    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, n));
+    CU_ASSERT(n[0] == 2 && n[1] == 0 && n[2] == 1);
+    ctr_watch_close(watch);
+}
+
+/* Random numbers of accesses to a random one of several elements: the count is that element's, exactly. */
+static void test_watch_random(void)
+{
+    _Alignas(8) volatile uint32_t element[16] = { 0 };
+    unsigned n_touches[16] = { 0 };
+    unsigned watched = (unsigned)rng_below(16);
+    const struct ctr_watch_point point = { &element[watched], 4, CTR_WATCH_WRITES };
+    struct ctr_watch *watch;
+    uint64_t n = 0;
+
+    if (!open_watch(&watch, &point, 1))
+        return;
+    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
+    for (unsigned i = 0; i < 2000; i++) {
+        size_t e = rng_below(16);
+
+        n_touches[e]++;
+        element[e] = i;
+    }
+    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, &n));
+    test_check(n == n_touches[watched], "element %u: %" PRIu64 " counted, %u made", watched, n, n_touches[watched]);
+    ctr_watch_close(watch);
+}
+
+#if defined(__x86_64__)
+/* One count per instruction, whatever its width, and for a read-modify-write. */
+static void test_watch_instructions(void)
+{
+    _Alignas(64) volatile uint32_t line[16] = { 0 };
+    const struct ctr_watch_point points[] = {
+        { &line[2], 4, CTR_WATCH_READS_AND_WRITES },
+        { &line[2], 4, CTR_WATCH_WRITES },
+    };
+    struct ctr_watch *watch;
+    uint64_t n[2];
+
+    if (!open_watch(&watch, points, 2))
+        return;
+    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
+    for (int i = 0; i < 10; i++) {
+        __asm__ volatile("movups %0, %%xmm0" ::"m"(line[0]) : "xmm0"); /* 16 bytes over the watched 4 */
+        __asm__ volatile("addl $1, %0" : "+m"(line[2]));
+        __asm__ volatile("prefetcht0 %0" ::"m"(line[2]));
+        __asm__ volatile("movups %0, %%xmm0" ::"m"(line[4]) : "xmm0"); /* beside it */
+    }
+    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, n));
+    test_check(n[0] == 20 && n[1] == 10, "%" PRIu64 " and %" PRIu64 " counted, expected 20 and 10", n[0], n[1]);
+    ctr_watch_close(watch);
+}
+#else
+static void test_watch_instructions(void)
+{
+    test_skip("the counting rules of x86 breakpoints need an x86 CPU");
+}
+#endif
+
+static void test_bad_watches(void)
+{
+    _Alignas(8) volatile uint64_t x[2] = { 0 };
+    const char *bytes = (const char *)(uintptr_t)x;
+    const struct {
+        struct ctr_watch_point point;
+        size_t n;
+        const char *why;
+    } bad[] = {
+        { { x, 8, CTR_WATCH_WRITES }, 0, "number of watchpoints is not 1 to 4, 0" },
+        { { x, 8, CTR_WATCH_WRITES }, 5, "number of watchpoints is not 1 to 4, 5" },
+        { { x, 3, CTR_WATCH_WRITES }, 1, "watched length is not 1, 2, 4 or 8 bytes, 3" },
+        { { x, 0, CTR_WATCH_WRITES }, 1, "watched length is not 1, 2, 4 or 8 bytes, 0" },
+        { { bytes + 4, 8, CTR_WATCH_WRITES }, 1, "watched address is not a multiple of its 8 bytes" },
+        { { bytes + 2, 4, CTR_WATCH_WRITES }, 1, "watched address is not a multiple of its 4 bytes" },
+        { { x, 8, (enum ctr_watch_kind)9 }, 1, "unknown kind of watchpoint, 9" },
+    };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct ctr_watch *w = (struct ctr_watch *)(uintptr_t)bytes;
+        char why[512] = "";
+        int err = ctr_watch_open(&w, &bad[i].point, bad[i].n, why, sizeof why);
+
+        test_check(err == -EINVAL && !w && !strncmp(why, bad[i].why, strlen(bad[i].why)), "error %d, '%s', not '%s'",
+                   err, why, bad[i].why);
+    }
+}
+
+static void test_too_many_watches(void)
+{
+    volatile uint64_t x[CTR_MAX_WATCHES + 1] = { 0 };
+    struct ctr_watch_point points[CTR_MAX_WATCHES];
+    const struct ctr_watch_point extra = { &x[CTR_MAX_WATCHES], 8, CTR_WATCH_WRITES };
+    struct ctr_watch *all, *one;
+    char why[512] = "";
+
+    for (size_t i = 0; i < CTR_MAX_WATCHES; i++)
+        points[i] = (struct ctr_watch_point){ &x[i], 8, CTR_WATCH_WRITES };
+    if (!open_watch(&all, points, CTR_MAX_WATCHES))
+        return;
+    CU_ASSERT_EQUAL(ctr_watch_open(&one, &extra, 1, why, sizeof why), -ENOSPC);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "no debug register left"));
+    ctr_watch_close(all);
+    if (open_watch(&one, &extra, 1)) /* closing gave them back */
+        ctr_watch_close(one);
+}
+
+static void test_timer(void)
+{
+    struct ctr_timer t;
+    uint64_t before = ctr_now_ns();
+
+    for (int i = 0; i < 100000; i++) {
+        uint64_t now = ctr_now_ns();
+
+        if (!test_check(now >= before, "the clock went back from %" PRIu64 " to %" PRIu64, before, now))
+            return;
+        before = now;
+    }
+    CU_ASSERT_EQUAL(ctr_timer_measure(&t), 0);
+    CU_ASSERT(t.kernel_resolution_ns >= 1 && t.step_ns >= 1);
+    test_check(t.overhead_ns > 0 && t.overhead_ns <= t.typical_overhead_ns, "overhead %g ns, typically %g ns",
+               t.overhead_ns, t.typical_overhead_ns);
+}
+
+/* In a thread of its own, because nothing unpins. */
+static void *pin_here(void *unused)
+{
+    struct ctr_pin before, after;
+    char why[512] = "";
+    int core = -7;
+
+    (void)unused;
+    CU_ASSERT_EQUAL(ctr_pin_state(&before), 0);
+    CU_ASSERT(before.n_allowed >= 1 && before.core >= 0);
+    CU_ASSERT_EQUAL(ctr_pin(1 << 19, &core, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "this thread is not allowed on core 524288");
+    CU_ASSERT_EQUAL(ctr_pin(-2, &core, why, sizeof why), -EINVAL);
+    CU_ASSERT(!ctr_pin_state(&after) && after.n_allowed == before.n_allowed && core == -7);
+    test_check(!ctr_pin(before.first_allowed, &core, why, sizeof why), "%s", why);
+    CU_ASSERT(!ctr_pin_state(&after));
+    CU_ASSERT(after.n_allowed == 1 && after.core == before.first_allowed && core == before.first_allowed);
+    CU_ASSERT(!ctr_pin(-1, &core, why, sizeof why) && core == before.first_allowed);
+    return NULL;
+}
+
+static void test_pin(void)
+{
+    pthread_t thread;
+    struct ctr_pin before, after;
+
+    CU_ASSERT_EQUAL(ctr_pin_state(&before), 0);
+    if (test_check(!pthread_create(&thread, NULL, pin_here, NULL), "no thread"))
+        pthread_join(thread, NULL);
+    CU_ASSERT(!ctr_pin_state(&after) && after.n_allowed == before.n_allowed); /* only the calling thread is pinned */
+}
+
+/* Checks one line, and marks the expected key that it has. */
+static void check_host_line(const char *line, const char *const *keys, unsigned *n_seen, size_t n_keys)
+{
+    const char *colon = strstr(line, ": ");
+
+    if (!test_check(colon && colon > line && colon[2] != '\n' && colon[2], "no `key: value`: '%s'", line))
+        return;
+    for (size_t i = 0; i < n_keys; i++)
+        n_seen[i] += strlen(keys[i]) == (size_t)(colon - line) && !strncmp(line, keys[i], strlen(keys[i]));
+}
+
+static void test_hostinfo(void)
+{
+    static const char *const keys[] = { "cpu",
+                                        "cpu_vendor",
+                                        "cpu_family",
+                                        "cpu_model",
+                                        "cpu_stepping",
+                                        "cpu_microcode",
+                                        "virtualised",
+                                        "kernel",
+                                        "libc",
+                                        "compiler",
+                                        "memory_mib",
+                                        "frequency_governor",
+                                        "perf_event_paranoid",
+                                        "timer",
+                                        "event_groups",
+                                        "hardware_counters",
+                                        "data_breakpoints" };
+    unsigned n_seen[COUNT(keys)] = { 0 };
+    FILE *out = tmpfile();
+    char line[1024];
+
+    if (!test_check(out != NULL, "no temporary file: %s", strerror(errno)))
+        return;
+    CU_ASSERT_EQUAL(ctr_hostinfo_print(out), 0);
+    rewind(out);
+    while (fgets(line, sizeof line, out))
+        check_host_line(line, keys, n_seen, COUNT(keys));
+    fclose(out);
+    for (size_t i = 0; i < COUNT(keys); i++)
+        test_check(n_seen[i] == 1, "key '%s' appears %u times", keys[i], n_seen[i]);
+}
+
+static void test_hostinfo_write_error(void)
+{
+    FILE *full = fopen("/dev/full", "w");
+
+    if (!full) {
+        test_skip("no /dev/full: %s", strerror(errno));
+        return;
+    }
+    CU_ASSERT_EQUAL(ctr_hostinfo_print(full), -EIO);
+    fclose(full);
+}
+
+static const struct test_case cases[] = {
+    { "page faults of new pages are counted", test_page_faults },
+    { "the task clock only rises", test_task_clock },
+    { "the overhead of an empty region comes off", test_overhead },
+    { "sets can be measured in a pass each", test_passes },
+    { "an unknown event is refused with file and line", test_unknown_event },
+    { "a loop of known loads is counted by the hardware", test_hardware },
+    { "no counters means a reason", test_probe },
+    { "a set has a limit", test_set_limit },
+    { "watched elements count every access", test_watch },
+    { "a watched element counts its own writes only", test_watch_random },
+    { "a watched element counts instructions", test_watch_instructions },
+    { "bad watchpoints are refused", test_bad_watches },
+    { "too many watchpoints are refused", test_too_many_watches },
+    { "the clock does not go back", test_timer },
+    { "a thread can be pinned", test_pin },
+    { "the host is described", test_hostinfo },
+    { "a write error of the description is noticed", test_hostinfo_write_error },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_counters_run = { "counters_run", cases };
