@@ -12,6 +12,8 @@
 
 extern const struct test_suite suite_rng;
 extern const struct test_suite suite_kernels;
+extern const struct test_suite suite_csa;
+extern const struct test_suite suite_nest;
 extern const struct test_suite suite_exp_csv;
 extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
@@ -22,6 +24,8 @@ extern const struct test_suite suite_counters_run;
 static const struct test_suite *const suites[] = {
     &suite_rng,
     &suite_kernels,
+    &suite_csa,
+    &suite_nest,
     &suite_exp_csv,
     &suite_exp_outdir,
     &suite_exp_table,

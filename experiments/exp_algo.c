@@ -1,0 +1,200 @@
+#include "experiments/exp_algo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/exp_error.h"
+#include "kernels/backend.h"
+#include "kernels/base.h"
+#include "kernels/dispatch.h"
+
+/* The tensors of a baseline run do not depend on the core, so any will do when the real one is not on record. */
+static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
+{
+    return s->core ? s->core : conv_gemm_core_find("Haswell");
+}
+
+static int plan_base(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                     const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_gemm(plan, p, core_or_any(s), &core_or_any(s)->ukr);
+}
+
+static int plan_goto(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                     const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_gemm(plan, p, core_or_any(s), s->ukr);
+}
+
+static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                      const struct exp_algo *self, struct conv_plan *plan)
+{
+    return conv_plan_sconv(plan, p, s->ukr, &tiling[self->schedule], s->packs_filters);
+}
+
+static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    return conv_base_run(plan, bind, &s->blas);
+}
+
+static int run_nest(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    struct conv_exec exec;
+
+    (void)s;
+    conv_exec_init(&exec, plan, bind);
+    return conv_nest_run(plan, &exec.base);
+}
+
+static const char *why_no_blas(const struct exp_setup *s)
+{
+    return s->blas.handle ? NULL : s->why_no_blas;
+}
+
+static const char *why_no_core(const struct exp_setup *s)
+{
+    return s->core ? NULL : s->why_no_core;
+}
+
+static const char *why_no_ukr(const struct exp_setup *s)
+{
+    return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
+}
+
+static const char *nothing_against_it(const struct exp_setup *s)
+{
+    (void)s;
+    return NULL;
+}
+
+static const struct exp_algo algos[EXP_N_ALGOS] = {
+    { .name = "base",
+      .label = "im2col + OpenBLAS",
+      .by_default = true,
+      .plan = plan_base,
+      .run = run_base,
+      .why_not_run = why_no_blas,
+      .why_not_replay = why_no_core },
+    { .name = "sconv_is",
+      .label = "SConv, input stationary",
+      .by_default = true,
+      .is_sconv = true,
+      .schedule = CSA_IS,
+      .plan = plan_sconv,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
+    { .name = "sconv_ws",
+      .label = "SConv, weight stationary",
+      .by_default = true,
+      .is_sconv = true,
+      .schedule = CSA_WS,
+      .plan = plan_sconv,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
+    { .name = "goto",
+      .label = "im2col + our GEMM, OpenBLAS's blocking, SConv's micro-kernel",
+      .plan = plan_goto,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = why_no_core },
+};
+
+const struct exp_algo *exp_algo_at(size_t i)
+{
+    return &algos[i];
+}
+
+/* The algorithms that one name stands for; 0 if none. */
+static unsigned named(const char *name, size_t length)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+        bool is_both = algos[i].is_sconv && length == 5 && !strncmp(name, "sconv", 5);
+
+        if (is_both || (strlen(algos[i].name) == length && !strncmp(name, algos[i].name, length)))
+            found |= 1u << i;
+    }
+    return found;
+}
+
+int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes)
+{
+    *selected = 0;
+    for (unsigned i = 0; i < EXP_N_ALGOS && !(list && *list); i++)
+        *selected |= algos[i].by_default ? 1u << i : 0;
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        unsigned found = named(list, length);
+
+        if (!found)
+            return exp_fail(why, why_bytes, -EINVAL,
+                            "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, goto",
+                            (int)length, list);
+        *selected |= found;
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+static const char *first_set(const char *a, const char *b, const char *c)
+{
+    return a && *a ? a : b && *b ? b : c;
+}
+
+static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+{
+    const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
+    char known[512] = "";
+
+    s->ukr = conv_ukr_find(name);
+    if (s->ukr)
+        return 0;
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        size_t used = strlen(known);
+
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", conv_ukr_at(i)->name);
+    }
+    return exp_fail(why, why_bytes, -EINVAL, "unknown micro-kernel '%s'; known: %s", name, known);
+}
+
+/* The replayed core: named, the machine's, the one that runs here, or the one that would. */
+static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+{
+    const char *host = conv_gemm_core_for_host();
+    const char *name = first_set(override, s->machine.gemm_core, first_set(s->blas.core, host, "Haswell"));
+
+    s->core = conv_gemm_core_find(name);
+    if (s->core)
+        return 0;
+    snprintf(s->why_no_core, sizeof s->why_no_core, "the blocking of OpenBLAS core '%s' is not on record", name);
+    return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
+}
+
+int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
+{
+    int err = choose_ukr(s, ukr_name, why, why_bytes);
+
+    if (err)
+        return err;
+    s->caches = csa_caches_of(&s->machine, csa_default_share);
+    s->why_no_blas[0] = '\0';
+    if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
+        s->blas = (struct conv_blas){ 0 };
+    err = choose_core(s, core_name, why, why_bytes);
+    if (err)
+        exp_setup_release(s);
+    return err;
+}
+
+void exp_setup_release(struct exp_setup *s)
+{
+    conv_blas_unload(&s->blas);
+}
