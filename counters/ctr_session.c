@@ -96,16 +96,20 @@ int ctr_scale(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns
 
 static void note_scale(struct ctr_reading *r, const struct ctr_set_reading *t)
 {
-    double scale = 0;
+    double scale;
 
-    if (ctr_scale(1, t->time_enabled_ns, t->time_running_ns, &scale))
-        return;
-    r->is_scaled = r->is_scaled || t->time_running_ns < t->time_enabled_ns;
-    if (scale > r->max_scale)
+    if (t->time_running_ns < t->time_enabled_ns)
+        r->is_scaled = true;
+    if (!ctr_scale(1, t->time_enabled_ns, t->time_running_ns, &scale) && scale > r->max_scale)
         r->max_scale = scale;
 }
 
-static void take_counts(struct ctr_reading *r, size_t set, const struct ctr_counts *c)
+void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g)
+{
+    *r = (struct ctr_reading){ .group = g, .max_scale = 1 };
+}
+
+void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts *c)
 {
     r->set[set] = (struct ctr_set_reading){ true, c->time_enabled_ns, c->time_running_ns };
     note_scale(r, &r->set[set]);
@@ -122,7 +126,7 @@ static void take_counts(struct ctr_reading *r, size_t set, const struct ctr_coun
 
 int ctr_session_read(struct ctr_session *s, struct ctr_reading *out)
 {
-    *out = (struct ctr_reading){ .group = s->group, .max_scale = 1 };
+    ctr_reading_init(out, s->group);
     for (size_t i = 0; i < s->group->n_sets; i++) {
         struct ctr_counts counts;
         int err = s->is_measured[i] ? ctr_perf_read(&s->set[i], &counts) : 0;
@@ -130,7 +134,7 @@ int ctr_session_read(struct ctr_session *s, struct ctr_reading *out)
         if (err)
             return err;
         if (s->is_measured[i])
-            take_counts(out, i, &counts);
+            ctr_reading_put(out, i, &counts);
     }
     return 0;
 }
@@ -181,7 +185,7 @@ static int set_overhead(struct ctr_perf_set *set, size_t n, struct ctr_counts *o
 
 int ctr_session_overhead(struct ctr_session *s, unsigned n_repeats, struct ctr_reading *out)
 {
-    *out = (struct ctr_reading){ .group = s->group, .max_scale = 1 };
+    ctr_reading_init(out, s->group);
     if (!n_repeats)
         return -EINVAL;
     for (size_t i = 0; i < s->group->n_sets; i++) {
@@ -191,7 +195,7 @@ int ctr_session_overhead(struct ctr_session *s, unsigned n_repeats, struct ctr_r
         s->is_measured[i] = false;
         if (err)
             return err;
-        take_counts(out, i, &counts);
+        ctr_reading_put(out, i, &counts);
     }
     return 0;
 }

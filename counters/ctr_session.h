@@ -56,7 +56,7 @@ struct ctr_event_reading {
 
 struct ctr_reading {
     const struct ctr_group *group; /* has to outlive the reading */
-    bool is_scaled;                /* any set that was measured did not run all the time */
+    bool is_scaled;                /* a set that was measured did not run all the time, or never */
     double max_scale;              /* the largest time_enabled / time_running; 1 if nothing was scaled */
     struct ctr_set_reading set[CTR_MAX_SETS];
     struct ctr_event_reading event[CTR_MAX_EVENTS];
@@ -90,6 +90,13 @@ int ctr_reading_event(const struct ctr_reading *r, const char *label, double *va
 
 /* Writes why a metric is missing. Returns what ctr_reading_metric returns. */
 int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes);
+
+/*
+ * The parts of ctr_session_read, for counts from elsewhere: an empty reading, in which nothing is measured, and
+ * entering what one set counted (values in the order of the file), scaled.
+ */
+void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g);
+void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts *c);
 
 /* count * enabled / running, exact if both are equal. -ENODATA if the event never ran or the times contradict. */
 int ctr_scale(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns, double *value);

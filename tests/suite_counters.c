@@ -108,8 +108,8 @@ static void test_bad_formulas(void)
 
 static void test_missing(void)
 {
-    static const char *const texts[] = { "gone",        "a + gone",    "gone * 0",     "1 / zero",
-                                         "a / (b - 4)", "zero / zero", "1 / zero * 0", "-gone" };
+    static const char *const texts[] = { "gone",        "a + gone", "gone * 0",     "1 / zero",      "a / (b - 4)",
+                                         "zero / zero", "-gone",    "1 / zero * 0", "1 / (1 / zero)" };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
         double value = 42;
@@ -119,16 +119,36 @@ static void test_missing(void)
     }
 }
 
+static void test_overflow(void)
+{
+    char text[1000];
+    double value = 42;
+
+    memset(text, '9', sizeof text - 1); /* 10^999 */
+    text[sizeof text - 1] = '\0';
+    CU_ASSERT(ctr_expr_eval(text, lookup, NULL, &value, NULL) == -ENODATA && value == 42);
+}
+
+/* 32 levels are allowed; thousands must not be tried. */
 static void test_deep_formula(void)
 {
-    char text[20001];
-    double value;
+    static const size_t depths[] = { 1, 32, 33, 10000 };
+    static char text[20002];
 
-    memset(text, '(', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    CU_ASSERT_EQUAL(ctr_expr_eval(text, lookup, NULL, &value, NULL), -EINVAL);
-    memset(text, '-', sizeof text - 1);
-    CU_ASSERT_EQUAL(ctr_expr_eval(text, lookup, NULL, &value, NULL), -EINVAL);
+    for (size_t i = 0; i < COUNT(depths); i++) {
+        size_t n = depths[i];
+        int expected = n <= 32 ? 0 : -EINVAL;
+        double value = 0;
+
+        memset(text, '(', n);
+        text[n] = 'a';
+        memset(text + n + 1, ')', n);
+        text[2 * n + 1] = '\0';
+        test_check(ctr_expr_eval(text, lookup, NULL, &value, NULL) == expected, "%zu parentheses", n);
+        memset(text, '-', n);
+        text[n + 1] = '\0';
+        test_check(ctr_expr_eval(text, lookup, NULL, &value, NULL) == expected, "%zu minuses", n);
+    }
 }
 
 /* A random formula as text together with its value, from small integers, so that both are exact. */
@@ -207,6 +227,8 @@ static void test_bad_groups(void)
         { HEAD "METRICS\nm? 1 A\n", ":5: metric is not letters, digits and underscores, 'm?'" },
         { HEAD "METRICS\nm an_impossibly_long_unit_name A\n", ":5: name, unit or formula too long, 'm'" },
         { HEAD "METRICS\nok 1 A\nm 1 A / B\nLONG\nx\n", ":6: formula names a label that no EVENTS has, 'B'" },
+        { "SHORT x\nEVENTS\nAB p::x\nA p::x\nMETRICS\nm 1 B\nLONG\nx\n",
+          ":6: formula names a label that no EVENTS has" },
         { HEAD "METRICS\nm 1 (A + 2\nLONG\nx\n", ":5: formula is malformed at the quoted place, ''" },
         { HEAD "METRICS\nm 1 A ! 2\nLONG\nx\n", ":5: formula is malformed at the quoted place, '! 2'" },
         { HEAD "METRICS\nm 1 A\n", ":5: file ends without a section, 'LONG'" },
@@ -576,6 +598,27 @@ static void test_readings(void)
     CU_ASSERT(!ctr_reading_subtract(&r, &overhead) && !ctr_reading_metric(&r, "a", &value) && value == 6);
 }
 
+/* Set 1 ran all the time, set 2 a quarter of it, then not at all. */
+static void test_turns(void)
+{
+    const struct ctr_counts all = { 1000, 1000, { 50 } }, quarter = { 1000, 250, { 30 } }, never = { 1000, 0, { 30 } };
+    struct ctr_reading r;
+    double value = -1;
+
+    ctr_reading_init(&r, &two_sets);
+    CU_ASSERT_EQUAL(ctr_reading_metric(&r, "a", &value), -ENODATA);
+    ctr_reading_put(&r, 0, &all);
+    CU_ASSERT(!ctr_reading_metric(&r, "a", &value) && value == 50);
+    CU_ASSERT(!r.is_scaled && r.max_scale == 1 && r.set[0].is_measured && !r.set[1].is_measured);
+    ctr_reading_put(&r, 1, &quarter);
+    CU_ASSERT(!ctr_reading_metric(&r, "b", &value) && value == 120);
+    CU_ASSERT(r.is_scaled && r.max_scale == 4 && r.event[1].raw == 30 && r.set[1].time_running_ns == 250);
+    CU_ASSERT(!ctr_reading_metric(&r, "a", &value) && value == 50);
+    ctr_reading_init(&r, &two_sets);
+    ctr_reading_put(&r, 1, &never);
+    CU_ASSERT(ctr_reading_metric(&r, "b", &value) == -ENODATA && r.set[1].is_measured && r.is_scaled);
+}
+
 static void test_missing_values_are_explained(void)
 {
     struct ctr_reading r = { .group = &two_sets,
@@ -663,6 +706,7 @@ static const struct test_case cases[] = {
     { "formulas have the usual precedence", test_formulas },
     { "bad formulas are refused at the right place", test_bad_formulas },
     { "missing values and divisions by zero make a formula missing", test_missing },
+    { "a value too large for a double is missing", test_overflow },
     { "a formula cannot exhaust the stack", test_deep_formula },
     { "random formulas have the right value", test_random_formulas },
     { "bad group files are refused with file and line", test_bad_groups },
@@ -674,6 +718,7 @@ static const struct test_case cases[] = {
     { "CPUs map to folders", test_uarchs },
     { "counts are scaled by the time they ran", test_scaling },
     { "readings compute metrics and take overhead off", test_readings },
+    { "sets that take turns are scaled each by its own time", test_turns },
     { "a missing value is explained", test_missing_values_are_explained },
     { "a refusal by the kernel is explained in one line", test_refusals_are_explained },
     { "a reason that is too long is cut", test_reasons_are_cut },
