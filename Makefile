@@ -56,10 +56,27 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
+# The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/logged_hooks.h).
+LOG_CC := gcc
+logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c))
+
+$(BUILD)/logged/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  LOGCC   $<"
+	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(call ukr_flags,$<) -fsanitize=thread -MMD -MP -c -o $@ $<
+
+$(BUILD)/logged.o: $(logged_objects)
+	$(Q)ld -r -o $@.all $^
+	$(Q)nm -g --defined-only $@.all | awk '{ print $$3 " logged_" $$3 }' > $@.names
+	$(Q)objcopy --redefine-syms=$@.names $@.all $@
+
+extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
+extra_libraries_tests := -lcunit
+
 define program_rule
-$(BUILD)/$1: $(call objects,$(main_$1) $(if $(filter tests,$1),$(call sources,tests))) $(foreach l,$(LIBRARIES),$(call archive,$l))
+$(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(LIBRARIES),$(call archive,$l))
 	@echo "  LINK    $$@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(if $(filter tests,$1),-lcunit) $(LDLIBS)
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(LDLIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 

@@ -14,6 +14,7 @@ extern const struct test_suite suite_rng;
 extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
 extern const struct test_suite suite_nest;
+extern const struct test_suite suite_emit;
 extern const struct test_suite suite_exp_csv;
 extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
@@ -26,6 +27,7 @@ static const struct test_suite *const suites[] = {
     &suite_kernels,
     &suite_csa,
     &suite_nest,
+    &suite_emit,
     &suite_exp_csv,
     &suite_exp_outdir,
     &suite_exp_table,

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
 
 #pragma GCC unroll 6
         for (size_t f = 0; f < n_f; f++) {
-            __m256 weight = _mm256_broadcast_ss(filter + f);
+            __m256 weight = _mm256_set1_ps(filter[f]);
 
             low[f] = _mm256_fmadd_ps(win_low, weight, low[f]);
             high[f] = _mm256_fmadd_ps(win_high, weight, high[f]);

@@ -1,0 +1,32 @@
+/*
+ * Kernels that report what they really touch. The kernel files are compiled a second time with the compiler's own
+ * access instrumentation (gcc -fsanitize=thread), every symbol they define prefixed with logged_, and linked with hooks
+ * of our own instead of the sanitizer's runtime. Each load and store that the compiler generates, whatever its width, calls one.
+ */
+#ifndef TESTS_LOGGED_HOOKS_H
+#define TESTS_LOGGED_HOOKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct logged_access {
+    uint64_t addr;
+    uint32_t bytes;
+    uint8_t kind; /* enum sim_kind */
+};
+
+enum { LOGGED_MAX_BUFFERS = 4, LOGGED_MAX = 1 << 20 };
+
+/* Accesses outside these buffers (arguments, stack) are not recorded. */
+struct logged_buffer {
+    uint64_t addr;
+    size_t bytes;
+};
+
+/* Records from now on; at most LOGGED_MAX accesses. */
+void logged_start(const struct logged_buffer *buffer, size_t n_buffers);
+
+/* Stops; *access is valid until the next start. Returns how many there were. */
+size_t logged_stop(const struct logged_access **access);
+
+#endif

@@ -1,0 +1,265 @@
+/* What each routine says it touches (emit) against what its compiled code touches (see logged_hooks.h). */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ukr/ukr_table.h"
+#include "sim/trace.h"
+#include "tests/kcheck.h"
+#include "tests/logged_hooks.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+/* The instrumented twins. */
+extern const struct conv_ukr logged_conv_ukr_ref[3];
+extern const struct conv_ukr logged_conv_ukr_avx2[1];
+extern const struct conv_ukr logged_conv_ukr_avx512[1];
+extern const struct conv_pack_windows logged_conv_pack_windows_ref;
+extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
+extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
+void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
+void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
+void logged_conv_im2col(const struct conv_im2col_args *a);
+
+/* Compares the emitted accesses, one by one as they come, with the recorded ones. */
+struct comparison {
+    const struct logged_access *real;
+    size_t n_real, n_emitted;
+    size_t first_wrong; /* SIZE_MAX: none */
+    struct sim_access emitted;
+};
+
+static void compare(void *ctx, const struct sim_access *a)
+{
+    struct comparison *c = ctx;
+    size_t i = c->n_emitted++;
+    bool same = i < c->n_real && c->real[i].addr == a->addr && c->real[i].bytes == a->bytes && c->real[i].kind == a->kind;
+
+    if (!same && c->first_wrong == SIZE_MAX) {
+        c->first_wrong = i;
+        c->emitted = *a;
+    }
+}
+
+/* Ends the recording that run() made and compares it with what emit() sends. */
+static void check_emission(const char *what, void (*run)(void *args), void (*emit)(void *args, struct sim_sink *sink),
+                           void *args, const struct logged_buffer *buffer, size_t n_buffers)
+{
+    struct comparison c = { .first_wrong = SIZE_MAX };
+    struct logged_access at = { 0 };
+    struct sim_expander expander;
+
+    logged_start(buffer, n_buffers);
+    run(args);
+    c.n_real = logged_stop(&c.real);
+    CU_ASSERT_FATAL(c.n_real < LOGGED_MAX);
+    sim_expander_init(&expander, compare, &c);
+    emit(args, &expander.sink);
+    if (c.first_wrong < c.n_real)
+        at = c.real[c.first_wrong];
+    test_check(c.first_wrong == SIZE_MAX && c.n_real == c.n_emitted,
+               "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64 ", emitted %s of %u at %" PRIx64,
+               what, c.n_real, c.n_emitted, c.first_wrong, at.kind ? "store" : "load", at.bytes, at.addr,
+               c.emitted.kind ? "store" : "load", (unsigned)c.emitted.bytes, c.emitted.addr);
+}
+
+static struct logged_buffer watch(const struct kbuffer *b, size_t n_floats)
+{
+    return (struct logged_buffer){ (uintptr_t)b->data, n_floats * sizeof(float) };
+}
+
+struct ukr_case {
+    const struct conv_ukr *u;
+    struct conv_ukr_args a;
+};
+
+static void run_ukr(void *args)
+{
+    struct ukr_case *c = args;
+
+    c->u->fn(&c->a);
+}
+
+static void emit_ukr(void *args, struct sim_sink *sink)
+{
+    struct ukr_case *c = args;
+
+    c->u->emit(c->u, &c->a, sink);
+}
+
+static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    struct ukr_case c = {
+        .u = u,
+        .a = { .k = (size_t)rng_range(1, 30), .n_win = n_win, .n_f = n_f, .ld_out = n_win + 3, .accumulate = rng_below(2) },
+    };
+    size_t n[3] = { c.a.k * conv_ukr_in_width(u, n_win), c.a.k * n_f, n_f * c.a.ld_out };
+    struct logged_buffer watched[3];
+    struct kbuffer b[3];
+
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr;
+    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void micro_kernels_touch_what_they_emit(void)
+{
+    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0], &logged_conv_ukr_ref[1], &logged_conv_ukr_ref[2],
+                                      &logged_conv_ukr_avx2[0], &logged_conv_ukr_avx512[0] };
+
+    for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
+        if (!conv_ukr_runs(ukrs[i]))
+            continue;
+        for (size_t n_win = 1; n_win <= ukrs[i]->n_win; n_win++)
+            for (size_t n_f = 1; n_f <= ukrs[i]->n_f; n_f++)
+                check_ukr(ukrs[i], n_win, n_f);
+    }
+}
+
+struct windows_case {
+    const struct conv_pack_windows *pack;
+    struct conv_pack_windows_args a;
+};
+
+static void run_windows(void *args)
+{
+    struct windows_case *c = args;
+
+    c->pack->fn(&c->a);
+}
+
+static void emit_windows(void *args, struct sim_sink *sink)
+{
+    struct windows_case *c = args;
+
+    c->pack->emit(&c->a, sink);
+}
+
+static void check_windows(const struct conv_pack_windows *pack, const struct conv_problem *p)
+{
+    struct windows_case c = { .pack = pack, .a = { .p = p, .n_c = p->c, .width = 16 } };
+    size_t n_in = p->c * p->h * p->w, n_panel = p->c * p->r * p->s * 16;
+    struct logged_buffer watched[2];
+    struct kbuffer in, panel;
+
+    c.a.win0 = rng_below(conv_windows(p));
+    c.a.n_win = conv_windows(p) - c.a.win0 < 16 ? conv_windows(p) - c.a.win0 : 16;
+    CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+    CU_ASSERT_FATAL(kbuffer_init(&panel, n_panel) == 0);
+    watched[0] = watch(&in, n_in);
+    watched[1] = watch(&panel, n_panel);
+    c.a.in = watched[0].addr;
+    c.a.panel = watched[1].addr;
+    check_emission(pack->name, run_windows, emit_windows, &c, watched, 2);
+    kbuffer_release(&in);
+    kbuffer_release(&panel);
+}
+
+static void window_packing_touches_what_it_emits(void)
+{
+    const struct conv_pack_windows *packs[] = { &logged_conv_pack_windows_ref, &logged_conv_pack_windows_avx2,
+                                                &logged_conv_pack_windows_avx512 };
+
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        for (size_t i = 0; i < sizeof packs / sizeof packs[0]; i++) {
+            if (packs[i]->fn && cpu_has(packs[i]->isa) && (!packs[i]->can_pack || packs[i]->can_pack(&p)))
+                check_windows(packs[i], &p);
+        }
+    }
+}
+
+static void run_im2col(void *args)
+{
+    logged_conv_im2col(args);
+}
+
+static void emit_im2col(void *args, struct sim_sink *sink)
+{
+    conv_im2col_emit(args, sink);
+}
+
+static void im2col_touches_what_it_emits(void)
+{
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct conv_im2col_args a = { .p = &p };
+        size_t n_in = conv_group_channels(&p) * p.h * p.w, n_col = conv_reduction(&p) * conv_windows(&p);
+        struct logged_buffer watched[2];
+        struct kbuffer in, col;
+
+        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&col, n_col) == 0);
+        watched[0] = watch(&in, n_in);
+        watched[1] = watch(&col, n_col);
+        a.in = watched[0].addr;
+        a.col = watched[1].addr;
+        check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
+        kbuffer_release(&in);
+        kbuffer_release(&col);
+    }
+}
+
+static void run_matrix(void *args)
+{
+    logged_conv_pack_matrix(args);
+}
+
+static void emit_matrix(void *args, struct sim_sink *sink)
+{
+    conv_pack_matrix_emit(args, sink);
+}
+
+static void run_filters(void *args)
+{
+    logged_conv_pack_filters(args);
+}
+
+static void emit_filters(void *args, struct sim_sink *sink)
+{
+    conv_pack_filters_emit(args, sink);
+}
+
+static void panel_packing_touches_what_it_emits(void)
+{
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        size_t n = (size_t)rng_range(1, 70), n_k = (size_t)rng_range(1, 40), ld = n > n_k ? n : n_k;
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct conv_pack_matrix_args m = { .ukr = u, .tag = CONV_IM2COL, .ld = ld, .n_win = n, .n_k = n_k,
+                                           .row_pass = rng_below(9), .piece_bytes = sizeof(float) };
+        struct conv_pack_filters_args f = { .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .piece_bytes = sizeof(float) };
+        size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
+        struct logged_buffer watched[2];
+        struct kbuffer in, out;
+
+        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
+        watched[0] = watch(&in, n_in);
+        watched[1] = watch(&out, n_out);
+        m.matrix = f.filter = watched[0].addr;
+        m.panels = f.panels = watched[1].addr;
+        check_emission("pack_matrix", run_matrix, emit_matrix, &m, watched, 2);
+        check_emission("pack_filters", run_filters, emit_filters, &f, watched, 2);
+        kbuffer_release(&in);
+        kbuffer_release(&out);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
+    { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },
+    { "im2col touches exactly what it emits, in order", im2col_touches_what_it_emits },
+    { "matrix and filter packing touch exactly what they emit, in order", panel_packing_touches_what_it_emits },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_emit = { "emit", cases };
