@@ -6,9 +6,10 @@
  * What is counted on x86: instructions of the calling thread in user mode that access at least one of the watched
  * bytes, once per instruction, whatever the width (a 64-byte load over a watched float counts once; so does a
  * read-modify-write). Only `rep` string instructions count per iteration, so memcpy may count an element several times.
- * Masked-off lanes of a vector access and prefetches do not count, nor does what the kernel does for a system call. x86 has no reads-only
- * breakpoint: watch the same address twice, and reads are READS_AND_WRITES less WRITES (a read-modify-write is in
- * both). Every counted access is a trap of some microseconds: watched code is slow and its timing worthless.
+ * Masked-off lanes of a vector access and prefetches do not count, nor does what the kernel does for a system call. x86
+ * has no reads-only breakpoint: watch the same address twice, and reads are READS_AND_WRITES less WRITES (a
+ * read-modify-write is in both). Every counted access is a trap of some microseconds: watched code is slow and its
+ * timing worthless.
  */
 #ifndef CTR_WATCH_H
 #define CTR_WATCH_H
