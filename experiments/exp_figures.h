@@ -1,0 +1,29 @@
+/*
+ * The figures of one experiment, drawn from its CSV files alone (experiments/figures/README.md).
+ */
+#ifndef EXPERIMENTS_EXP_FIGURES_H
+#define EXPERIMENTS_EXP_FIGURES_H
+
+#include <stddef.h>
+
+struct exp_figures {
+    const char *experiments_dir; /* holds figures/ and published/ */
+    const char *layers_csv;      /* one row per layer and algorithm */
+    const char *totals_csv;      /* model.csv: one row per algorithm */
+    const char *out_dir;         /* gets <figure>.png and <figure>.svg */
+    const char *machine;         /* one line each, for the titles: the simulated machine; */
+    const char *simulator;       /* what simulated it and how; */
+    const char *host;            /* where and by what it was measured */
+    const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
+};
+
+/* Told about each file: err as exp_plot_draw; why is a line, or "" if it was drawn. */
+typedef void (*exp_figures_report_fn)(void *ctx, const char *file, int err, const char *why);
+
+/*
+ * Draws every figure as PNG and SVG. A figure without data (-ENODATA) is no failure. report may be NULL. Returns 0; the
+ * first -errno, after having tried the others; -ENOENT at once if gnuplot is missing; why gets its line.
+ */
+int exp_figures_draw(const struct exp_figures *f, exp_figures_report_fn report, void *ctx, char *why, size_t why_bytes);
+
+#endif

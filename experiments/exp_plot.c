@@ -1,0 +1,224 @@
+#include "experiments/exp_plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/exp_error.h"
+
+extern char **environ;
+
+enum { NOTHING_TO_DRAW = 77 };
+
+struct file_kind {
+    const char *format, *suffix;
+    const char *last; /* bytes that every complete file ends with */
+    size_t last_bytes;
+};
+
+static const struct file_kind file_kinds[] = {
+    { "png", ".png", "IEND\xae\x42\x60\x82", 8 },
+    { "svg", ".svg", "</svg>", 6 },
+};
+
+static const struct file_kind *find_kind(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof file_kinds / sizeof file_kinds[0]; i++) {
+        size_t suffix = strlen(file_kinds[i].suffix);
+
+        if (length > suffix && !strcmp(path + length - suffix, file_kinds[i].suffix))
+            return &file_kinds[i];
+    }
+    return NULL;
+}
+
+/* Appends "name='value';" in gnuplot's quoting, where a quote is doubled. */
+static void put_variable(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s='", name);
+    for (; *value; value++) {
+        if (*value == '\'')
+            fputc('\'', out);
+        fputc(iscntrl((unsigned char)*value) ? ' ' : *value, out);
+    }
+    fputs("';", out);
+}
+
+/* The commands that define all variables, from malloc. */
+static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable, size_t n)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    bool failed;
+
+    if (!out)
+        return NULL;
+    put_variable(out, "format", format);
+    put_variable(out, "output", output);
+    for (size_t i = 0; i < n; i++)
+        put_variable(out, variable[i].name, variable[i].value);
+    failed = ferror(out) != 0;
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int make_pipe(int fd[2])
+{
+    if (pipe(fd))
+        return -errno;
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+static int spawn(pid_t *pid, char *const argv[], int err_fd)
+{
+    posix_spawn_file_actions_t actions;
+    int err = posix_spawn_file_actions_init(&actions);
+
+    if (err)
+        return -err;
+    err = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!err)
+        err = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!err)
+        err = posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
+    if (!err)
+        err = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return -err;
+}
+
+/* Reads all that comes and keeps the last line with letters in it, without the marks that gnuplot points with. */
+static void keep_last_line(int fd, char *last, size_t bytes)
+{
+    FILE *in = fdopen(fd, "r");
+    char *line = NULL;
+    size_t max = 0;
+
+    *last = '\0';
+    if (!in) {
+        close(fd);
+        return;
+    }
+    while (getline(&line, &max, in) >= 0) {
+        size_t length = strlen(line);
+
+        while (length && isspace((unsigned char)line[length - 1]))
+            line[--length] = '\0';
+        if (line[strspn(line, " \t^")])
+            exp_fail(last, bytes, 0, "%s", line + strspn(line, " \t"));
+    }
+    free(line);
+    fclose(in);
+}
+
+/* Runs gnuplot; *status is as from waitpid, last[] its last message. */
+static int run_gnuplot(const char *script, const char *definitions, int *status, char *last, size_t last_bytes)
+{
+    const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
+    int fd[2], err = make_pipe(fd);
+    pid_t pid;
+
+    if (err)
+        return err;
+    err = spawn(&pid, (char *const *)(const void *)argv, fd[1]);
+    close(fd[1]);
+    if (err) {
+        close(fd[0]);
+        return err;
+    }
+    keep_last_line(fd[0], last, last_bytes);
+    while (waitpid(pid, status, 0) < 0) {
+        if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
+static bool is_complete(const char *path, const struct file_kind *kind)
+{
+    char tail[16];
+    FILE *in = fopen(path, "rb");
+    size_t n = 0;
+
+    if (!in)
+        return false;
+    if (!fseek(in, -(long)sizeof tail, SEEK_END))
+        n = fread(tail, 1, sizeof tail, in);
+    fclose(in);
+    for (size_t i = 0; i + kind->last_bytes <= n; i++) {
+        if (!memcmp(tail + i, kind->last, kind->last_bytes))
+            return true;
+    }
+    return false;
+}
+
+static int judge(const char *script, const char *partial, const struct file_kind *kind, int status, const char *last,
+                 char *why, size_t why_bytes)
+{
+    if (WIFSIGNALED(status))
+        return exp_fail(why, why_bytes, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
+        return exp_fail(why, why_bytes, -ENODATA, "%s", *last ? last : "nothing to draw");
+    if (WEXITSTATUS(status) == 127 && !*last)
+        return exp_fail(why, why_bytes, -ENOENT, "gnuplot could not be started");
+    if (WEXITSTATUS(status))
+        return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
+    if (!is_complete(partial, kind))
+        return exp_fail(why, why_bytes, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "", last);
+    return 0;
+}
+
+static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
+                const char *definitions, char *why, size_t why_bytes)
+{
+    char last[512] = "";
+    int status = 0;
+    int err = run_gnuplot(script, definitions, &status, last, sizeof last);
+
+    if (err == -ENOENT)
+        return exp_fail(why, why_bytes, err, "gnuplot is not installed (package gnuplot-nox)");
+    if (err)
+        return exp_fail(why, why_bytes, err, "cannot run gnuplot: %s", strerror(-err));
+    err = judge(script, partial, kind, status, last, why, why_bytes);
+    if (!err && rename(partial, output))
+        err = exp_fail(why, why_bytes, -errno, "cannot create '%s': %s", output, strerror(errno));
+    return err;
+}
+
+int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
+                  char *why, size_t why_bytes)
+{
+    const struct file_kind *kind = find_kind(output);
+    char *partial = NULL, *definitions = NULL;
+    int err;
+
+    if (!kind)
+        return exp_fail(why, why_bytes, -EINVAL, "neither a .png nor a .svg file: '%s'", output);
+    partial = exp_format("%s.partial", output);
+    definitions = partial ? make_definitions(kind->format, partial, variable, n_variables) : NULL;
+    if (definitions)
+        err = draw(script, output, partial, kind, definitions, why, why_bytes);
+    else
+        err = exp_fail(why, why_bytes, -ENOMEM, "cannot draw '%s': out of memory", output);
+    if (err && partial)
+        unlink(partial);
+    free(definitions);
+    free(partial);
+    return err;
+}

@@ -1,0 +1,30 @@
+/*
+ * Runs gnuplot on one script to draw one file.
+ *
+ * Variables are handed over on the command line, so scripts are constant text. The file is drawn under a temporary name
+ * and renamed when it is complete. A script that has nothing to draw prints one line to standard error and leaves by
+ * `exit status 77`.
+ */
+#ifndef EXPERIMENTS_EXP_PLOT_H
+#define EXPERIMENTS_EXP_PLOT_H
+
+#include <stddef.h>
+
+struct exp_plot_variable {
+    const char *name;  /* a gnuplot identifier */
+    const char *value; /* becomes a string variable; control characters become blanks */
+};
+
+/*
+ * Draws output (its name must end in ".png" or ".svg"). The script also gets the variables `output` (what to write) and `format`
+ * ("png" or "svg"). Returns 0, or with one line in why:
+ *   -ENOENT   gnuplot is not installed
+ *   -ENODATA  the script has nothing to draw; why is its own line
+ *   -EIO      gnuplot failed, or wrote less than a whole file; why is gnuplot's last message
+ *   -EINTR    gnuplot was ended by a signal
+ *   -EINVAL   another kind of file; -ENOMEM; -errno of starting a program, of renaming
+ */
+int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
+                  char *why, size_t why_bytes);
+
+#endif
