@@ -105,7 +105,7 @@ static int add_level(struct sim_machine *m, const struct hwloc_cache_attr_s *cac
         describe(m, ", ", guess);
     }
     if (cache->associativity >= 0 && l->n_ways != (uint32_t)cache->associativity) {
-        snprintf(guess, sizeof guess, "%s ways guessed as %u (hwloc: %d)", l->name, l->n_ways, cache->associativity);
+        snprintf(guess, sizeof guess, "%s ways guessed as %u", l->name, l->n_ways);
         describe(m, ", ", guess);
     }
     m->n_levels++;

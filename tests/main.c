@@ -11,6 +11,9 @@
 #include "tests/suites.h"
 
 extern const struct test_suite suite_rng;
+extern const struct test_suite suite_sim_machine;
+extern const struct test_suite suite_sim_cache;
+extern const struct test_suite suite_sim_random;
 extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
 extern const struct test_suite suite_nest;
@@ -24,6 +27,9 @@ extern const struct test_suite suite_counters_run;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
+    &suite_sim_machine,
+    &suite_sim_cache,
+    &suite_sim_random,
     &suite_kernels,
     &suite_csa,
     &suite_nest,

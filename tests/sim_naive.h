@@ -1,0 +1,22 @@
+/*
+ * The semantics of sim/hierarchy.h and sim/stats.h, word for word and slowly: the oracle for the engine. It shares no
+ * code with it. Same functions, same meaning; see sim/hierarchy.h.
+ */
+#ifndef TESTS_SIM_NAIVE_H
+#define TESTS_SIM_NAIVE_H
+
+#include "sim/access.h"
+#include "sim/machine.h"
+#include "sim/stats.h"
+
+struct sim_naive;
+
+struct sim_naive *sim_naive_new(const struct sim_machine *m); /* NULL: out of memory */
+void sim_naive_free(struct sim_naive *s);
+struct sim_sink *sim_naive_sink(struct sim_naive *s);
+const struct sim_stats *sim_naive_stats(const struct sim_naive *s);
+void sim_naive_clear_stats(struct sim_naive *s);
+void sim_naive_clear(struct sim_naive *s);
+void sim_naive_flush(struct sim_naive *s, unsigned phase);
+
+#endif

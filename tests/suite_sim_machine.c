@@ -1,0 +1,506 @@
+/* Machine files, good and bad; the host. Bad files are checked to the letter of their message. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/hierarchy.h"
+#include "sim/machine.h"
+#include "tests/suites.h"
+
+enum { WHY_BYTES = 768 };
+
+/* Writes bytes to a temporary file, reads it as a machine, and removes it; the file's name in why becomes "FILE". */
+static int read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes, char *why)
+{
+    char path[] = "/tmp/sim-machine-XXXXXX";
+    char said[WHY_BYTES] = "";
+    int fd = mkstemp(path);
+    int err;
+
+    CU_ASSERT_FATAL(fd >= 0 && write(fd, bytes, n_bytes) == (ssize_t)n_bytes);
+    close(fd);
+    err = sim_machine_read(m, path, said, sizeof said);
+    unlink(path);
+    if (!strncmp(said, path, sizeof path - 1))
+        snprintf(why, WHY_BYTES, "FILE%s", said + sizeof path - 1);
+    else
+        snprintf(why, WHY_BYTES, "%s", said);
+    return err;
+}
+
+static int read_text(struct sim_machine *m, const char *text, char *why)
+{
+    return read_bytes(m, text, strlen(text), why);
+}
+
+#define MACHINE "[machine]\nname = m\nmemory_latency_cycles = 100\n" /* lines 1 to 3 */
+#define REST "ways = 2\nline = 64\nlatency_cycles = 1\n"
+#define CACHE(name) "[cache " name "]\nsize = 1 KiB\n" REST /* 5 lines */
+
+struct bad_file {
+    const char *text;
+    const char *why;
+};
+
+static void check_bad(const struct bad_file *bad, size_t n_bad)
+{
+    static const struct sim_machine nothing;
+
+    for (size_t i = 0; i < n_bad; i++) {
+        struct sim_machine m;
+        char why[WHY_BYTES] = "";
+        int err = read_text(&m, bad[i].text, why);
+
+        test_check(err == -EINVAL && !strcmp(why, bad[i].why),
+                   "case %zu: returned %d and\n      \"%s\", expected\n      \"%s\"", i, err, why, bad[i].why);
+        CU_ASSERT(!memcmp(&m, &nothing, sizeof m));
+    }
+}
+
+#define CHECK_BAD(table) check_bad(table, sizeof(table) / sizeof(table)[0])
+
+static void a_small_good_file_is_read(void)
+{
+    static const char text[] = "# comment\n\n  [machine]\t# another\nname = my machine # ...\r\nukr = u\ngemm_core=G\n"
+                               "description = one, two; three = 3\nmemory_latency_cycles = 99.5\n"
+                               "[cache L1d]\nsets = 3\nways = 5\nline = 32\nlatency_cycles = 1.5e1\n"
+                               "[ cache x]";
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+    size_t good = sizeof text - 1 - strlen("[ cache x]");
+
+    CU_ASSERT(read_text(&m, text, why) == -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:14: unknown section, '[ cache x]'");
+    CU_ASSERT_FATAL(!read_bytes(&m, text, good - 1, why)); /* the last line need not end */
+    CU_ASSERT_STRING_EQUAL(m.name, "my machine");
+    CU_ASSERT_STRING_EQUAL(m.description, "one, two; three = 3");
+    CU_ASSERT_STRING_EQUAL(m.ukr, "u");
+    CU_ASSERT_STRING_EQUAL(m.gemm_core, "G");
+    CU_ASSERT(m.n_levels == 1 && m.memory_latency_cycles == 99.5);
+    CU_ASSERT_STRING_EQUAL(m.level[0].name, "L1d");
+    CU_ASSERT_STRING_EQUAL(m.level[0].policy, "lru");
+    CU_ASSERT(m.level[0].n_sets == 3 && m.level[0].n_ways == 5 && m.level[0].line_bytes == 32);
+    CU_ASSERT(m.level[0].latency_cycles == 15);
+}
+
+static void sizes_take_suffixes(void)
+{
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    CU_ASSERT(!read_text(&m,
+                         MACHINE "[cache L1]\nsize = 2MiB\n" REST
+                                 "[cache L2]\nsize = 4194304\nways = 4\nline = 1 KiB\nlatency_cycles = 0",
+                         why));
+    CU_ASSERT(sim_level_bytes(&m.level[0]) == 2 << 20 && m.level[0].n_sets == 16384);
+    CU_ASSERT(sim_level_bytes(&m.level[1]) == 4 << 20 && m.level[1].line_bytes == 1024);
+}
+
+static void bad_structure_is_reported_with_its_line(void)
+{
+    static const struct bad_file bad[] = {
+        { "", "FILE:1: file is empty, ''" },
+        { "# only a comment\n", "FILE:1: missing section, '[machine]'" },
+        { MACHINE, "FILE:3: missing section, '[cache NAME]'" },
+        { CACHE("L1"), "FILE:5: missing section, '[machine]'" },
+        { "name = m\n", "FILE:1: key outside any section, 'name'" },
+        { MACHINE "[disk]\n", "FILE:4: unknown section, '[disk]'" },
+        { MACHINE "[cacheL1]\n", "FILE:4: unknown section, '[cacheL1]'" },
+        { MACHINE "[cache]\n", "FILE:4: bad name of a cache, '[cache]'" },
+        { MACHINE "[cache L 1]\n", "FILE:4: bad name of a cache, '[cache L 1]'" },
+        { MACHINE "[cache L23456789abcdef0]\n", "FILE:4: bad name of a cache, '[cache L23456789abcdef0]'" },
+        { MACHINE "[cache L1\n", "FILE:4: section header does not end with ']', '[cache L1'" },
+        { MACHINE "[cache L1] x\n", "FILE:4: section header does not end with ']', '[cache L1] x'" },
+        { MACHINE "[\n", "FILE:4: section header does not end with ']', '['" },
+        { MACHINE CACHE("L1") "[machine]\n", "FILE:9: duplicate section, '[machine]'" },
+        { MACHINE CACHE("L1") CACHE("L1"), "FILE:9: duplicate section, '[cache L1]'" },
+        { MACHINE CACHE("1") CACHE("2") CACHE("3") CACHE("4") CACHE("5") CACHE("6") CACHE("7") CACHE("8") CACHE("9"),
+          "FILE:44: too many cache levels, '[cache 9]'" },
+        { MACHINE "just words\n", "FILE:4: neither a section nor 'key = value', 'just words'" },
+        { MACHINE "[cache L1]\nsize = 1 KiB\ncolour = red\n", "FILE:6: unknown key, 'colour'" },
+        { MACHINE "size = 1 KiB\n", "FILE:4: unknown key, 'size'" },
+        { MACHINE "= 5\n", "FILE:4: unknown key, ''" },
+        { MACHINE "name = n\n", "FILE:4: duplicate key, 'name'" },
+        { MACHINE "[cache L1]\nways = 2\nways = 2\n", "FILE:6: duplicate key, 'ways'" },
+        { "[machine]\nname =  # nothing\n", "FILE:2: key without a value, 'name'" },
+        { MACHINE "ukr = a\vb\n", "FILE:4: control character, '0x0b'" },
+        { "[machine]\nmemory_latency_cycles = 1\n" CACHE("L1"), "FILE:1: missing key 'name', '[machine]'" },
+        { "[machine]\nname = m\n" CACHE("L1"), "FILE:1: missing key 'memory_latency_cycles', '[machine]'" },
+        { MACHINE "[cache L1]\n" REST, "FILE:4: missing key 'size' or 'sets', '[cache L1]'" },
+        { MACHINE "[cache L1]\nsize = 64\nline = 64\nlatency_cycles = 1\n",
+          "FILE:4: missing key 'ways', '[cache L1]'" },
+        { MACHINE "[cache L1]\nsize = 64\nways = 1\nlatency_cycles = 1\n", "FILE:4: missing key 'line', '[cache L1]'" },
+        { MACHINE "[cache L1]\nsize = 64\nways = 1\nline = 64\n[cache L2]\n",
+          "FILE:4: missing key 'latency_cycles', '[cache L1]'" },
+        { MACHINE "[cache L1]\nsets = 4\n" REST "size = 512\n", "FILE:9: both size and sets are given, '[cache L1]'" },
+    };
+
+    CHECK_BAD(bad);
+}
+
+#define WAYS(text) MACHINE "[cache L1]\nsize = 1 KiB\nline = 64\nlatency_cycles = 1\nways = " text "\n"
+#define SIZE(text) MACHINE "[cache L1]\n" REST "size = " text "\n"
+#define SETS(text) MACHINE "[cache L1]\n" REST "sets = " text "\n"
+#define LINE(text) MACHINE "[cache L1]\nsize = 1 KiB\nways = 2\nlatency_cycles = 1\nline = " text "\n"
+#define LATENCY(text) MACHINE "[cache L1]\nsize = 1 KiB\nways = 2\nline = 64\nlatency_cycles = " text "\n"
+#define POLICY(text) MACHINE "[cache L1]\nsize = 1 KiB\nways = 2\nline = 64\npolicy = " text "\n"
+
+static void bad_values_are_reported_with_their_line(void)
+{
+    static const struct bad_file bad[] = {
+        { WAYS("0"), "FILE:8: must be at least 1, '0'" },
+        { WAYS("-2"), "FILE:8: negative number, '-2'" },
+        { WAYS("+2"), "FILE:8: not a whole number, '+2'" },
+        { WAYS("two"), "FILE:8: not a whole number, 'two'" },
+        { WAYS("2.5"), "FILE:8: not a whole number, '2.5'" },
+        { WAYS("2 KiB"), "FILE:8: not a whole number, '2 KiB'" },
+        { WAYS("0x2"), "FILE:8: not a whole number, '0x2'" },
+        { WAYS("4294967298"), "FILE:8: number too large, '4294967298'" },
+        { WAYS("3"), "FILE:5: size is not a multiple of ways * line, '1024'" },
+        { SIZE("99999999999999999999"), "FILE:8: number too large, '99999999999999999999'" },
+        { SIZE("17592186044416 MiB"), "FILE:8: number too large, '17592186044416 MiB'" },
+        { SIZE("1 kB"), "FILE:8: neither a number nor one of KiB or MiB, '1 kB'" },
+        { SIZE("1 KiB 2"), "FILE:8: neither a number nor one of KiB or MiB, '1 KiB 2'" },
+        { SIZE("0 KiB"), "FILE:8: must be at least 1, '0 KiB'" },
+        { SIZE("-1"), "FILE:8: negative number, '-1'" },
+        { SIZE("KiB"), "FILE:8: not a whole number, 'KiB'" },
+        { SIZE("1000"), "FILE:8: size is not a multiple of ways * line, '1000'" },
+        { SIZE("64"), "FILE:8: size is not a multiple of ways * line, '64'" },
+        { SIZE("1048576 MiB"), "FILE:8: more lines than can be simulated, '1099511627776'" },
+        { SETS("134217729"), "FILE:8: more lines than can be simulated, '134217729'" },
+        { SETS("0"), "FILE:8: must be at least 1, '0'" },
+        { LINE("48"), "FILE:8: not a power of two, '48'" },
+        { LINE("0"), "FILE:8: must be at least 1, '0'" },
+        { LINE("4 MiB"), "FILE:8: number too large, '4 MiB'" },
+        { LATENCY("-1"), "FILE:8: negative number, '-1'" },
+        { LATENCY("fast"), "FILE:8: not a number, 'fast'" },
+        { LATENCY("nan"), "FILE:8: not a number, 'nan'" },
+        { LATENCY("5 cycles"), "FILE:8: not a number, '5 cycles'" },
+        { LATENCY("1.2.3"), "FILE:8: not a number, '1.2.3'" },
+        { LATENCY("1e999"), "FILE:8: number too large, '1e999'" },
+        { POLICY("plru"), "FILE:8: unknown policy, 'plru'" },
+        { POLICY("least_recently_used"), "FILE:8: longer than 15 characters, 'least_recently_used'" },
+        { MACHINE "gemm_core = abcdefghijklmnopqrstuvwxyz0123456\n",
+          "FILE:4: longer than 31 characters, 'abcdefghijklmnopqrstuvwxyz0123456'" },
+    };
+
+    CHECK_BAD(bad);
+}
+
+static void a_nul_byte_is_reported(void)
+{
+    static const char text[] = MACHINE "uk\0r = x\n" CACHE("L1");
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    CU_ASSERT_EQUAL(read_bytes(&m, text, sizeof text - 1, why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:4: control character, '0x00'");
+}
+
+/* 511 characters are allowed, here as a comment; one more is not. */
+static void an_overlong_line_is_reported(void)
+{
+    char text[2048];
+    char why[WHY_BYTES] = "";
+    struct sim_machine m;
+    int n = snprintf(text, sizeof text, "%s#%0510d\n%s", MACHINE, 0, CACHE("L1"));
+
+    CU_ASSERT(!read_bytes(&m, text, (size_t)n, why));
+    n = snprintf(text, sizeof text, "%s#%0511d\n%s", MACHINE, 0, CACHE("L1"));
+    CU_ASSERT_EQUAL(read_bytes(&m, text, (size_t)n, why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:4: line is too long, '#000000000000000000000000000000000000000'");
+}
+
+static void files_that_cannot_be_read_are_reported(void)
+{
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    CU_ASSERT_EQUAL(sim_machine_read(&m, "/nonexistent/x.cfg", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "/nonexistent/x.cfg: cannot open, No such file or directory");
+    CU_ASSERT_EQUAL(sim_machine_read(&m, "/", why, sizeof why), -EISDIR);
+    CU_ASSERT_STRING_EQUAL(why, "/: cannot read, Is a directory");
+    CU_ASSERT_EQUAL(m.n_levels, 0);
+}
+
+/* Whatever the room for it, the message ends. */
+static void a_long_message_is_cut(void)
+{
+    struct sim_machine m;
+    char why[8] = "xxxxxxx";
+
+    CU_ASSERT_EQUAL(sim_machine_read(&m, "/nonexistent/x.cfg", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "/nonexi");
+    CU_ASSERT_EQUAL(sim_machine_read(&m, "/nonexistent/x.cfg", NULL, 0), -ENOENT);
+}
+
+static bool same_machine(const struct sim_machine *a, const struct sim_machine *b)
+{
+    bool same = !strcmp(a->name, b->name) && !strcmp(a->description, b->description) && !strcmp(a->ukr, b->ukr) &&
+                !strcmp(a->gemm_core, b->gemm_core) && a->n_levels == b->n_levels &&
+                a->memory_latency_cycles == b->memory_latency_cycles;
+
+    for (size_t k = 0; same && k < a->n_levels; k++) {
+        const struct sim_level *x = &a->level[k];
+        const struct sim_level *y = &b->level[k];
+
+        same = !strcmp(x->name, y->name) && !strcmp(x->policy, y->policy) && x->n_sets == y->n_sets &&
+               x->n_ways == y->n_ways && x->line_bytes == y->line_bytes && x->latency_cycles == y->latency_cycles;
+    }
+    return same;
+}
+
+static void check_round_trip(const struct sim_machine *m)
+{
+    struct sim_machine back;
+    char *text = NULL;
+    size_t n_bytes = 0;
+    char why[WHY_BYTES] = "";
+    FILE *out = open_memstream(&text, &n_bytes);
+
+    CU_ASSERT_FATAL(out != NULL);
+    CU_ASSERT(!sim_machine_print(m, out));
+    fclose(out);
+    test_check(!read_bytes(&back, text, n_bytes, why) && same_machine(m, &back), "%s: '%s' from\n%s", m->name, why,
+               text);
+    free(text);
+}
+
+static void what_is_printed_reads_back_the_same(void)
+{
+    struct sim_machine m = {
+        .name = "odd one",
+        .description = "1/3 of a cycle, 3 sets",
+        .ukr = "u",
+        .n_levels = 2,
+        .level = { { "a", "lru", 3, 1, 1, 1.0 / 3 }, { "b-2", "lru", 7, 16, 1 << 21, 1e9 } },
+        .memory_latency_cycles = 0.1 + 0.2,
+    };
+
+    check_round_trip(&m);
+    m.level[1].latency_cycles = 1e-300;
+    check_round_trip(&m);
+}
+
+static void what_could_not_be_read_back_is_not_printed(void)
+{
+    const struct sim_machine good = { .name = "m",
+                                      .n_levels = 2,
+                                      .level = { { "a", "lru", 1, 1, 1, 1 }, { "b", "lru", 1, 1, 1, 1 } } };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good };
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CU_ASSERT_FATAL(out != NULL);
+    strcpy(bad[0].name, "");
+    strcpy(bad[1].description, "a # b");
+    strcpy(bad[2].ukr, "two\nlines");
+    strcpy(bad[3].name, " m");
+    strcpy(bad[4].level[1].name, "a");
+    strcpy(bad[5].level[1].name, "b c");
+    bad[6].level[1].line_bytes = 3;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_check(sim_machine_print(&bad[i], out) == -EINVAL, "case %zu is printed", i);
+    CU_ASSERT(!fflush(out) && !*text);
+    CU_ASSERT(!sim_machine_print(&good, out) && *text);
+    fclose(out);
+}
+
+static void printing_to_a_full_disk_fails(void)
+{
+    const struct sim_machine m = { .name = "m", .n_levels = 1, .level = { { "a", "lru", 1, 1, 1, 1 } } };
+    FILE *out = fopen("/dev/full", "w");
+
+    if (!out) {
+        test_skip("no /dev/full here");
+        return;
+    }
+    CU_ASSERT_EQUAL(sim_machine_print(&m, out), -EIO);
+    fclose(out);
+}
+
+static void validate_names_the_level_and_the_fault(void)
+{
+    const struct sim_level good = { "a", "lru", 4, 2, 64, 1 };
+    const struct {
+        struct sim_level level;
+        const char *why;
+    } bad[] = {
+        { { "a", "lru", 0, 2, 64, 1 }, "no sets or no ways, 'sets 0, ways 2, line 64, latency 1, policy lru'" },
+        { { "a", "lru", 4, 0, 64, 1 }, "no sets or no ways, 'sets 4, ways 0, line 64, latency 1, policy lru'" },
+        { { "a", "lru", 4, 2, 0, 1 }, "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
+        { { "a", "lru", 4, 2, 65, 1 }, "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
+        { { "a", "lru", 4, 2, 1 << 22, 1 },
+          "line is too large, 'sets 4, ways 2, line 4194304, latency 1, policy lru'" },
+        { { "a", "lru", UINT64_MAX, 2, 64, 1 },
+          "more lines than can be simulated, 'sets 18446744073709551615, ways 2, line 64, latency 1, policy lru'" },
+        { { "a", "lru", 1, UINT32_MAX, 64, 1 },
+          "more lines than can be simulated, 'sets 1, ways 4294967295, line 64, latency 1, policy lru'" },
+        { { "a", "lru", 4, 2, 64, -1 }, "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
+        { { "a", "", 4, 2, 64, 1 }, "unknown policy, 'sets 4, ways 2, line 64, latency 1, policy '" },
+    };
+    char expected[WHY_BYTES], why[WHY_BYTES];
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct sim_machine m = { .n_levels = 2, .level = { good, bad[i].level } };
+        int err = sim_machine_validate(&m, why, sizeof why);
+
+        snprintf(expected, sizeof expected, "cache level 2: %s", bad[i].why);
+        test_check(err == -EINVAL && !strcmp(why, expected), "case %zu: %d, \"%s\"", i, err, why);
+    }
+    CU_ASSERT(sim_machine_validate(&(struct sim_machine){ .n_levels = 0 }, why, sizeof why) == -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "number of cache levels must be 1..8, '0'");
+    CU_ASSERT(sim_machine_validate(&(struct sim_machine){ .n_levels = 9 }, NULL, 0) == -EINVAL);
+    CU_ASSERT(!sim_machine_validate(&(struct sim_machine){ .n_levels = 1, .level[0] = good }, why, sizeof why));
+}
+
+/* ---- the machines of the project ---- */
+
+struct expected_level {
+    uint64_t size_bytes;
+    uint32_t n_ways;
+    uint32_t line_bytes;
+    double latency_cycles;
+};
+
+static void check_file(const char *path, const struct expected_level *level, double memory, const char *ukr,
+                       const char *core)
+{
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    if (!test_check(!sim_machine_read(&m, path, why, sizeof why), "%s (tests run in the repository's root)", why))
+        return;
+    CU_ASSERT_EQUAL(m.n_levels, 3);
+    for (size_t k = 0; k < 3; k++) {
+        const struct sim_level *l = &m.level[k];
+
+        CU_ASSERT(sim_level_bytes(l) == level[k].size_bytes && l->n_ways == level[k].n_ways);
+        CU_ASSERT(l->line_bytes == level[k].line_bytes && l->latency_cycles == level[k].latency_cycles);
+    }
+    CU_ASSERT(m.memory_latency_cycles == memory);
+    CU_ASSERT_STRING_EQUAL(m.ukr, ukr);
+    CU_ASSERT_STRING_EQUAL(m.gemm_core, core);
+    check_round_trip(&m);
+}
+
+static void the_machine_files_hold_what_their_sources_say(void)
+{
+    static const struct expected_level clx[] = { { 32 << 10, 8, 64, 5 },
+                                                 { 1 << 20, 16, 64, 14 },
+                                                 { 4 << 20, 16, 64, 50 } };
+    static const struct expected_level p10[] = { { 32 << 10, 8, 128, 2 },
+                                                 { 1 << 20, 8, 128, 10 },
+                                                 { 4 << 20, 16, 128, 30 } };
+    static const struct expected_level toy[] = { { 1 << 10, 2, 64, 1 },
+                                                 { 4 << 10, 4, 64, 5 },
+                                                 { 16 << 10, 4, 64, 20 } };
+
+    check_file("sim/machines/clx4208.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
+    check_file("sim/machines/power10.cfg", p10, 300, "f32_16x8__mma", "POWER10");
+    check_file("sim/machines/toy.cfg", toy, 100, "", "");
+}
+
+/* ---- the host ---- */
+
+static void check_plausible(const struct sim_machine *m)
+{
+    CU_ASSERT_STRING_EQUAL(m->name, "host");
+    CU_ASSERT(strstr(m->description, "latencies assumed") != NULL);
+    CU_ASSERT(m->n_levels >= 1 && !sim_machine_validate(m, NULL, 0));
+    for (size_t k = 1; k < m->n_levels; k++) {
+        CU_ASSERT(m->level[k].latency_cycles >= m->level[k - 1].latency_cycles);
+        CU_ASSERT(strcmp(m->level[k].name, m->level[k - 1].name) > 0);
+    }
+    CU_ASSERT(m->memory_latency_cycles >= m->level[m->n_levels - 1].latency_cycles);
+    check_round_trip(m);
+}
+
+static void the_host_is_described_or_says_why_not(void)
+{
+    struct sim_hierarchy *h = NULL;
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+    int err = sim_machine_host(&m, why, sizeof why);
+
+    if (err == -ENOENT) {
+        CU_ASSERT(*why && !m.n_levels);
+        test_skip("%s", why);
+        return;
+    }
+    if (!test_check(!err, "%s", why))
+        return;
+    check_plausible(&m);
+    CU_ASSERT(!sim_hierarchy_new(&h, &m));
+    sim_hierarchy_free(h);
+}
+
+/* hwloc takes a made-up computer from the environment; it leaves the ways of such a computer open.
+ */
+static int made_up_host(const char *synthetic, struct sim_machine *m, char *why)
+{
+    int err;
+
+    setenv("HWLOC_SYNTHETIC", synthetic, 1);
+    err = sim_machine_host(m, why, WHY_BYTES);
+    unsetenv("HWLOC_SYNTHETIC");
+    return err;
+}
+
+static void only_the_caches_that_hwloc_reports_become_levels(void)
+{
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    CU_ASSERT_FATAL(!made_up_host(
+        "pack:1 l3:1(size=12582912) l2:2(size=524288) l1:1(size=49152) l1i:1(size=32768) core:1 pu:2", &m, why));
+    CU_ASSERT(m.n_levels == 3);
+    CU_ASSERT_STRING_EQUAL(m.description,
+                           "CPU of unknown model; caches from hwloc, latencies assumed, L1 ways guessed as 8, "
+                           "L2 ways guessed as 8, L3 ways guessed as 8");
+    CU_ASSERT_STRING_EQUAL(m.level[0].name, "L1");
+    CU_ASSERT_STRING_EQUAL(m.level[2].name, "L3");
+    CU_ASSERT(sim_level_bytes(&m.level[0]) == 49152 && sim_level_bytes(&m.level[1]) == 524288);
+    CU_ASSERT(sim_level_bytes(&m.level[2]) == 12582912 && m.level[2].latency_cycles == 50);
+    check_plausible(&m);
+
+    CU_ASSERT_FATAL(!made_up_host("pack:1 l2:1(size=65536) core:1 pu:1", &m, why));
+    CU_ASSERT(m.n_levels == 1 && m.level[0].latency_cycles == 14);
+    check_plausible(&m);
+}
+
+static void a_host_without_caches_says_so(void)
+{
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    CU_ASSERT_EQUAL(made_up_host("pack:1 core:1 pu:1", &m, why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "host: hwloc reports no data cache, No such file or directory");
+    CU_ASSERT_EQUAL(m.n_levels, 0);
+}
+
+static const struct test_case cases[] = {
+    { "a small good file is read", a_small_good_file_is_read },
+    { "sizes take suffixes", sizes_take_suffixes },
+    { "bad structure is reported with its line", bad_structure_is_reported_with_its_line },
+    { "bad values are reported with their line", bad_values_are_reported_with_their_line },
+    { "a NUL byte is reported", a_nul_byte_is_reported },
+    { "an overlong line is reported", an_overlong_line_is_reported },
+    { "files that cannot be read are reported", files_that_cannot_be_read_are_reported },
+    { "a long message is cut", a_long_message_is_cut },
+    { "what is printed reads back the same", what_is_printed_reads_back_the_same },
+    { "what could not be read back is not printed", what_could_not_be_read_back_is_not_printed },
+    { "printing to a full disk fails", printing_to_a_full_disk_fails },
+    { "validate names the level and the fault", validate_names_the_level_and_the_fault },
+    { "the machine files hold what their sources say", the_machine_files_hold_what_their_sources_say },
+    { "the host is described or says why not", the_host_is_described_or_says_why_not },
+    { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
+    { "a host without caches says so", a_host_without_caches_says_so },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_sim_machine = { "sim_machine", cases };

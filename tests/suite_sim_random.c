@@ -1,0 +1,261 @@
+/* The engine against the naive model and against stack distances, on random machines and bursts. */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/hierarchy.h"
+#include "sim/stackdist.h"
+#include "tests/rng.h"
+#include "tests/sim_naive.h"
+#include "tests/suites.h"
+
+static uint64_t random_sets(void)
+{
+    return rng_below(2) ? (uint64_t)1 << rng_below(5) : 1 + rng_below(13);
+}
+
+static struct sim_machine random_machine(void)
+{
+    struct sim_machine m = { .n_levels = 1 + (size_t)rng_below(4) };
+    unsigned usual_shift = (unsigned)rng_below(8);
+
+    for (size_t k = 0; k < m.n_levels; k++) {
+        unsigned shift = rng_below(2) ? usual_shift : (unsigned)rng_below(9);
+
+        m.level[k] = (struct sim_level){
+            .policy = "lru",
+            .n_sets = random_sets(),
+            .n_ways = 1 + (uint32_t)rng_below(rng_below(2) ? 4 : 16),
+            .line_bytes = (uint32_t)1 << shift,
+        };
+    }
+    return m;
+}
+
+/* A distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
+static int64_t random_distance(int64_t line_bytes)
+{
+    switch (rng_below(6)) {
+    case 0:
+        return 0;
+    case 1:
+        return rng_range(-8, 8);
+    case 2:
+        return line_bytes * rng_range(-2, 2);
+    case 3:
+        return line_bytes + rng_range(-1, 1);
+    case 4:
+        return 4;
+    default:
+        return rng_range(-3 * line_bytes, 3 * line_bytes);
+    }
+}
+
+/* Somewhere in a window about as large as the caches, or at the ends of the address space. */
+static uint64_t random_addr(uint64_t window)
+{
+    static const uint64_t ends[] = { 0, (uint64_t)1 << SIM_ADDRESS_BITS, UINT64_MAX };
+
+    if (rng_below(16))
+        return 0x7000 + rng_below(window);
+    return ends[rng_below(3)] - rng_below(300);
+}
+
+static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
+{
+    int64_t line_bytes = m->level[0].line_bytes;
+    uint32_t widest = (uint32_t)rng_range(1, rng_below(3) ? 1 + line_bytes / 4 : 3 * line_bytes);
+
+    return (struct sim_run){
+        .addr = random_addr(window),
+        .stride_bytes = random_distance(line_bytes),
+        .step_bytes = rng_below(3) ? rng_range(-line_bytes / 4, line_bytes / 4) : random_distance(line_bytes),
+        .count = (uint32_t)rng_below(rng_below(4) ? 5 : 40),
+        .access_bytes = 1 + (uint32_t)rng_below(widest),
+        .kind = rng_below(3) ? SIM_LOAD : SIM_STORE,
+        .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
+        .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
+    };
+}
+
+/* Every counter is a uint64_t, so the first that differs can be named by its place. */
+static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+{
+    const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
+    const uint64_t *x = &a->cell[0][0].loads;
+    const uint64_t *y = &b->cell[0][0].loads;
+
+    for (size_t i = 0; i < sizeof a->cell / sizeof *x; i++) {
+        size_t cell = i / cell_words;
+
+        if (x[i] != y[i])
+            return test_check(false, "round %u, step %u: word %zu of cell [%zu][%zu] is %" PRIu64 ", naive %" PRIu64,
+                              round, step, i % cell_words, cell / SIM_MAX_PHASES, cell % SIM_MAX_PHASES, x[i], y[i]);
+    }
+    return true;
+}
+
+static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window)
+{
+    struct sim_run run[6];
+    size_t n_runs = 1 + (size_t)rng_below(rng_below(2) ? 2 : 6);
+    uint64_t n_times = rng_below(rng_below(4) ? 6 : 50);
+    unsigned phase = (unsigned)rng_below(SIM_MAX_PHASES);
+
+    switch (rng_below(40)) {
+    case 0:
+        sim_hierarchy_flush(h, phase);
+        sim_naive_flush(naive, phase);
+        return;
+    case 1:
+        sim_hierarchy_clear_stats(h);
+        sim_naive_clear_stats(naive);
+        return;
+    case 2:
+        sim_hierarchy_clear(h);
+        sim_naive_clear(naive);
+        return;
+    default:
+        break;
+    }
+    for (size_t r = 0; r < n_runs; r++)
+        run[r] = random_run(m, window);
+    sim_emit(sim_hierarchy_sink(h), run, n_runs, n_times);
+    sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
+}
+
+static bool engine_agrees(unsigned round)
+{
+    struct sim_machine m = random_machine();
+    struct sim_naive *naive = sim_naive_new(&m);
+    struct sim_hierarchy *h;
+    uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m.level[rng_below(m.n_levels)]));
+    bool agrees = naive && !sim_hierarchy_new(&h, &m);
+
+    CU_ASSERT_FATAL(agrees);
+    for (unsigned step = 0; agrees && step < 30; step++) {
+        random_step(h, naive, &m, window);
+        agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, step);
+    }
+    sim_hierarchy_flush(h, 0);
+    sim_naive_flush(naive, 0);
+    agrees = agrees && same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 30);
+    sim_hierarchy_free(h);
+    sim_naive_free(naive);
+    return agrees;
+}
+
+static void engine_and_naive_model_agree_in_every_counter(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        if (!engine_agrees(round))
+            return;
+    }
+}
+
+/* Uses of lines with some locality: steps near the last, jumps back, and jumps anywhere. */
+static uint64_t next_line(uint64_t line, uint64_t n_lines)
+{
+    switch (rng_below(3)) {
+    case 0:
+        return (line + 1) % n_lines;
+    case 1:
+        return (line + n_lines - rng_below(n_lines < 9 ? n_lines : 9)) % n_lines;
+    default:
+        return rng_below(n_lines);
+    }
+}
+
+static struct sim_hierarchy *fully_associative(uint32_t n_ways)
+{
+    struct sim_machine m = {
+        .n_levels = 1,
+        .level[0] = { .policy = "lru", .n_sets = 1, .n_ways = n_ways, .line_bytes = 64 },
+    };
+    struct sim_hierarchy *h;
+
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
+    return h;
+}
+
+static void fully_associative_levels_miss_as_stack_distances_say(void)
+{
+    enum { N_CAPACITIES = 8 };
+    static const uint32_t capacity[N_CAPACITIES] = { 1, 2, 3, 7, 16, 61, 128, 500 };
+    struct sim_hierarchy *h[N_CAPACITIES];
+    struct sim_stackdist *s;
+    uint64_t line = 0, distance;
+
+    CU_ASSERT_FATAL(!sim_stackdist_new(&s));
+    for (size_t c = 0; c < N_CAPACITIES; c++)
+        h[c] = fully_associative(capacity[c]);
+    for (unsigned i = 0; i < 20000; i++) {
+        line = next_line(line, i < 10000 ? 90 : 1500);
+        CU_ASSERT_FATAL(!sim_stackdist_use(s, line, &distance));
+        for (size_t c = 0; c < N_CAPACITIES; c++)
+            sim_emit(sim_hierarchy_sink(h[c]), &(struct sim_run){ .addr = line * 64, .count = 1, .access_bytes = 8 }, 1,
+                     1);
+    }
+    CU_ASSERT_EQUAL(sim_stackdist_uses(s), 20000);
+    for (size_t c = 0; c < N_CAPACITIES; c++) {
+        uint64_t engine = sim_stats_total(sim_hierarchy_stats(h[c])).memory_read_lines;
+        uint64_t oracle = sim_stackdist_misses(s, capacity[c]);
+
+        test_check(engine == oracle, "%" PRIu32 " lines: engine %" PRIu64 ", oracle %" PRIu64, capacity[c], engine,
+                   oracle);
+        sim_hierarchy_free(h[c]);
+    }
+    sim_stackdist_free(s);
+}
+
+/* Distances by looking back: the distinct lines used since the last use. */
+static uint64_t distance_by_looking_back(const uint64_t *lines, size_t now)
+{
+    uint64_t n_distinct = 0;
+
+    for (size_t i = now; i-- > 0;) {
+        bool is_new = true;
+
+        if (lines[i] == lines[now])
+            return n_distinct;
+        for (size_t j = i + 1; j < now && is_new; j++)
+            is_new = lines[j] != lines[i];
+        n_distinct += is_new;
+    }
+    return SIM_STACKDIST_COLD;
+}
+
+static void stack_distances_count_the_other_lines_since(void)
+{
+    enum { N_USES = 2500 }; /* more than one packing of the time line */
+    static uint64_t lines[N_USES];
+    struct sim_stackdist *s;
+    uint64_t n_cold = 0, distance;
+
+    CU_ASSERT_FATAL(!sim_stackdist_new(&s));
+    for (size_t i = 0; i < N_USES; i++) {
+        uint64_t line = next_line(i ? lines[i - 1] / 0x10001 : 0, 1 + i / 4);
+        uint64_t expected;
+
+        lines[i] = line * 0x10001;
+        expected = distance_by_looking_back(lines, i);
+        n_cold += expected == SIM_STACKDIST_COLD;
+        CU_ASSERT_FATAL(!sim_stackdist_use(s, lines[i], &distance));
+        if (!test_check(distance == expected, "use %zu: distance %" PRIu64 ", expected %" PRIu64, i, distance,
+                        expected))
+            break;
+    }
+    CU_ASSERT_EQUAL(sim_stackdist_misses(s, 0), N_USES);
+    CU_ASSERT_EQUAL(sim_stackdist_misses(s, UINT64_MAX), n_cold);
+    sim_stackdist_free(s);
+}
+
+static const struct test_case cases[] = {
+    { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
+    { "stack distances count the other lines since", stack_distances_count_the_other_lines_since },
+    { "fully associative levels miss as stack distances say", fully_associative_levels_miss_as_stack_distances_say },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_sim_random = { "sim_random", cases };
