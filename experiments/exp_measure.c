@@ -1,0 +1,254 @@
+#include "experiments/exp_measure.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_pin.h"
+#include "counters/ctr_session.h"
+#include "counters/ctr_timer.h"
+#include "experiments/exp_bench.h"
+#include "experiments/exp_error.h"
+#include "experiments/exp_signal.h"
+#include "experiments/exp_tensors.h"
+
+enum { OVERHEAD_REPEATS = 101 };
+
+/* One event group of this computer, or the reason why not. */
+struct counting {
+    struct ctr_group *group;
+    struct ctr_session *session;
+    struct ctr_reading overhead;
+};
+
+struct measure {
+    struct exp_experiment *e;
+    const struct exp_measure_options *o;
+    struct exp_progress *progress;
+    struct counting hardware, software;
+    unsigned char *sweep; /* NULL when warm */
+    size_t sweep_bytes;
+    struct exp_measure_info *info;
+    int err;
+};
+
+/* A contender: one case on its tensors. */
+struct runner {
+    struct measure *m;
+    struct exp_case *c;
+    struct exp_tensors tensors;
+};
+
+static int run(void *ctx)
+{
+    struct runner *r = ctx;
+
+    return r->c->algo->run(r->m->e->setup, &r->c->plan, &r->tensors.bind);
+}
+
+/* Cold: evicts everything by writing the sweep buffer. Warm: fills the caches with what the algorithm leaves in them. */
+static int prepare(void *ctx)
+{
+    struct runner *r = ctx;
+
+    if (!r->m->sweep)
+        return run(ctx);
+    memset(r->m->sweep, ++r->m->sweep[0], r->m->sweep_bytes);
+    return 0;
+}
+
+static void close_counting(struct counting *c)
+{
+    ctr_session_close(c->session);
+    ctr_group_free(c->group);
+    *c = (struct counting){ 0 };
+}
+
+static void open_counting(struct counting *c, const char *dir, const char *uarch, const char *group, char *source,
+                          size_t source_bytes, char *why, size_t why_bytes)
+{
+    int err = ctr_group_find(&c->group, dir, uarch, group, why, why_bytes);
+
+    if (!err)
+        err = ctr_session_open(&c->session, c->group, why, why_bytes);
+    if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead)) {
+        snprintf(why, why_bytes, "the counters opened but could not be read");
+        err = -EIO;
+    }
+    if (err) {
+        close_counting(c);
+        return;
+    }
+    snprintf(source, source_bytes, "perf_event %s/%s", c->group->uarch, c->group->name);
+    why[0] = '\0';
+}
+
+/* One run per event set, so that no set is scaled; then the metrics that the group has. */
+static int count(struct counting *k, struct runner *r)
+{
+    struct ctr_reading reading;
+    int err = 0;
+
+    if (!k->session)
+        return 0;
+    for (size_t set = 0; set < k->group->n_sets && !err; set++) {
+        err = prepare(r);
+        err = err ? err : ctr_session_start_set(k->session, set);
+        err = err ? err : run(r);
+        err = err ? err : ctr_session_stop(k->session);
+    }
+    err = err ? err : ctr_session_read(k->session, &reading);
+    err = err ? err : ctr_reading_subtract(&reading, &k->overhead);
+    for (int i = 0; i < EXP_N_COUNTS && !err; i++) {
+        double value;
+
+        if (!ctr_reading_metric(&reading, exp_count_name((enum exp_count)i), &value)) {
+            r->c->measured.count[i] = value;
+            r->c->measured.has_count[i] = true;
+        }
+    }
+    return err;
+}
+
+static int keep_samples(struct exp_case *c, const uint64_t *sample, size_t n)
+{
+    c->measured.sample_ns = calloc(n, sizeof *c->measured.sample_ns);
+    if (!c->measured.sample_ns)
+        return -ENOMEM;
+    memcpy(c->measured.sample_ns, sample, n * sizeof *sample);
+    c->measured.n_samples = n;
+    c->measured.why_no_time = NULL;
+    return 0;
+}
+
+/* Times the runners of one layer in turns, then counts them one by one. */
+static int measure_runners(struct measure *m, struct runner *runner, size_t n)
+{
+    struct exp_contender contender[EXP_N_ALGOS];
+    struct exp_bench bench = {
+        .n_warmups = 1,
+        .min_rounds = m->o->n_reps,
+        .max_rounds = m->o->n_reps,
+        .now_ns = ctr_now_ns,
+        .interrupted = exp_interrupted,
+    };
+    uint64_t *sample = calloc(n * m->o->n_reps, sizeof *sample);
+    size_t n_rounds = 0;
+    int err = sample ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n; i++)
+        contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
+    if (!err && n)
+        err = exp_bench_run(&bench, contender, n, sample, &n_rounds, NULL);
+    for (size_t i = 0; i < n && !err; i++) {
+        err = keep_samples(runner[i].c, sample + i * m->o->n_reps, n_rounds);
+        err = err ? err : count(&m->hardware, &runner[i]);
+        err = err ? err : count(&m->software, &runner[i]);
+    }
+    free(sample);
+    return err;
+}
+
+static int measure_layer(struct measure *m, struct exp_case *first)
+{
+    struct runner runner[EXP_N_ALGOS];
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t a = 0; a < m->e->n_algos && !err; a++) {
+        first[a].measured.why_no_time = first[a].algo->why_not_run(m->e->setup);
+        if (first[a].measured.why_no_time)
+            continue;
+        runner[n] = (struct runner){ .m = m, .c = &first[a] };
+        err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
+    }
+    if (!err)
+        err = measure_runners(m, runner, n);
+    while (n)
+        exp_tensors_release(&runner[--n].tensors);
+    return err;
+}
+
+double exp_measure_weight(const struct exp_case *c, unsigned n_reps)
+{
+    return 0.2 * conv_macs(&c->layer->problem) * (n_reps + 2);
+}
+
+/* Twice the last level of the computer this runs on, or of the simulated machine if the former cannot be read. */
+static size_t sweep_size(const struct exp_setup *s)
+{
+    struct sim_machine host;
+    char why[200];
+    const struct sim_machine *m = sim_machine_host(&host, why, sizeof why) ? &s->machine : &host;
+
+    return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
+}
+
+static int open_all(struct measure *m, struct exp_measure_info *info)
+{
+    if (!m->o->is_warm) {
+        m->sweep_bytes = sweep_size(m->e->setup);
+        m->sweep = malloc(m->sweep_bytes);
+        if (!m->sweep)
+            return -ENOMEM;
+        memset(m->sweep, 1, m->sweep_bytes);
+    }
+    info->sweep_bytes = (double)m->sweep_bytes;
+    open_counting(&m->hardware, m->o->groups_dir, NULL, "CACHE", info->counter_source, sizeof info->counter_source,
+                  info->why_no_counters, sizeof info->why_no_counters);
+    open_counting(&m->software, m->o->groups_dir, "software", "SOFTWARE", info->software_source,
+                  sizeof info->software_source, info->why_no_software, sizeof info->why_no_software);
+    return 0;
+}
+
+static int measure_layers(struct measure *m)
+{
+    int err = 0;
+
+    for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
+        struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+
+        exp_progress_begin(m->progress, l + 1, first->layer->name, "timing");
+        err = measure_layer(m, first);
+        exp_progress_step(m->progress, exp_measure_weight(first, m->o->n_reps) * (double)m->e->n_algos);
+    }
+    return err;
+}
+
+/* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
+static void *measure_thread(void *ctx)
+{
+    struct measure *m = ctx;
+
+    if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
+        m->info->core = -1;
+    m->err = open_all(m, m->info);
+    if (!m->err)
+        m->err = measure_layers(m);
+    close_counting(&m->hardware);
+    close_counting(&m->software);
+    free(m->sweep);
+    return NULL;
+}
+
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, char *why, size_t why_bytes)
+{
+    struct measure m = { .e = e, .o = o, .progress = progress, .info = info };
+    pthread_t thread;
+    int err;
+
+    *info = (struct exp_measure_info){ .core = -1 };
+    err = -pthread_create(&thread, NULL, measure_thread, &m);
+    if (!err) {
+        pthread_join(thread, NULL);
+        err = m.err;
+    }
+    if (err == -ENOMEM)
+        return exp_fail(why, why_bytes, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    if (err == -EINTR)
+        return exp_fail(why, why_bytes, err, "interrupted while timing");
+    return err ? exp_fail(why, why_bytes, err, "timing failed: %s", strerror(-err)) : 0;
+}

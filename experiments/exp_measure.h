@@ -1,0 +1,52 @@
+/*
+ * Running an experiment's algorithms for real: results checked first, then timed and counted.
+ *
+ * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
+ * replayed. The algorithms take turns, repetition by repetition, after one untimed round. Cold (the default): before
+ * each repetition a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
+ * Warm: one untimed run of the same algorithm directly before each timed one. Counters, where the machine has them,
+ * count runs of their own, so that reading them costs no time in the samples.
+ */
+#ifndef EXPERIMENTS_EXP_MEASURE_H
+#define EXPERIMENTS_EXP_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/exp_case.h"
+#include "experiments/exp_progress.h"
+
+struct exp_measure_options {
+    unsigned n_reps;          /* timed repetitions, >= 1 */
+    unsigned n_threads;       /* for the verification */
+    bool is_warm;
+    const char *groups_dir;   /* counters/groups */
+};
+
+/* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
+struct exp_measure_info {
+    int core;                       /* the pinned core, -1 if pinning failed */
+    char why_not_pinned[200];
+    char counter_source[96];        /* "perf_event clx/CACHE", or "" */
+    char why_no_counters[300];
+    char software_source[96];
+    char why_no_software[300];
+    double sweep_bytes;             /* size of the buffer that empties the caches; 0 when warm */
+};
+
+/*
+ * Verifies all cases against the naive convolution (every output element, exactly, on integer-valued tensors), distinct
+ * shapes once and in parallel. Returns 0; -EILSEQ with one line that names layer, algorithm and element; -EINTR; -ENOMEM.
+ */
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress, char *why,
+                   size_t why_bytes);
+
+/* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, char *why, size_t why_bytes);
+
+/* The work of verifying or timing a case, in multiply-adds of the replay's weight, for progress estimates. */
+double exp_verify_weight(const struct exp_case *c);
+double exp_measure_weight(const struct exp_case *c, unsigned n_reps);
+
+#endif

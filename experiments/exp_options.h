@@ -1,0 +1,33 @@
+/* What the user asked for: command line of the `experiment` program, which the Makefile fills from its variables. */
+#ifndef EXPERIMENTS_EXP_OPTIONS_H
+#define EXPERIMENTS_EXP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct exp_options {
+    const char *model;    /* name or path of a table */
+    const char *machine;  /* host, a name in sim/machines, or a path */
+    const char *algos;    /* comma-separated, "" = default */
+    const char *layers;   /* comma-separated patterns, "" = all */
+    const char *ukr;      /* "" = the machine's, else the best here */
+    const char *core;     /* OpenBLAS core to replay, "" = the machine's, else the one in use */
+    const char *results;  /* folder of all results */
+    const char *commit;
+    const char *redraw;   /* a result folder whose figures are to be drawn again; "" = run an experiment */
+    unsigned reps;        /* >= 1 */
+    unsigned jobs;        /* threads, >= 1 */
+    bool timing;
+    bool is_warm;
+    bool packs_filters;
+    bool documents;       /* print the columns and stop */
+    bool helps;           /* print the usage and stop */
+};
+
+/* Reads argv. Returns 0, or -EINVAL with one line in why. Strings point into argv. */
+int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, size_t why_bytes);
+
+void exp_options_usage(FILE *out);
+
+#endif

@@ -1,0 +1,114 @@
+/* The closing table: the terminal half of exp_report.h. */
+#include <string.h>
+
+#include "experiments/exp_report.h"
+#include "experiments/exp_totals.h"
+
+enum { MOST_LAYERS = 40 };
+
+static void print_percent(FILE *out, const char *why_not, double misses, double loads)
+{
+    if (why_not)
+        fprintf(out, "%8s", "-");
+    else
+        fprintf(out, "%8.3f", 100 * misses / loads);
+}
+
+static void print_layer(const struct exp_report *r, const struct exp_case *first, FILE *out)
+{
+    const struct exp_case *chosen = NULL, *base = exp_case_of(r->e, first, "base");
+    const struct exp_case *both[2];
+
+    for (size_t a = 0; a < r->e->n_algos; a++)
+        chosen = first[a].is_chosen ? &first[a] : chosen;
+    both[0] = base;
+    both[1] = chosen;
+    fprintf(out, "%-28.28s %8.1f  %-2s %5zu %5zu %5zu", first->layer->name, conv_macs(&first->layer->problem) / 1e6,
+            csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
+            first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
+    if (base && chosen && !base->measured.why_no_time && !chosen->measured.why_no_time)
+        fprintf(out, " %9.3f %8.2f", exp_case_median_ns(base) / 1e6, exp_case_median_ns(base) / exp_case_median_ns(chosen));
+    else
+        fprintf(out, " %9s %8s", "-", "-");
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        for (int i = 0; i < 2; i++) {
+            const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
+            struct sim_cell sum = s && !s->why_not ? sim_stats_total(&s->stats) : (struct sim_cell){ 0 };
+
+            print_percent(out, s ? s->why_not : "not selected", sum.loads ? exp_load_misses(&s->stats, &sum, l) : 0,
+                          (double)sum.loads);
+        }
+    }
+    fprintf(out, "\n");
+}
+
+static void print_layers(const struct exp_report *r, FILE *out)
+{
+    fprintf(out, "\n%-28s %8s  %-20s %9s %8s  %s\n", "", "", "CSA's plan", "measured", "", "simulated load misses, % of loads: base, sconv");
+    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s %8s %7s %7s %7s %7s %7s\n", "layer", "Mmacs", "", "Nc", "K2", "K3",
+            "base ms", "speed-up", "L1", "L1", "L2", "L2", "L3", "L3");
+    for (size_t l = 0; l < r->e->model->n_layers; l++)
+        print_layer(r, &r->e->cases[l * r->e->n_algos], out);
+}
+
+static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
+{
+    const char *what = !strcmp(t->algo, "sconv") ? "sconv (CSA's choice)" : t->algo;
+
+    (void)r;
+    fprintf(out, "%-28s", what);
+    if (t->why_no_time)
+        fprintf(out, " %12s %9s", "-", "-");
+    else if (base && !base->why_no_time)
+        fprintf(out, " %12.3f %9.3f", t->time_ns / 1e6, base->time_ns / t->time_ns);
+    else
+        fprintf(out, " %12.3f %9s", t->time_ns / 1e6, "-");
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
+        print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);
+    }
+    if (t->why_not_simulated)
+        fprintf(out, "%14s", "-");
+    else
+        fprintf(out, "%14.4g", t->simulated_loads);
+    fprintf(out, "\n");
+}
+
+/* Each distinct reason once. */
+static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
+{
+    const char *said = "";
+
+    for (size_t i = 0; i < n; i++) {
+        const char *reason[] = { total[i].why_no_time, total[i].why_not_simulated, total[i].why_no_counts };
+        static const char *const what[] = { "measured time", "simulation", "measured misses" };
+
+        for (size_t k = 0; k < 3; k++) {
+            if (reason[k] && strcmp(reason[k], said)) {
+                fprintf(out, "%s not available: %s\n", what[k], reason[k]);
+                said = reason[k];
+            }
+        }
+    }
+}
+
+void exp_report_print(const struct exp_report *r, FILE *out)
+{
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    const struct exp_total *base = exp_total_find(total, n, "base");
+    size_t n_ws = 0;
+
+    for (size_t l = 0; l < r->e->model->n_layers; l++)
+        n_ws += csa_choose(r->e->cases[l * r->e->n_algos].tiling) == CSA_WS;
+    if (r->e->model->n_layers <= MOST_LAYERS)
+        print_layers(r, out);
+    fprintf(out, "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated and measured\n",
+            r->e->model->name, r->e->model->n_layers, r->e->setup->machine.name);
+    fprintf(out, "%-28s %12s %9s %8s%8s%8s%8s%8s%8s%14s\n", "", "measured ms", "speed-up", "L1 sim", "meas", "L2 sim", "meas", "L3 sim",
+            "meas", "sim loads");
+    for (size_t i = 0; i < n; i++)
+        print_total(r, &total[i], base, out);
+    fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);
+    print_reasons(total, n, out);
+}

@@ -1,0 +1,340 @@
+#include "experiments/exp_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "experiments/exp_columns.h"
+#include "experiments/exp_csv.h"
+#include "experiments/exp_error.h"
+#include "experiments/exp_published.h"
+#include "experiments/exp_totals.h"
+
+static const struct exp_csv_column model_columns[] = {
+    { "model", "", "name of the layer table", "" },
+    { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" },
+    { "measured_time_ns", "ns", "sum over the layers of the medians", "clock" },
+    { "measured_speedup_vs_base", "", "base's time / this time", "clock" },
+    { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
+    { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
+    { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
+    { "simulated_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "replay" },
+    { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
+    { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model and kind of machine", "SConv Table 2" },
+};
+
+static const struct exp_csv_column traffic_columns[] = {
+    { "layer_index", "", "position in the table, from 1", "" },
+    { "layer", "", "name of the layer", "" },
+    { "algo", "", "algorithm", "" },
+    { "level", "", "cache level of the machine file, or memory", "" },
+    { "tensor", "", "what the line belongs to", "" },
+    { "phase", "", "what the algorithm was doing", "" },
+    { "reads", "lines", "line reads arriving (memory: lines fetched)", "replay" },
+    { "read_misses", "lines", "of those, not present", "replay" },
+    { "writes", "lines", "line writes arriving: stores, write-backs (memory: lines written)", "replay" },
+    { "write_misses", "lines", "of those, not present", "replay" },
+    { "load_misses", "loads", "load instructions not served here or further in", "replay" },
+    { "write_backs", "lines", "dirty lines sent outwards", "replay" },
+};
+
+static const struct exp_csv_column sample_columns[] = {
+    { "layer_index", "", "position in the table, from 1", "" },
+    { "layer", "", "name of the layer", "" },
+    { "algo", "", "algorithm", "" },
+    { "repetition", "", "from 1, in the order of time", "" },
+    { "time_ns", "ns", "wall-clock time of one run", "clock" },
+};
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+const char *exp_report_arch(const struct sim_machine *m)
+{
+    if (strstr(m->ukr, "__mma"))
+        return "P10";
+#if defined(__x86_64__)
+    return "x86";
+#else
+    return strstr(m->ukr, "__avx") ? "x86" : "";
+#endif
+}
+
+static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
+{
+    const struct exp_setup *s = r->e->setup;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32] = "unknown";
+
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    exp_csv_header(csv, "experiment", "%s on %s", r->e->model->name, s->machine.name);
+    exp_csv_header(csv, "one row", "%s", row);
+    exp_csv_header(csv, "date", "%s", date);
+    exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
+    exp_csv_header(csv, "compiler", "%s", __VERSION__);
+    exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
+    exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
+    exp_csv_header(csv, "caches at the start of a run", "%s", r->is_warm ? "warm: left by the same algorithm" : "cold: empty");
+    exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
+    exp_csv_header(csv, "repetitions", "%u", r->n_reps);
+    exp_csv_header(csv, "host", "host.txt beside this file");
+}
+
+struct file {
+    struct exp_csv *csv;
+    char *path;
+};
+
+static int open_file(struct file *f, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
+                     const struct exp_csv_column *column, size_t n_columns, const char *row, char *why, size_t why_bytes)
+{
+    int err;
+
+    f->path = exp_outdir_file(dir, name);
+    if (!f->path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_csv_open(&f->csv, f->path, column, n_columns, why, why_bytes);
+    if (err)
+        free(f->path);
+    else
+        write_header(f->csv, r, row);
+    return err;
+}
+
+static int close_file(struct file *f, char *why, size_t why_bytes)
+{
+    int err = exp_csv_close(f->csv, why, why_bytes);
+
+    free(f->path);
+    return err;
+}
+
+/* ---- layers.csv ---- */
+
+static struct exp_row row_of(const struct exp_report *r, const struct exp_case *c)
+{
+    struct exp_row row = { .r = r, .c = c };
+
+    if (c->simulated.why_not)
+        return row;
+    row.sum = sim_stats_total(&c->simulated.stats);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
+
+        if (t != CONV_OUTPUT)
+            sim_cell_add(&row.tiles, &cell);
+    }
+    return row;
+}
+
+static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    size_t n;
+    const struct exp_layer_column *column = exp_layer_columns(&n);
+    struct exp_csv_column plain[96];
+    struct file f;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        plain[i] = column[i].column;
+    err = open_file(&f, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        struct exp_row row = row_of(r, &r->e->cases[i]);
+
+        for (size_t k = 0; k < n; k++)
+            column[k].put(f.csv, column[k].column.name, &row, column[k].arg);
+        exp_csv_end_row(f.csv);
+    }
+    return close_file(&f, why, why_bytes);
+}
+
+/* ---- model.csv ---- */
+
+static void put_percents(struct exp_csv *csv, const char *source, double loads, const double *misses, const char *why_not)
+{
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        char column[48];
+
+        snprintf(column, sizeof column, "%s_l%zu_miss_percent", source, l + 1);
+        if (why_not)
+            exp_csv_missing(csv, column, why_not);
+        else
+            exp_csv_double(csv, column, 100 * misses[l] / loads);
+    }
+}
+
+static void put_times(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)
+{
+    if (t->why_no_time)
+        exp_csv_missing(csv, "measured_time_ns", t->why_no_time);
+    else
+        exp_csv_double(csv, "measured_time_ns", t->time_ns);
+    if (t->why_no_time || !base || base->why_no_time)
+        exp_csv_missing(csv, "measured_speedup_vs_base",
+                        t->why_no_time ? t->why_no_time : base ? base->why_no_time : "base was not selected");
+    else
+        exp_csv_double(csv, "measured_speedup_vs_base", base->time_ns / t->time_ns);
+}
+
+static bool paper_speedup(const struct exp_report *r, double *value)
+{
+    struct exp_published published;
+    char why[256];
+    bool found;
+
+    if (exp_published_read(&published, r->experiments_dir, why, sizeof why))
+        return false;
+    found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_report_arch(&r->e->setup->machine),
+                                  "conv_speedup", value, why, sizeof why);
+    exp_published_release(&published);
+    return found;
+}
+
+static int write_model(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    const struct exp_total *base = exp_total_find(total, n, "base");
+    double paper = 0;
+    bool has_paper = paper_speedup(r, &paper);
+    struct file f;
+    int err = open_file(&f, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers", why,
+                        why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < n; i++) {
+        exp_csv_string(f.csv, "model", r->e->model->name);
+        exp_csv_string(f.csv, "algo", total[i].algo);
+        put_times(f.csv, &total[i], base);
+        put_percents(f.csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
+        put_percents(f.csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
+        if (has_paper && !strcmp(total[i].algo, "sconv"))
+            exp_csv_double(f.csv, "paper_conv_speedup", paper);
+        else
+            exp_csv_empty(f.csv, "paper_conv_speedup");
+        exp_csv_end_row(f.csv);
+    }
+    return close_file(&f, why, why_bytes);
+}
+
+/* ---- traffic.csv ---- */
+
+static void put_traffic_row(struct exp_csv *csv, const struct exp_case *c, const char *level, size_t tensor, size_t phase,
+                            const struct sim_level_counts *k)
+{
+    exp_csv_u64(csv, "layer_index", c->layer->index);
+    exp_csv_string(csv, "layer", c->layer->name);
+    exp_csv_string(csv, "algo", c->algo->name);
+    exp_csv_string(csv, "level", level);
+    exp_csv_string(csv, "tensor", conv_tensor_name((enum conv_tensor)tensor));
+    exp_csv_string(csv, "phase", conv_phase_name((enum conv_phase)phase));
+    exp_csv_u64(csv, "reads", k->reads);
+    exp_csv_u64(csv, "read_misses", k->read_misses);
+    exp_csv_u64(csv, "writes", k->writes);
+    exp_csv_u64(csv, "write_misses", k->write_misses);
+    exp_csv_u64(csv, "load_misses", k->load_misses);
+    exp_csv_u64(csv, "write_backs", k->write_backs);
+    exp_csv_end_row(csv);
+}
+
+static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const struct sim_machine *m, size_t tensor,
+                        size_t phase)
+{
+    const struct sim_cell *cell = &c->simulated.stats.cell[tensor][phase];
+    struct sim_level_counts memory = { .reads = cell->memory_read_lines, .writes = cell->memory_written_lines };
+
+    for (size_t l = 0; l < m->n_levels; l++) {
+        const struct sim_level_counts *k = &cell->level[l];
+
+        if (k->reads || k->writes || k->write_backs)
+            put_traffic_row(csv, c, m->level[l].name, tensor, phase, k);
+    }
+    if (memory.reads || memory.writes)
+        put_traffic_row(csv, c, "memory", tensor, phase, &memory);
+}
+
+static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct file f;
+    int err = open_file(&f, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
+                        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why,
+                        why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
+            for (size_t p = 0; p < CONV_N_PHASES; p++)
+                put_traffic(f.csv, &r->e->cases[i], &r->e->setup->machine, t, p);
+    }
+    return close_file(&f, why, why_bytes);
+}
+
+/* ---- samples.csv ---- */
+
+static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct file f;
+    int err = open_file(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        const struct exp_case *c = &r->e->cases[i];
+
+        for (size_t k = 0; k < c->measured.n_samples; k++) {
+            exp_csv_u64(f.csv, "layer_index", c->layer->index);
+            exp_csv_string(f.csv, "layer", c->layer->name);
+            exp_csv_string(f.csv, "algo", c->algo->name);
+            exp_csv_u64(f.csv, "repetition", k + 1);
+            exp_csv_u64(f.csv, "time_ns", c->measured.sample_ns[k]);
+            exp_csv_end_row(f.csv);
+        }
+    }
+    return close_file(&f, why, why_bytes);
+}
+
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, char *, size_t) = {
+        write_layers,
+        write_model,
+        write_traffic,
+        write_samples,
+    };
+    int err = 0;
+
+    for (size_t i = 0; i < N(writers) && !err; i++)
+        err = writers[i](r, dir, why, why_bytes);
+    return err;
+}
+
+/* ---- documentation ---- */
+
+static void document(FILE *out, const char *file, const struct exp_csv_column *c, size_t n, size_t stride)
+{
+    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file);
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_csv_column *k = (const struct exp_csv_column *)(const void *)((const char *)c + i * stride);
+
+        fprintf(out, "| `%s` | %s | %s | %s |\n", k->name, k->unit, k->description, k->source);
+    }
+}
+
+void exp_report_document(FILE *out)
+{
+    size_t n;
+    const struct exp_layer_column *layers = exp_layer_columns(&n);
+
+    document(out, "layers.csv", &layers->column, n, sizeof *layers);
+    document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
+    document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
+    document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
+}

@@ -1,0 +1,39 @@
+/* An experiment's results as CSV files, and as a table on the terminal. */
+#ifndef EXPERIMENTS_EXP_REPORT_H
+#define EXPERIMENTS_EXP_REPORT_H
+
+#include <stdio.h>
+
+#include "experiments/exp_case.h"
+#include "experiments/exp_measure.h"
+#include "experiments/exp_outdir.h"
+
+struct exp_report {
+    const struct exp_experiment *e;
+    const struct exp_measure_info *info;
+    const char *experiments_dir; /* for the published numbers */
+    const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
+    bool is_warm;
+    unsigned n_reps;             /* 0: not timed */
+};
+
+/*
+ * Writes into the directory:
+ *   layers.csv   one row per layer and algorithm
+ *   model.csv    one row per algorithm, and one for SConv in the schedules that CSA chose
+ *   traffic.csv  one row per layer, algorithm, level, tensor and phase that saw any traffic
+ *   samples.csv  one row per timed repetition
+ * Returns 0, or -errno with one line in why.
+ */
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+/* The machine group whose published numbers belong beside the simulated machine: "x86", "P10", or "" for none. */
+const char *exp_report_arch(const struct sim_machine *m);
+
+/* The closing table. */
+void exp_report_print(const struct exp_report *r, FILE *out);
+
+/* The columns of all the files, as Markdown tables: the README's reference is made of this. */
+void exp_report_document(FILE *out);
+
+#endif

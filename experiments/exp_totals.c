@@ -1,0 +1,99 @@
+#include "experiments/exp_totals.h"
+
+#include <string.h>
+
+size_t exp_named_level(const struct sim_stats *s, size_t name)
+{
+    size_t last = s->n_levels - 1;
+
+    return name == EXP_N_NAMED_LEVELS - 1 || name > last ? last : name;
+}
+
+double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name)
+{
+    return (double)cell->level[exp_named_level(s, name)].load_misses;
+}
+
+double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source)
+{
+    double misses = exp_load_misses(s, cell, source);
+
+    return source == EXP_N_NAMED_LEVELS - 1 ? misses : misses - exp_load_misses(s, cell, source + 1);
+}
+
+static void add_time(struct exp_total *t, const struct exp_case *c)
+{
+    if (c->measured.why_no_time)
+        t->why_no_time = c->measured.why_no_time;
+    else
+        t->time_ns += exp_case_median_ns(c);
+}
+
+static void add_counts(struct exp_total *t, const struct exp_case *c, const char *why_no_counts)
+{
+    static const enum exp_count misses[EXP_N_NAMED_LEVELS] = { EXP_L1_LOAD_MISSES, EXP_L2_LOAD_MISSES, EXP_L3_LOAD_MISSES };
+
+    if (!c->measured.has_count[EXP_LOADS])
+        t->why_no_counts = c->measured.why_no_time ? c->measured.why_no_time : why_no_counts;
+    t->measured_loads += c->measured.count[EXP_LOADS];
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        if (!c->measured.has_count[misses[l]])
+            t->why_no_counts = c->measured.why_no_time ? c->measured.why_no_time : why_no_counts;
+        t->measured_misses[l] += c->measured.count[misses[l]];
+    }
+}
+
+static void add_simulated(struct exp_total *t, const struct exp_case *c)
+{
+    struct sim_cell sum;
+
+    if (c->simulated.why_not) {
+        t->why_not_simulated = c->simulated.why_not;
+        return;
+    }
+    sum = sim_stats_total(&c->simulated.stats);
+    t->simulated_loads += (double)sum.loads;
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        t->simulated_misses[l] += exp_load_misses(&c->simulated.stats, &sum, l);
+}
+
+static bool belongs(const struct exp_case *c, const char *algo)
+{
+    return strcmp(algo, "sconv") ? !strcmp(c->algo->name, algo) : c->is_chosen;
+}
+
+/* Returns how many layers the total covers. */
+static size_t sum_up(const struct exp_experiment *e, const char *algo, const char *why_no_counts, struct exp_total *t)
+{
+    size_t n = 0;
+
+    *t = (struct exp_total){ .algo = algo };
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (!belongs(&e->cases[i], algo))
+            continue;
+        add_time(t, &e->cases[i]);
+        add_counts(t, &e->cases[i], why_no_counts);
+        add_simulated(t, &e->cases[i]);
+        n++;
+    }
+    return n;
+}
+
+size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total)
+{
+    static const char *const order[EXP_N_ALGOS + 1] = { "base", "sconv", "sconv_is", "sconv_ws", "goto" };
+    size_t n = 0;
+
+    for (size_t i = 0; i < EXP_N_ALGOS + 1; i++)
+        n += sum_up(e, order[i], why_no_counts, &total[n]) == e->model->n_layers;
+    return n;
+}
+
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(total[i].algo, algo))
+            return &total[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* Sums over the layers of an experiment: what model.csv and the closing table say about the whole network. */
+#ifndef EXPERIMENTS_EXP_TOTALS_H
+#define EXPERIMENTS_EXP_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/exp_case.h"
+
+enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
+
+struct exp_total {
+    const char *algo;     /* an algorithm, or "sconv": the chosen schedule of every layer */
+    const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
+    double time_ns;       /* sum of medians */
+    double simulated_loads, measured_loads;
+    double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
+};
+
+/* The simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
+size_t exp_named_level(const struct sim_stats *s, size_t name);
+
+/* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
+double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
+double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
+
+/*
+ * Totals of the experiment, "base" first if selected, then "sconv" if both schedules were, then the rest. Returns how
+ * many; total[] has room for EXP_N_ALGOS + 1. A number that one layer lacks is missing in the total.
+ */
+size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total);
+
+/* The total of that name, or NULL. */
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo);
+
+#endif

@@ -1,0 +1,360 @@
+/*
+ * The experiment: plan a model's convolutions for a machine, check and time them here, replay them through the simulated
+ * caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "counters/ctr_timer.h"
+#include "experiments/exp_case.h"
+#include "experiments/exp_error.h"
+#include "experiments/exp_figures.h"
+#include "experiments/exp_measure.h"
+#include "experiments/exp_options.h"
+#include "experiments/exp_outdir.h"
+#include "experiments/exp_progress.h"
+#include "experiments/exp_replay.h"
+#include "experiments/exp_report.h"
+#include "experiments/exp_signal.h"
+
+#define EXPERIMENTS_DIR "experiments"
+#define MACHINES_DIR "sim/machines"
+#define GROUPS_DIR "counters/groups"
+#define MARKER "layers.csv"
+
+enum { EXIT_BAD_INPUT = 2 };
+
+struct session {
+    struct exp_options options;
+    struct exp_model model;
+    struct exp_setup setup;
+    unsigned algos;
+    struct exp_experiment experiment;
+    struct exp_measure_info info;
+    struct exp_outdir dir;
+    char *final_path;
+    bool has_dir;
+    char why[1024]; /* the one line that explains a failure */
+};
+
+static int find_machine(struct session *s)
+{
+    const char *which = s->options.machine;
+    size_t length = strlen(which);
+    bool is_path = strchr(which, '/') || (length > 4 && !strcmp(which + length - 4, ".cfg"));
+    char *path;
+    int err;
+
+    if (!strcmp(which, "host"))
+        return sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
+    path = is_path ? exp_format("%s", which) : exp_format("%s/%s.cfg", MACHINES_DIR, which);
+    if (!path)
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    err = sim_machine_read(&s->setup.machine, path, s->why, sizeof s->why);
+    if (err == -ENOENT && !is_path)
+        exp_fail(s->why, sizeof s->why, err, "MACHINE: unknown machine '%s'; known: host, those in %s (clx4208, power10, toy), or a path",
+                 which, MACHINES_DIR);
+    free(path);
+    return err;
+}
+
+/* Everything that can be wrong with the input is found here, before any work. */
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+    if (!err && *o->layers)
+        err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
+    if (!err)
+        err = find_machine(s);
+    s->setup.packs_filters = o->packs_filters;
+    if (!err)
+        err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+    if (!err)
+        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
+    if (err)
+        return err;
+    s->final_path = exp_format("%s/%s/%s", o->results, s->setup.machine.name, s->model.name);
+    if (!s->final_path)
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
+static double total_weight(const struct session *s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->experiment.n_cases; i++) {
+        const struct exp_case *c = &s->experiment.cases[i];
+        bool is_first = i % s->experiment.n_algos == 0;
+
+        if (c->same_as == i && !c->algo->why_not_replay(&s->setup))
+            sum += exp_replay_weight(c);
+        if (s->options.timing)
+            sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
+    }
+    return sum;
+}
+
+static int measure(struct session *s, struct exp_progress *progress)
+{
+    const struct exp_measure_options m = {
+        .n_reps = s->options.reps,
+        .n_threads = s->options.jobs,
+        .is_warm = s->options.is_warm,
+        .groups_dir = GROUPS_DIR,
+    };
+    int err;
+
+    if (!s->options.timing) {
+        for (size_t i = 0; i < s->experiment.n_cases; i++)
+            s->experiment.cases[i].measured.why_no_time = "TIMING=0 was asked for";
+        return 0;
+    }
+    err = exp_verify_all(&s->experiment, &m, progress, s->why, sizeof s->why);
+    return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, s->why, sizeof s->why);
+}
+
+static int work(struct session *s)
+{
+    struct exp_progress *progress;
+    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), s->model.n_layers, total_weight(s),
+                               ctr_now_ns);
+
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    err = measure(s, progress);
+    if (!err)
+        err = exp_replay_all(&s->experiment, s->options.is_warm, s->options.jobs, progress, s->why, sizeof s->why);
+    exp_progress_free(progress);
+    return err;
+}
+
+/* Writes one text file into the result directory through print(ctx, file). */
+static int write_text(struct session *s, const char *name, int (*print)(const struct session *s, FILE *out))
+{
+    char *path = exp_outdir_file(&s->dir, name);
+    FILE *out = path ? fopen(path, "w") : NULL;
+    int err = out ? print(s, out) : path ? -errno : -ENOMEM;
+
+    if (out && fclose(out) && !err)
+        err = -errno;
+    if (err)
+        exp_fail(s->why, sizeof s->why, err, "cannot write '%s': %s", path ? path : name, strerror(-err));
+    free(path);
+    return err;
+}
+
+static int print_host(const struct session *s, FILE *out)
+{
+    struct ctr_timer timer;
+    int err = ctr_hostinfo_print(out);
+
+    if (s->options.timing && s->info.core >= 0)
+        fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
+    else if (s->options.timing)
+        fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
+    if (s->options.timing && !s->options.is_warm)
+        fprintf(out, "swept before each timed run: %.0f bytes\n", s->info.sweep_bytes);
+    if (!ctr_timer_measure(&timer))
+        fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
+    fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
+    fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
+    fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
+    return err ? err : ferror(out) ? -EIO : 0;
+}
+
+static int print_machine(const struct session *s, FILE *out)
+{
+    return sim_machine_print(&s->setup.machine, out);
+}
+
+/* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
+static int print_titles(const struct session *s, FILE *out)
+{
+    const struct exp_setup *u = &s->setup;
+
+    fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
+    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n", s->options.is_warm ? "warm" : "cold", u->ukr->name,
+            u->core ? u->core->name : "unknown core");
+    fprintf(out, "host: this computer, one thread, %s; OpenBLAS core %s\n", s->options.timing ? "CLOCK_MONOTONIC" : "not timed",
+            u->blas.handle ? u->blas.core : "missing");
+    fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
+    return ferror(out) ? -EIO : 0;
+}
+
+/* ---- figures ---- */
+
+struct titles {
+    char machine[256], simulator[256], host[256], arch[16];
+};
+
+static int read_titles(const char *path, struct titles *t, char *why, size_t why_bytes)
+{
+    const struct {
+        const char *key;
+        char *value;
+        size_t bytes;
+    } keys[] = {
+        { "machine: ", t->machine, sizeof t->machine },
+        { "simulator: ", t->simulator, sizeof t->simulator },
+        { "host: ", t->host, sizeof t->host },
+        { "arch: ", t->arch, sizeof t->arch },
+    };
+    FILE *in = fopen(path, "r");
+    char line[512];
+
+    *t = (struct titles){ 0 };
+    if (!in)
+        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", path, strerror(errno));
+    while (fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            if (!strncmp(line, keys[i].key, strlen(keys[i].key)))
+                snprintf(keys[i].value, keys[i].bytes, "%s", line + strlen(keys[i].key));
+        }
+    }
+    fclose(in);
+    return 0;
+}
+
+static void report_figure(void *ctx, const char *file, int err, const char *why)
+{
+    const char *dir = ctx, *slash = strrchr(file, '/');
+
+    file = slash ? slash + 1 : file;
+    if (err)
+        printf("  %-36s not drawn: %s\n", file, why);
+    else
+        printf("  %s/%s\n", dir, file);
+}
+
+/* Draws all figures from the CSV files in `from`; `shown` is where the user will find them. */
+static int draw(const char *from, const char *shown, char *why, size_t why_bytes)
+{
+    char *titles_path = exp_format("%s/titles.txt", from);
+    char *layers = exp_format("%s/layers.csv", from), *totals = exp_format("%s/model.csv", from);
+    struct titles t;
+    int err = titles_path && layers && totals ? read_titles(titles_path, &t, why, why_bytes)
+                                              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err) {
+        const struct exp_figures f = {
+            .experiments_dir = EXPERIMENTS_DIR,
+            .layers_csv = layers,
+            .totals_csv = totals,
+            .out_dir = from,
+            .machine = t.machine,
+            .simulator = t.simulator,
+            .host = t.host,
+            .arch = t.arch,
+        };
+        char shown_copy[1024];
+
+        snprintf(shown_copy, sizeof shown_copy, "%s", shown);
+        err = exp_figures_draw(&f, report_figure, shown_copy, why, why_bytes);
+    }
+    free(titles_path);
+    free(layers);
+    free(totals);
+    return err;
+}
+
+/* ---- the whole ---- */
+
+static int write_results(struct session *s)
+{
+    const struct exp_report report = {
+        .e = &s->experiment,
+        .info = &s->info,
+        .experiments_dir = EXPERIMENTS_DIR,
+        .commit = s->options.commit,
+        .is_warm = s->options.is_warm,
+        .n_reps = s->options.timing ? s->options.reps : 0,
+    };
+    int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);
+
+    if (!err)
+        err = write_text(s, "host.txt", print_host);
+    if (!err)
+        err = write_text(s, "machine.cfg", print_machine);
+    if (!err)
+        err = write_text(s, "titles.txt", print_titles);
+    if (err)
+        return err;
+    exp_report_print(&report, stdout);
+    printf("\nfigures\n");
+    err = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
+    return exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing") : err;
+}
+
+static int run(struct session *s)
+{
+    int err = prepare(s), drawn = 0;
+
+    if (!err)
+        err = work(s);
+    if (!err)
+        drawn = write_results(s);
+    if (err || drawn == -EINTR)
+        return err ? err : drawn;
+    if (drawn) /* the numbers are good, whatever became of the pictures */
+        fprintf(stderr, "experiment: %s\n", s->why);
+    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
+    s->has_dir = err != 0;
+    if (err)
+        return err;
+    printf("tables\n");
+    for (size_t i = 0; i < 6; i++) {
+        static const char *const files[] = { "layers.csv", "model.csv", "traffic.csv", "samples.csv", "machine.cfg", "host.txt" };
+
+        printf("  %s/%s\n", s->final_path, files[i]);
+    }
+    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+}
+
+static void release(struct session *s)
+{
+    if (s->has_dir)
+        exp_outdir_abort(&s->dir);
+    exp_experiment_release(&s->experiment);
+    exp_setup_release(&s->setup);
+    exp_model_release(&s->model);
+    free(s->final_path);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .info.core = -1 };
+    int err = exp_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err && (s.options.helps || s.options.documents)) {
+        if (s.options.helps)
+            exp_options_usage(stdout);
+        else
+            exp_report_document(stdout);
+        return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
+    if (!err)
+        err = exp_signal_install();
+    if (!err && *s.options.redraw)
+        err = draw(s.options.redraw, s.options.redraw, s.why, sizeof s.why);
+    else if (!err)
+        err = run(&s);
+    release(&s);
+    if (!err && fflush(stdout))
+        err = exp_fail(s.why, sizeof s.why, -errno, "cannot write to standard output: %s", strerror(errno));
+    if (err)
+        fprintf(stderr, "experiment: %s\n", s.why);
+    exp_signal_end();
+    return err ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
