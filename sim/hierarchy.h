@@ -8,15 +8,15 @@
  *   victim      the invalid way of lowest index, else the policy's choice (lru: least recently used; any read or
  *               write of a line makes it most recently used)
  *   writes      write-back and write-allocate at every level. A store that misses fetches the line (the core's read
- *               for ownership); a write-back that misses further out allocates without fetching, because it brings the whole
- *               line, unless that level's line is larger
+ *               for ownership); a write-back that misses further out allocates without fetching, because it brings the
+ *               whole line, unless that level's line is larger
  *   order       on a miss: the fetch goes out first, then the write-back of the dirty victim
  *   write-back  an ordinary write at the next level out: it counts, allocates and becomes most recently used
- *   straddling  an access that covers several lines touches them in address order, each with all its consequences before
- *               the next
- *   line sizes  a request (fetch or write-back) covers one line of the level inside. Where this level's lines are larger
- *               it is a request for the one line around it; where they are smaller it is one request per line covered,
- *               in address order, each with its consequences before the next
+ *   straddling  an access that covers several lines touches them in address order, each with all its consequences
+ *               before the next
+ *   line sizes  a request (fetch or write-back) covers one line of the level inside. Where this level's lines are
+ *               larger it is a request for the one line around it; where they are smaller it is one request per line
+ *               covered, in address order, each with its consequences before the next
  *   the end     dirty lines stay until sim_hierarchy_flush()
  *
  * A load that straddles two lines makes two reads at the first level but at most one load miss per level: it misses a

@@ -58,7 +58,8 @@ int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t 
 /*
  * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc.
  * hwloc knows no latencies; they are the documented assumptions of machine_host.c. Returns 0, or -errno with one
- * line in why and *m zeroed (-ENOENT if hwloc reports no cache). A level whose ways or line size the firmware hides gets a stated guess, named in m->description.
+ * line in why and *m zeroed (-ENOENT if hwloc reports no cache). A level whose
+ * ways or line size the firmware hides gets a stated guess, named in m->description.
  */
 int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes);
 

@@ -162,6 +162,7 @@ static void bad_values_are_reported_with_their_line(void)
         { WAYS("4294967298"), "FILE:8: number too large, '4294967298'" },
         { WAYS("3"), "FILE:5: size is not a multiple of ways * line, '1024'" },
         { SIZE("99999999999999999999"), "FILE:8: number too large, '99999999999999999999'" },
+        { SIZE("18446744073709551616"), "FILE:8: number too large, '18446744073709551616'" },
         { SIZE("17592186044416 MiB"), "FILE:8: number too large, '17592186044416 MiB'" },
         { SIZE("1 kB"), "FILE:8: neither a number nor one of KiB or MiB, '1 kB'" },
         { SIZE("1 KiB 2"), "FILE:8: neither a number nor one of KiB or MiB, '1 KiB 2'" },
@@ -473,6 +474,51 @@ static void only_the_caches_that_hwloc_reports_become_levels(void)
     check_plausible(&m);
 }
 
+#define SETS_OF_ONE                                                                                                    \
+    "cpuset=\"0x1\" complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "          \
+    "allowed_nodeset=\"0x1\""
+
+/* A computer with unusual firmware, as an hwloc XML file. */
+static const char odd_host[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
+    "version=\"2.0\">\n"
+    "<object type=\"Machine\" os_index=\"0\" " SETS_OF_ONE " gp_index=\"1\">\n"
+    "<object type=\"NUMANode\" os_index=\"0\" " SETS_OF_ONE " gp_index=\"2\" local_memory=\"4096\"/>\n"
+    "<object type=\"Package\" os_index=\"0\" " SETS_OF_ONE " gp_index=\"3\">\n"
+    "<info name=\"CPUModel\" value=\" ACME CPU #1\"/>\n"
+    "<object type=\"L4Cache\" " SETS_OF_ONE " gp_index=\"4\" cache_size=\"0\" depth=\"4\" cache_linesize=\"64\" "
+    "cache_associativity=\"16\" cache_type=\"0\">\n"
+    "<object type=\"L3Cache\" " SETS_OF_ONE " gp_index=\"5\" cache_size=\"1048576\" depth=\"3\" cache_linesize=\"0\" "
+    "cache_associativity=\"11\" cache_type=\"0\">\n"
+    "<object type=\"L1Cache\" " SETS_OF_ONE " gp_index=\"6\" cache_size=\"4096\" depth=\"1\" cache_linesize=\"128\" "
+    "cache_associativity=\"-1\" cache_type=\"1\">\n"
+    "<object type=\"PU\" os_index=\"0\" " SETS_OF_ONE " gp_index=\"7\"/>\n"
+    "</object></object></object></object></object></topology>\n";
+
+static void what_the_firmware_hides_is_guessed_and_said(void)
+{
+    char path[] = "/tmp/sim-host-XXXXXX";
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+    int fd = mkstemp(path);
+    int err;
+
+    CU_ASSERT_FATAL(fd >= 0 && write(fd, odd_host, sizeof odd_host - 1) == (ssize_t)sizeof odd_host - 1);
+    close(fd);
+    setenv("HWLOC_XMLFILE", path, 1);
+    err = sim_machine_host(&m, why, sizeof why);
+    unsetenv("HWLOC_XMLFILE");
+    unlink(path);
+    if (!test_check(!err, "%s", why))
+        return;
+    CU_ASSERT_STRING_EQUAL(m.description, "ACME CPU  1; caches from hwloc, latencies assumed, L3 line guessed as 64, "
+                                          "L3 ways guessed as 8");
+    CU_ASSERT(m.n_levels == 2);
+    CU_ASSERT(m.level[0].n_sets == 1 && m.level[0].n_ways == 32 && m.level[0].line_bytes == 128);
+    CU_ASSERT(m.level[1].n_sets == 2048 && m.level[1].n_ways == 8 && m.level[1].line_bytes == 64);
+    check_plausible(&m);
+}
+
 static void a_host_without_caches_says_so(void)
 {
     struct sim_machine m;
@@ -499,6 +545,7 @@ static const struct test_case cases[] = {
     { "the machine files hold what their sources say", the_machine_files_hold_what_their_sources_say },
     { "the host is described or says why not", the_host_is_described_or_says_why_not },
     { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
+    { "what the firmware hides is guessed and said", what_the_firmware_hides_is_guessed_and_said },
     { "a host without caches says so", a_host_without_caches_says_so },
     { NULL, NULL },
 };
