@@ -7,7 +7,8 @@
  *                    (a straddling access makes two). Further out: line fetches and write-backs from the level inside.
  *   load miss        of a level: a load at least one of whose lines was in neither this level nor any inside it, that
  *                    is, on whose behalf a read missed here (hierarchy.h says how lines of different sizes count).
- *                    Counted once per load, as MEM_LOAD_RETIRED:Lx_MISS does, so load_misses / loads is the paper's miss rate.
+ *                    Counted once per load, as MEM_LOAD_RETIRED:Lx_MISS does, so load_misses / loads is the
+ *                    paper's miss rate.
  *   write-back       a dirty victim leaving this level for the next one out
  *
  * Each count is kept per tag and phase. Requests carry the tag and phase of the access that caused them; a write-back
