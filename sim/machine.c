@@ -176,7 +176,7 @@ static int parse_count(const struct parser *p, const struct key *key, const char
 
 static int set_count(const struct parser *p, const struct key *key, const char *text, void *member)
 {
-    uint64_t value;
+    uint64_t value = 0;
     int err = parse_count(p, key, text, &value);
 
     if (err)
