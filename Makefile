@@ -28,8 +28,9 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
-PROGRAMS := experiment tests
+PROGRAMS := experiment bench tests
 main_experiment := experiments/main_experiment.c
+main_bench := experiments/main_bench.c
 main_tests := tests/main.c
 LDLIBS := -lhwloc -lpfm -ldl -lm
 
@@ -81,3 +82,80 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# ---- what users call ----
+
+# Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
+EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE RESULTS
+export $(EXPERIMENT_VARIABLES)
+COMMIT := $(shell git describe --always --dirty 2>/dev/null)
+pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
+
+experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/experiment
+	$(Q)$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)"
+
+figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/experiment
+	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
+
+test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests $(BUILD)/experiment
+	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
+	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
+
+check: test
+
+check-long: deps ## The same tests on 100 times as many random cases (about an hour)
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests
+	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
+
+bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/bench
+	$(Q)$(BUILD)/bench
+
+asan: ## The tests with AddressSanitizer
+	$(Q)$(MAKE) --no-print-directory SAN=address test
+
+ubsan: ## The tests with UndefinedBehaviorSanitizer
+	$(Q)$(MAKE) --no-print-directory SAN=undefined test
+
+sanitize: ## The tests with both sanitizers
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
+
+deps: ## Install the Debian packages that are missing (as root; else print the apt line and stop)
+	$(Q).ci/deps
+
+format: ## Reformat the sources with clang-format
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+
+format-check: ## Say which sources clang-format would change
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+
+clean: ## Remove everything built; results stay
+	$(Q)rm -rf build build-*
+
+help: ## Show this
+	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@echo
+	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
+	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
+	@echo "            or the path of a layer table: MODEL=path/to/own.csv (format: experiments/models/README.md)"
+	@echo "  MACHINE   simulated machine: host (default), $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg)))), or the path of a .cfg file"
+	@echo "  ALGO      base, sconv (both schedules), sconv_is, sconv_ws, goto; comma-separated; default base,sconv"
+	@echo "  LAYERS    comma-separated name patterns: LAYERS='conv1_*,conv5_3'"
+	@echo "  REPS      timed repetitions; default 10"
+	@echo "  JOBS      threads for verification and replay; default all cores; timing always uses one"
+	@echo "  TIMING    0 = replay only, nothing is run"
+	@echo "  CACHE     cold (default): every run and replay starts with empty caches; warm: after a run of the same algorithm"
+	@echo "  FILTERS   ahead (default): filters are packed before, uncounted; run_time: by SConv itself"
+	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x6__avx2, f32_16x8__mma (replay), f32_16x24__ref, ..."
+	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
+	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
+	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
+	@echo
+	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
+
+.PHONY: all experiment figures test check check-long bench asan ubsan sanitize deps format format-check clean help

@@ -19,7 +19,9 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 {
     struct stoppable *r = (struct stoppable *)self;
 
-    return exp_pool_stopped(r->pool) ? -ECANCELED : r->replay.base.step(&r->replay.base, s);
+    if (exp_pool_stopped(r->pool))
+        return exp_interrupted() ? -EINTR : -ECANCELED;
+    return r->replay.base.step(&r->replay.base, s);
 }
 
 static int replay_case(struct exp_case *c, const struct sim_machine *m, bool is_warm, const struct exp_pool *pool)

@@ -69,7 +69,7 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
                 err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude, all);
         }
         if (!err && exp_pool_stopped(pool))
-            err = -ECANCELED;
+            err = exp_interrupted() ? -EINTR : -ECANCELED;
     }
     free(magnitude);
     free(plane);

@@ -270,7 +270,7 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
 
 /* ---- the whole ---- */
 
-static int write_results(struct session *s)
+static int write_tables(struct session *s)
 {
     const struct exp_report report = {
         .e = &s->experiment,
@@ -288,36 +288,42 @@ static int write_results(struct session *s)
         err = write_text(s, "machine.cfg", print_machine);
     if (!err)
         err = write_text(s, "titles.txt", print_titles);
-    if (err)
-        return err;
-    exp_report_print(&report, stdout);
-    printf("\nfigures\n");
-    err = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
-    return exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing") : err;
+    if (!err)
+        exp_report_print(&report, stdout);
+    return err;
 }
 
+static void print_tables(const struct session *s)
+{
+    static const char *const files[] = { "layers.csv", "model.csv", "traffic.csv", "samples.csv", "machine.cfg", "host.txt" };
+
+    printf("tables\n");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        printf("  %s/%s\n", s->final_path, files[i]);
+}
+
+/* A figure that fails does not cost the tables: they are kept, and the exit status says that something is missing. */
 static int run(struct session *s)
 {
-    int err = prepare(s), drawn = 0;
+    int err = prepare(s), drawn;
 
     if (!err)
         err = work(s);
     if (!err)
-        drawn = write_results(s);
-    if (err || drawn == -EINTR)
-        return err ? err : drawn;
-    if (drawn) /* the numbers are good, whatever became of the pictures */
+        err = write_tables(s);
+    if (err)
+        return err;
+    printf("\nfigures\n");
+    drawn = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
+    if (exp_interrupted())
+        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
+    if (drawn)
         fprintf(stderr, "experiment: %s\n", s->why);
     err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
     s->has_dir = err != 0;
     if (err)
         return err;
-    printf("tables\n");
-    for (size_t i = 0; i < 6; i++) {
-        static const char *const files[] = { "layers.csv", "model.csv", "traffic.csv", "samples.csv", "machine.cfg", "host.txt" };
-
-        printf("  %s/%s\n", s->final_path, files[i]);
-    }
+    print_tables(s);
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
 }
 

@@ -39,7 +39,9 @@ max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b)
 stats layers using (model = stringcolumn("model"), last_index = max2(last_index, int(column("layer_index"))), \
     longest_name = max2(longest_name, strlen(stringcolumn("layer"))), 0) nooutput
 array Position[last_index]
-stats layers using (algo_is("base") ? (n_shown = n_shown + 1, Position[int(column("layer_index"))] = n_shown) : 0, 0) nooutput
+seen = 0
+stats layers using (column("layer_index") != seen ? (seen = column("layer_index"), n_shown = n_shown + 1, \
+    Position[int(column("layer_index"))] = n_shown) : 0, 0) nooutput
 position(i) = Position[int(i)]
 layer_text = sprintf("%d convolution%s", n_shown, n_shown == 1 ? "" : "s")
 

@@ -4,6 +4,12 @@ load figures."/common.gp"
 reason = ""; n_measured = 0
 stats layers using (is_missing(stringcolumn("measured_l1_load_misses")) ? (reason = stringcolumn("measured_l1_load_misses"), 0) : \
     (n_measured = n_measured + (column("measured_loads") > 0)), 0) nooutput
+n_bars = 0
+stats layers using (offset_of(stringcolumn("algo")) == offset_of(stringcolumn("algo")) ? (n_bars = n_bars + 1) : 0, 0) nooutput
+if (n_bars == 0) {
+    print "no miss rates to draw: neither Base nor SConv was selected"
+    exit status 77
+}
 
 eval set_layer_width
 columns = W / char_width

@@ -11,7 +11,11 @@ do for [l = 1:3] {
         is_missing(stringcolumn(m)) ? (reason = stringcolumn(m)) : 0, 0) nooutput
     Simulated_base[l] = sb; Simulated_sconv[l] = ss; Measured_base[l] = mb; Measured_sconv[l] = ms
 }
-has_measured = Measured_base[1] == Measured_base[1]
+has_measured = Measured_base[1] == Measured_base[1] || Measured_sconv[1] == Measured_sconv[1]
+if (Simulated_base[1] != Simulated_base[1] && Simulated_sconv[1] != Simulated_sconv[1] && !has_measured) {
+    print "no miss rates to draw: neither Base nor both schedules of SConv were selected"
+    exit status 77
+}
 
 W = 1050
 columns = W / char_width

@@ -1,6 +1,13 @@
 # Line loads that CSA's cost model predicts (SConv Eq. 8 to 14) against what the simulator counts: one point per layer and schedule.
 load figures."/common.gp"
 
+n_sconv = 0
+stats layers using (stringcolumn("algo")[1:5] eq "sconv" ? (n_sconv = n_sconv + 1) : 0, 0) nooutput
+if (n_sconv == 0) {
+    print "no predictions to draw: SConv was not selected"
+    exit status 77
+}
+
 levels = "l2 l3 dram"
 level_names = "L2 L3 DRAM"
 equations = "14 13 8+11"
@@ -8,7 +15,7 @@ kinds = "simulated_tile simulated"
 
 W = 1150; panel = 290; gap_x = 85; gap_y = 92; top = head_height + 4; left = 92
 columns = W / char_width
-text = "Simulated: ".machine.", ".simulator.". Above: lines loaded for packed tiles, which is what the equations count; below: all lines loaded. ".\
+text = "Simulated: ".machine.", ".simulator.". Above: without loads of the output, which the equations leave out; below: all loads. ".\
     "Zero, which a logarithmic axis cannot show, stands at the edge marked 0."
 eval wrap_text
 bottom = 70 + n_lines * line_height
@@ -53,7 +60,7 @@ do for [row = 1:2] {
         set ytics zero * 10, (far / zero > 1e7 ? 100 : 10), far enhanced
         set xtics add ("0" zero)
         set ytics add ("0" zero)
-        set title sprintf("N_{%s} (Eq. %s)%s", word(level_names, c), word(equations, c), row == 2 ? ", against all lines" : ", against tile lines") enhanced font ",12" offset 0, -0.6
+        set title sprintf("N_{%s} (Eq. %s)%s", word(level_names, c), word(equations, c), row == 2 ? ", against all lines" : ", without output") enhanced font ",12" offset 0, -0.6
         set xlabel "simulated [lines]" offset 0, 0.3
         set ylabel (c == 1 ? "predicted [lines]" : "") offset 0.5, 0
         unset label 2

@@ -1,0 +1,221 @@
+/*
+ * What is fast and what is not, on this computer: the micro-kernels, SConv against the baseline over VGG-16, and the
+ * replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_pin.h"
+#include "counters/ctr_timer.h"
+#include "experiments/exp_algo.h"
+#include "experiments/exp_bench.h"
+#include "experiments/exp_case.h"
+#include "experiments/exp_measure.h"
+#include "experiments/exp_replay.h"
+#include "experiments/exp_signal.h"
+#include "experiments/exp_stats.h"
+#include "experiments/exp_totals.h"
+#include "kernels/backend.h"
+#include "kernels/dispatch.h"
+#include "sim/hierarchy.h"
+
+enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };
+
+/* ---- micro-kernels: a full tile, panels in L1, k as in VGG-16's 3x3 layers with Nc = 16 ---- */
+
+struct ukr_bench {
+    const struct conv_ukr *u;
+    struct conv_ukr_args a;
+    float *memory;
+};
+
+static int run_ukr(void *ctx)
+{
+    const struct ukr_bench *b = ctx;
+
+    for (int i = 0; i < UKR_CALLS; i++)
+        b->u->fn(&b->a);
+    return 0;
+}
+
+static int init_ukr(struct ukr_bench *b, const struct conv_ukr *u)
+{
+    size_t n_in = UKR_K * u->n_win, n_filter = UKR_K * u->n_f, n_out = u->n_win * u->n_f;
+    void *memory;
+
+    if (posix_memalign(&memory, CONV_PAGE_BYTES, (n_in + n_filter + n_out) * sizeof(float)))
+        return -ENOMEM;
+    memset(memory, 0, (n_in + n_filter + n_out) * sizeof(float));
+    b->u = u;
+    b->memory = memory;
+    b->a = (struct conv_ukr_args){
+        .in = (uintptr_t)b->memory,
+        .filter = (uintptr_t)(b->memory + n_in),
+        .out = (uintptr_t)(b->memory + n_in + n_filter),
+        .k = UKR_K,
+        .ld_out = u->n_win,
+        .n_win = u->n_win,
+        .n_f = u->n_f,
+        .accumulate = true,
+    };
+    return 0;
+}
+
+static int bench_ukrs(void)
+{
+    struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
+    struct exp_contender contender[MAX_CONTENDERS];
+    struct exp_bench protocol = { .n_warmups = 2, .min_rounds = ROUNDS, .max_rounds = ROUNDS, .now_ns = ctr_now_ns,
+                                  .interrupted = exp_interrupted };
+    uint64_t sample[MAX_CONTENDERS * ROUNDS];
+    size_t n = 0, n_rounds;
+    int err = 0;
+
+    for (size_t i = 0; i < conv_ukr_count() && n < MAX_CONTENDERS && !err; i++) {
+        if (!conv_ukr_runs(conv_ukr_at(i)))
+            continue;
+        err = init_ukr(&b[n], conv_ukr_at(i));
+        contender[n] = (struct exp_contender){ conv_ukr_at(i)->name, run_ukr, NULL, &b[n] };
+        n++;
+    }
+    err = err ? err : exp_bench_run(&protocol, contender, n, sample, &n_rounds, NULL);
+    printf("micro-kernels: full tile, %d steps, panels in L1\n%-24s %12s %10s\n", UKR_K, "", "GFLOP/s", "x first");
+    for (size_t i = 0; i < n && !err; i++) {
+        double ns = exp_stats_median(sample + i * ROUNDS, n_rounds), first = exp_stats_median(sample, n_rounds);
+        double flop = 2.0 * UKR_K * (double)(b[i].u->n_win * b[i].u->n_f) * UKR_CALLS;
+        double flop_first = 2.0 * UKR_K * (double)(b[0].u->n_win * b[0].u->n_f) * UKR_CALLS;
+
+        printf("%-24s %12.1f %10.2f\n", contender[i].name, flop / ns, flop / ns / (flop_first / first));
+    }
+    for (size_t i = 0; i < n; i++)
+        free(b[i].memory);
+    return err;
+}
+
+/* ---- VGG-16: SConv against Base, and the replays of both ---- */
+
+struct vgg {
+    struct exp_setup setup;
+    struct exp_model model;
+    struct exp_experiment experiment;
+    char why[512];
+};
+
+static int open_vgg(struct vgg *v)
+{
+    unsigned algos;
+    int err = exp_algo_select("", &algos, v->why, sizeof v->why);
+
+    if (!err)
+        err = exp_model_find(&v->model, "experiments", "vgg16", v->why, sizeof v->why);
+    if (!err)
+        err = sim_machine_host(&v->setup.machine, v->why, sizeof v->why);
+    if (!err)
+        err = exp_setup_init(&v->setup, "", "", v->why, sizeof v->why);
+    if (!err)
+        err = exp_experiment_plan(&v->experiment, &v->setup, &v->model, algos, v->why, sizeof v->why);
+    return err;
+}
+
+static int bench_vgg(struct vgg *v)
+{
+    const struct exp_measure_options o = { .n_reps = REPS, .n_threads = 1, .groups_dir = "counters/groups" };
+    struct exp_measure_info info;
+    struct exp_progress *progress;
+    struct exp_total total[EXP_N_ALGOS + 1];
+    const struct exp_total *base;
+    size_t n;
+    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), v->model.n_layers, 0, ctr_now_ns);
+
+    if (err)
+        return err;
+    err = exp_measure_all(&v->experiment, &o, &info, progress, v->why, sizeof v->why);
+    exp_progress_free(progress);
+    if (err)
+        return err;
+    n = exp_totals(&v->experiment, "", total);
+    base = exp_total_find(total, n, "base");
+    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS, v->setup.blas.core,
+           v->setup.ukr->name, "", "ms", "x base");
+    for (size_t i = 0; i < n; i++) {
+        if (total[i].why_no_time)
+            printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
+        else
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6,
+                   base && !base->why_no_time ? base->time_ns / total[i].time_ns : (double)NAN);
+    }
+    return 0;
+}
+
+static int replay_algo(struct vgg *v, size_t algo, double *accesses)
+{
+    int err = 0;
+
+    *accesses = 0;
+    for (size_t i = algo; i < v->experiment.n_cases && !err; i += v->experiment.n_algos) {
+        struct exp_case *c = &v->experiment.cases[i];
+        struct sim_hierarchy *h;
+        struct conv_replay r;
+        struct sim_cell sum;
+
+        err = sim_hierarchy_new(&h, &v->setup.machine);
+        if (err)
+            break;
+        conv_replay_init(&r, &c->plan, sim_hierarchy_sink(h));
+        err = conv_nest_run(&c->plan, &r.base);
+        sum = sim_stats_total(sim_hierarchy_stats(h));
+        *accesses += (double)sum.loads + (double)sum.stores;
+        sim_hierarchy_free(h);
+        if (exp_interrupted())
+            err = -EINTR;
+    }
+    return err;
+}
+
+/* Every layer of the model is simulated here, identical ones too. */
+static int bench_replays(struct vgg *v)
+{
+    int err = 0;
+
+    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s", "M access/s");
+    for (size_t a = 0; a < v->experiment.n_algos && !err; a++) {
+        uint64_t start = ctr_now_ns();
+        double accesses, seconds;
+
+        err = replay_algo(v, a, &accesses);
+        seconds = (double)(ctr_now_ns() - start) / 1e9;
+        if (!err)
+            printf("%-24s %12.4g %10.2f %12.0f\n", v->experiment.cases[a].algo->name, accesses, seconds,
+                   accesses / seconds / 1e6);
+    }
+    return err;
+}
+
+int main(void)
+{
+    struct vgg v = { .why = "" };
+    int core = -1;
+    int err = exp_signal_install();
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err && ctr_pin(-1, &core, v.why, sizeof v.why))
+        fprintf(stderr, "bench: not pinned: %s\n", v.why);
+    if (!err)
+        err = bench_ukrs();
+    if (!err)
+        err = open_vgg(&v);
+    if (!err)
+        err = bench_vgg(&v);
+    if (!err)
+        err = bench_replays(&v);
+    exp_experiment_release(&v.experiment);
+    exp_setup_release(&v.setup);
+    exp_model_release(&v.model);
+    if (err)
+        fprintf(stderr, "bench: %s\n", *v.why ? v.why : strerror(-err));
+    exp_signal_end();
+    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# The experiment as a user meets it: what it leaves behind, and what it says to bad input.
+# Run from the project's folder; EXPERIMENT is the program (default build/experiment).
+set -u
+
+experiment=${EXPERIMENT:-build/experiment}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+ok() { passed=$((passed + 1)); }
+
+bad() {
+    failed=$((failed + 1))
+    echo "cli: FAILED: $*" >&2
+}
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then ok; else bad "$what"; fi
+}
+
+nothing_left() { # no result, no partial result
+    [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]
+}
+
+# refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that holds WORDS, nothing left behind
+refuses() {
+    local words=$1 status
+    shift
+    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+header=name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
+
+# table ROW...: a layer table with these rows
+table() {
+    { echo "$header"; printf '%s\n' "$@"; } >"$work/bad.csv"
+}
+
+options() {
+    refuses "vgg16" MODEL=vgg17
+    refuses "unknown machine 'pdp11'" MODEL=vgg16 MACHINE=pdp11
+    refuses "no/such.csv" MODEL=no/such.csv
+    refuses "no/such.cfg" MODEL=vgg16 MACHINE=no/such.cfg
+    refuses "unknown algorithm 'winograd'" MODEL=vgg16 ALGO=base,winograd
+    refuses "pool*" MODEL=vgg16 LAYERS='pool*'
+    refuses "REPS" MODEL=vgg16 REPS=0
+    refuses "REPS" MODEL=vgg16 REPS=-3
+    refuses "JOBS" MODEL=vgg16 JOBS=many
+    refuses "TIMING" MODEL=vgg16 TIMING=2
+    refuses "CACHE" MODEL=vgg16 CACHE=tepid
+    refuses "unknown micro-kernel 'f32_1x1'" MODEL=vgg16 UKR=f32_1x1
+    refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
+    refuses "unknown option 'SPEED=11'" MODEL=vgg16 SPEED=11
+    refuses "MODEL is missing"
+}
+
+tables() {
+    local model=MODEL=$work/bad.csv
+
+    echo "${header%,dilation_w}" >"$work/bad.csv"
+    refuses "dilation_w" "$model"
+    table a,3,8,8,4,3,3,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2:" "$model"
+    table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 a,3,-8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:3: in_h" "$model"
+    table a,3,8,eight,4,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2: in_w" "$model"
+    table a,3,8,8,99999999999999999999999,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2: out_c" "$model"
+    table a,3,8,8,4,3,3,0,1,1,1,1,1,1,1,1
+    refuses "stride_h" "$model"
+    table a,3,8,8,4,11,3,1,1,1,1,1,1,1,1,1
+    refuses "larger than the padded input" "$model"
+    table a,3,8,8,4,3,3,1,1,1,1,1,1,2,1,1
+    refuses "does not divide" "$model"
+    table a,4294967295,4294967295,4294967295,1,1,1,1,1,0,0,0,0,1,1,1
+    refuses "exceeds the address space" "$model"
+    echo "$header" >"$work/bad.csv"
+    refuses "bad.csv" "$model"
+    printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 1 KiB\nways = 3\nline = 64\nlatency_cycles = 1\n' \
+        >"$work/bad.cfg"
+    refuses "bad.cfg:" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
+}
+
+places() {
+    "$experiment" MODEL=tests/data/three.csv RESULTS=/dev/null/x >"$work/out" 2>"$work/err"
+    check "results below a file: exit status" [ $? -eq 2 ]
+    check "results below a file: one line" [ "$(wc -l <"$work/err")" -eq 1 ]
+    # A full disk, as far as a test can make one: writing beyond 4 KiB fails.
+    (
+        trap '' XFSZ
+        ulimit -f 4
+        exec "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+    )
+    check "full disk: exit status" [ $? -eq 2 ]
+    check "full disk: says so: $(cat "$work/err")" grep -q "layers.csv" "$work/err"
+    check "full disk: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+interruption() {
+    local pid status
+    "$experiment" MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1 "RESULTS=$work/results" >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 1
+    kill -TERM $pid
+    wait $pid
+    status=$?
+    check "interrupted: exit status $status, not 143" [ $status -eq 143 ]
+    check "interrupted: says so: $(tail -1 "$work/err")" grep -q "interrupted" "$work/err"
+    check "interrupted: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+# The simulated columns and the plan of a layers.csv.
+deterministic() {
+    grep -v '^#' "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) keep[i] = $i !~ /^measured/ } { line = ""
+        for (i = 1; i <= 38; i++) if (keep[i]) line = line "," $i; print line }'
+}
+
+run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
+    local name=$1
+    shift
+    if ! "$experiment" MODEL=tests/data/three.csv MACHINE=toy "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
+        bad "$*: $(tail -2 "$work/err")"
+        return 1
+    fi
+    ok
+}
+
+results() {
+    local dir=$work/one/toy/three figure
+    run one REPS=2 || return
+    for figure in miss_rates_model miss_rates_layers predicted_vs_simulated speedup_layers; do
+        check "$figure.png is a PNG" sh -c "head -c 4 '$dir/$figure.png' | grep -q PNG"
+        check "$figure.svg is an SVG" grep -q '</svg>' "$dir/$figure.svg"
+    done
+    check "9 rows: 3 layers, 3 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 10 ]
+    check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq 19 ]
+    check "host.txt names the CPU" grep -q . "$dir/host.txt"
+    check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws) ' "$work/one.out")" -eq 3 ]
+    check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \
+        -eq "$("$experiment" --columns | sed '/model.csv/q' | grep -c '^| `')" ]
+    run two REPS=2 TIMING=1 JOBS=1 && check "a second run simulates the same" \
+        cmp -s <(grep -v '^#' "$dir/traffic.csv") <(grep -v '^#' "$work/two/toy/three/traffic.csv")
+    check "and plans the same" cmp -s <(deterministic "$dir/layers.csv") <(deterministic "$work/two/toy/three/layers.csv")
+    check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null && test -s '$dir/speedup_layers.png'"
+    run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
+    check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
+    run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,goto REPS=1
+    check "4 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 13 ]
+}
+
+options
+tables
+places
+interruption
+results
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
