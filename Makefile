@@ -85,6 +85,9 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
 # ---- what users call ----
 
+# All cores, unless the user said how many.
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
 EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE RESULTS
 export $(EXPERIMENT_VARIABLES)
@@ -92,26 +95,26 @@ COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)"
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
 
 check: test
 
 check-long: deps ## The same tests on 100 times as many random cases (about an hour)
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
 bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/bench
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)$(BUILD)/bench
 
 asan: ## The tests with AddressSanitizer
