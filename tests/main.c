@@ -11,6 +11,8 @@
 #include "tests/suites.h"
 
 extern const struct test_suite suite_rng;
+extern const struct test_suite suite_exp_bench;
+extern const struct test_suite suite_exp_plot;
 extern const struct test_suite suite_sim_machine;
 extern const struct test_suite suite_sim_cache;
 extern const struct test_suite suite_sim_random;
@@ -27,6 +29,8 @@ extern const struct test_suite suite_counters_run;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
+    &suite_exp_bench,
+    &suite_exp_plot,
     &suite_sim_machine,
     &suite_sim_cache,
     &suite_sim_random,

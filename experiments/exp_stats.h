@@ -1,0 +1,16 @@
+/* Aggregates of samples. Pure functions; n >= 1; samples need no order and are not changed. */
+#ifndef EXPERIMENTS_EXP_STATS_H
+#define EXPERIMENTS_EXP_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The middle sample; of an even number, the mean of the two in the middle. Quadratic time: for hundreds of samples. */
+double exp_stats_median(const uint64_t *sample, size_t n);
+uint64_t exp_stats_min(const uint64_t *sample, size_t n);
+uint64_t exp_stats_max(const uint64_t *sample, size_t n);
+
+/* The geometric mean of positive numbers: how ratios are averaged. */
+double exp_stats_geomean(const double *x, size_t n);
+
+#endif

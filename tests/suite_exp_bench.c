@@ -1,0 +1,419 @@
+/* Measuring: aggregates, the order in which contenders take turns, the thread pool, the progress line. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "experiments/exp_bench.h"
+#include "experiments/exp_pool.h"
+#include "experiments/exp_progress.h"
+#include "experiments/exp_stats.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+/* ---- aggregates ---- */
+
+static void test_known_aggregates(void)
+{
+    static const uint64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 10, 3 }, equal[] = { 7, 7, 7, 7, 2 };
+    static const uint64_t large[] = { UINT64_MAX, 0 };
+    static const double ratios[] = { 2.0, 0.5, 4.0, 0.25 }, one[] = { 1.3 };
+
+    CU_ASSERT_EQUAL(exp_stats_median(odd, 3), 5.0);
+    CU_ASSERT_EQUAL(exp_stats_median(odd, 1), 9.0);
+    CU_ASSERT_EQUAL(exp_stats_median(even, 4), 3.5);
+    CU_ASSERT_EQUAL(exp_stats_median(equal, 5), 7.0);
+    CU_ASSERT_EQUAL(exp_stats_median(large, 2), 0x1p63);
+    CU_ASSERT_EQUAL(exp_stats_min(even, 4), 1);
+    CU_ASSERT_EQUAL(exp_stats_max(even, 4), 10);
+    CU_ASSERT(fabs(exp_stats_geomean(ratios, 4) - 1.0) < 1e-15);
+    CU_ASSERT(fabs(exp_stats_geomean(one, 1) - 1.3) < 1e-15);
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void test_random_aggregates(void)
+{
+    for (unsigned round = 0; round < test_rounds(200); round++) {
+        uint64_t sample[40], sorted[40];
+        size_t n = 1 + rng_below(40);
+        double median;
+
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = sample[i] = rng_below(30);
+        qsort(sorted, n, sizeof *sorted, compare);
+        median = n % 2 ? (double)sorted[n / 2] : (double)(sorted[n / 2 - 1] + sorted[n / 2]) / 2.0;
+        test_check(exp_stats_median(sample, n) == median && exp_stats_min(sample, n) == sorted[0] &&
+                       exp_stats_max(sample, n) == sorted[n - 1],
+                   "round %u, %zu samples", round, n);
+    }
+}
+
+/* ---- turns ---- */
+
+static struct {
+    uint64_t ns;
+    char log[256]; /* lower case: prepare, upper case: run */
+    bool stop;
+} fake;
+
+static uint64_t fake_now(void)
+{
+    return fake.ns;
+}
+
+static bool fake_interrupted(void)
+{
+    return fake.stop;
+}
+
+struct fake_contender {
+    char letter;
+    uint64_t prepare_ns, run_ns;
+    int n_runs, fails_at; /* fails at this run, from 1; 0 never */
+};
+
+static void log_letter(char letter)
+{
+    size_t length = strlen(fake.log);
+
+    if (length + 1 < sizeof fake.log)
+        fake.log[length] = letter;
+}
+
+static int fake_prepare(void *ctx)
+{
+    struct fake_contender *c = ctx;
+
+    log_letter((char)(c->letter + ('a' - 'A')));
+    fake.ns += c->prepare_ns;
+    return 0;
+}
+
+static int fake_run(void *ctx)
+{
+    struct fake_contender *c = ctx;
+
+    log_letter(c->letter);
+    fake.ns += c->run_ns + (uint64_t)c->n_runs; /* each run a nanosecond slower: samples are told apart */
+    c->n_runs++;
+    return c->n_runs == c->fails_at ? -EIO : 0;
+}
+
+static const struct fake_contender fresh[3] = { { 'A', 1000, 10, 0, 0 }, { 'B', 0, 20, 0, 0 }, { 'C', 5, 30, 0, 0 } };
+
+static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *sample_ns, size_t *n_rounds, size_t *failed)
+{
+    const struct exp_contender contender[] = {
+        { "a", fake_run, fake_prepare, &c[0] }, { "b", fake_run, NULL, &c[1] }, { "c", fake_run, fake_prepare, &c[2] }
+    };
+
+    memset(fake.log, 0, sizeof fake.log);
+    fake.ns = 5;
+    return exp_bench_run(b, contender, 3, sample_ns, n_rounds, failed);
+}
+
+static void test_turns(void)
+{
+    const struct exp_bench b = { .n_warmups = 1, .min_rounds = 3, .max_rounds = 3, .now_ns = fake_now };
+    struct fake_contender c[3];
+    uint64_t sample_ns[9];
+    size_t n_rounds = 0;
+
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
+    CU_ASSERT_EQUAL(n_rounds, 3);
+    CU_ASSERT_STRING_EQUAL(fake.log, "aABcC" "aABcC" "BcCaA" "cCaAB");
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t r = 0; r < 3; r++)
+            test_check(sample_ns[i * 3 + r] == fresh[i].run_ns + r + 1, "contender %zu, round %zu: %llu", i, r,
+                       (unsigned long long)sample_ns[i * 3 + r]);
+    }
+}
+
+static void test_budget(void)
+{
+    /* A round takes 1000 + 5 + 60 ns and a few more: the third begins at about 2130, the fourth would at 3200. */
+    struct exp_bench b = { .min_rounds = 2, .max_rounds = 10, .budget_ns = 3000, .now_ns = fake_now };
+    struct fake_contender c[3];
+    uint64_t sample_ns[30];
+    size_t n_rounds = 0;
+
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
+    CU_ASSERT_EQUAL(n_rounds, 3);
+    CU_ASSERT_EQUAL(sample_ns[10], 20);
+    CU_ASSERT_EQUAL(sample_ns[12], 22);
+    b.budget_ns = 1;
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
+    CU_ASSERT_EQUAL(n_rounds, 2); /* the minimum comes first */
+    b.budget_ns = 0;
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
+    CU_ASSERT_EQUAL(n_rounds, 10);
+}
+
+static void test_bench_failures(void)
+{
+    struct exp_bench b = { .min_rounds = 2, .max_rounds = 2, .now_ns = fake_now, .interrupted = fake_interrupted };
+    struct fake_contender c[3];
+    uint64_t sample_ns[6];
+    size_t n_rounds = 0, failed = 99;
+
+    memcpy(c, fresh, sizeof c);
+    c[1].fails_at = 2;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, &failed), -EIO);
+    CU_ASSERT_EQUAL(failed, 1);
+    CU_ASSERT_EQUAL(n_rounds, 1);
+    fake.stop = true;
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINTR);
+    CU_ASSERT_STRING_EQUAL(fake.log, "");
+    fake.stop = false;
+    b.max_rounds = 1;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINVAL);
+    b.min_rounds = b.max_rounds = 0;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINVAL);
+    CU_ASSERT_EQUAL(exp_bench_run(&b, NULL, 0, sample_ns, &n_rounds, NULL), -EINVAL);
+}
+
+/* ---- thread pool ---- */
+
+enum { MAX_JOBS = 500, MAX_THREADS = 8 };
+
+struct jobs {
+    atomic_uint n_runs[MAX_JOBS];
+    atomic_bool is_busy[MAX_THREADS];
+    atomic_uint n_clashes, n_begun, n_saw_stop;
+    size_t fails_at;
+};
+
+static int count_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct jobs *j = ctx;
+
+    (void)pool;
+    if (thread >= MAX_THREADS || atomic_exchange(&j->is_busy[thread], true))
+        atomic_fetch_add(&j->n_clashes, 1); /* two jobs with one thread's scratch memory */
+    atomic_fetch_add(&j->n_runs[index], 1);
+    atomic_fetch_add(&j->n_begun, 1);
+    if (thread < MAX_THREADS)
+        atomic_store(&j->is_busy[thread], false);
+    return index == j->fails_at ? -EIO : 0;
+}
+
+static void check_once_each(size_t n_jobs, size_t n_threads)
+{
+    static struct jobs j;
+    size_t failed = 0;
+
+    memset(&j, 0, sizeof j);
+    j.fails_at = MAX_JOBS;
+    CU_ASSERT_EQUAL(exp_pool_run(n_jobs, n_threads, count_job, &j, NULL, &failed), 0);
+    CU_ASSERT_EQUAL(failed, n_jobs);
+    test_check(atomic_load(&j.n_clashes) == 0, "%zu threads clash", n_threads);
+    for (size_t i = 0; i < MAX_JOBS; i++)
+        test_check(atomic_load(&j.n_runs[i]) == (i < n_jobs), "job %zu of %zu on %zu threads", i, n_jobs, n_threads);
+}
+
+static void test_pool_runs_all(void)
+{
+    static const size_t n_jobs[] = { 0, 1, 2, 7, MAX_JOBS };
+
+    for (size_t i = 0; i < sizeof n_jobs / sizeof n_jobs[0]; i++) {
+        for (size_t n_threads = 1; n_threads <= MAX_THREADS; n_threads++)
+            check_once_each(n_jobs[i], n_threads);
+    }
+}
+
+static void test_pool_failure(void)
+{
+    static struct jobs j;
+    size_t failed = 0;
+
+    memset(&j, 0, sizeof j);
+    j.fails_at = 3;
+    CU_ASSERT_EQUAL(exp_pool_run(MAX_JOBS, 1, count_job, &j, NULL, &failed), -EIO);
+    CU_ASSERT_EQUAL(failed, 3);
+    CU_ASSERT_EQUAL(atomic_load(&j.n_begun), 4); /* none after it */
+    CU_ASSERT_EQUAL(exp_pool_run(MAX_JOBS, 4, count_job, &j, NULL, &failed), -EIO);
+    CU_ASSERT_EQUAL(failed, 3);
+    CU_ASSERT_EQUAL(exp_pool_run(1, 0, count_job, &j, NULL, NULL), -EINVAL);
+}
+
+/* Job 0 waits for the stop that job 1 causes: two threads are really at work, and the flag reaches both. */
+static int waiting_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct jobs *j = ctx;
+
+    (void)thread;
+    if (index == 1)
+        return -EPROTO;
+    for (time_t start = time(NULL); !exp_pool_stopped(pool);) {
+        if (time(NULL) - start > 10)
+            return -ETIMEDOUT;
+    }
+    atomic_fetch_add(&j->n_saw_stop, 1);
+    return -ECANCELED; /* does not hide the first error */
+}
+
+static void test_pool_stop_reaches_others(void)
+{
+    static struct jobs j;
+    size_t failed = 0;
+
+    memset(&j, 0, sizeof j);
+    CU_ASSERT_EQUAL(exp_pool_run(2, 2, waiting_job, &j, NULL, &failed), -EPROTO);
+    CU_ASSERT_EQUAL(failed, 1);
+    CU_ASSERT_EQUAL(atomic_load(&j.n_saw_stop), 1);
+}
+
+static void test_pool_interrupted(void)
+{
+    static struct jobs j;
+    size_t failed = 0;
+
+    memset(&j, 0, sizeof j);
+    fake.stop = true;
+    CU_ASSERT_EQUAL(exp_pool_run(MAX_JOBS, 2, count_job, &j, fake_interrupted, &failed), -EINTR);
+    CU_ASSERT_EQUAL(failed, MAX_JOBS);
+    CU_ASSERT_EQUAL(atomic_load(&j.n_begun), 0);
+    fake.stop = false;
+}
+
+/* ---- progress ---- */
+
+static const uint64_t second_ns = 1000000000;
+
+/* Reads back what was printed; caller frees. */
+static char *read_back(FILE *out)
+{
+    char *text = calloc(1, 4096);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    rewind(out);
+    CU_ASSERT(fread(text, 1, 4095, out) < 4095);
+    fclose(out);
+    return text;
+}
+
+static void test_progress_plain(void)
+{
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake.ns = 7;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, 13, 100.0, fake_now), 0);
+    exp_progress_begin(p, 1, "conv1_1", "timing base");
+    fake.ns += 10 * second_ns;
+    exp_progress_step(p, 20.0);
+    exp_progress_begin(p, 1, "conv1_1", "timing sconv_ws"); /* no second line for a layer */
+    exp_progress_begin(p, 2, "conv1_2", "timing base");
+    exp_progress_begin(p, 1, "conv1_1", "simulating"); /* another thread's, later */
+    fake.ns += 190 * second_ns;
+    exp_progress_step(p, 5.0);
+    exp_progress_note(p, "note %d", 1);
+    exp_progress_begin(p, 13, "conv5_3", "simulating");
+    exp_progress_free(p);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text, "[ 1/13] conv1_1  timing base  0 s elapsed\n"
+                                 "[ 2/13] conv1_2  timing base  10 s elapsed, about 40 s left\n"
+                                 "note 1\n"
+                                 "[13/13] conv5_3  simulating  3 min 20 s elapsed, about 10 min 0 s left\n");
+    free(text);
+}
+
+static void test_progress_terminal(void)
+{
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text, name[120];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake.ns = second_ns;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, true, 3, 10.0, fake_now), 0);
+    exp_progress_begin(p, 1, "a", "x");
+    exp_progress_begin(p, 1, "a", "y"); /* too soon after the one before */
+    fake.ns += second_ns;
+    exp_progress_step(p, 0.1); /* one hundredth after one second: no estimate yet */
+    fake.ns += second_ns;
+    exp_progress_step(p, 0.1); /* two seconds: one */
+    exp_progress_note(p, "note");
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    fake.ns += second_ns;
+    exp_progress_begin(p, 2, name, "z");
+    exp_progress_free(p);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text, "\r\033[K[1/3] a  x  0 s elapsed"
+                                 "\r\033[K[1/3] a  y  1 s elapsed"
+                                 "\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
+                                 "\r\033[Knote\n\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
+                                 "\r\033[K[2/3] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                                 "\r\033[K");
+    free(text);
+}
+
+static int progress_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct exp_progress *p = ctx;
+    char name[16];
+
+    (void)thread;
+    (void)pool;
+    snprintf(name, sizeof name, "l%zu", index);
+    exp_progress_begin(p, index + 1, name, "step");
+    exp_progress_step(p, 1.0);
+    return 0;
+}
+
+static void test_progress_threads(void)
+{
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    size_t n_lines = 0;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_FALSE(exp_progress_is_terminal(out));
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, 50, 50.0, fake_now), 0);
+    CU_ASSERT_EQUAL(exp_pool_run(50, 4, progress_job, p, NULL, NULL), 0);
+    exp_progress_free(p);
+    text = read_back(out);
+    for (const char *c = text; *c; c++)
+        n_lines += *c == '\n';
+    CU_ASSERT_EQUAL(n_lines, 50);
+    free(text);
+}
+
+static const struct test_case cases[] = {
+    { "aggregates of known samples", test_known_aggregates },
+    { "aggregates agree with sorting", test_random_aggregates },
+    { "contenders take turns and each is timed alone", test_turns },
+    { "the budget ends the rounds, the minimum comes first", test_budget },
+    { "a failing contender is named, an interruption is seen", test_bench_failures },
+    { "each job runs once, each thread has its own number", test_pool_runs_all },
+    { "a failing job stops the pool", test_pool_failure },
+    { "running jobs see that the pool has stopped", test_pool_stop_reaches_others },
+    { "an interruption stops the pool", test_pool_interrupted },
+    { "progress is one plain line per layer in a log", test_progress_plain },
+    { "progress rewrites one line on a terminal", test_progress_terminal },
+    { "progress takes steps from several threads", test_progress_threads },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_bench = { "exp_bench", cases };

@@ -1,0 +1,189 @@
+/* Running gnuplot: what it says reaches the user as one line, and no half-drawn file is left. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/exp_plot.h"
+#include "tests/suites.h"
+
+/* A folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
+struct fixture {
+    char top[64], script[96], output[96];
+    char *path;
+};
+
+static void put_file(const char *top, const char *name, const char *text, mode_t mode)
+{
+    char path[128];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(text, out);
+    fclose(out);
+    chmod(path, mode);
+}
+
+/* fake: the text of a shell script to stand in for gnuplot, NULL for the real one. */
+static void set_up(struct fixture *f, const char *script, const char *fake)
+{
+    char path[4096];
+
+    snprintf(f->top, sizeof f->top, "/tmp/suite_exp_plot.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->top));
+    snprintf(f->script, sizeof f->script, "%s/x.gp", f->top);
+    snprintf(f->output, sizeof f->output, "%s/x.png", f->top);
+    put_file(f->top, "x.gp", script, 0644);
+    f->path = strdup(getenv("PATH"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->path);
+    if (fake) {
+        put_file(f->top, "gnuplot", fake, 0755);
+        snprintf(path, sizeof path, "%s:%s", f->top, f->path);
+        setenv("PATH", path, 1);
+    }
+}
+
+static bool exists(const struct fixture *f, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", f->top, name);
+    return !access(path, F_OK);
+}
+
+static void tear_down(struct fixture *f)
+{
+    char command[128];
+
+    setenv("PATH", f->path, 1);
+    free(f->path);
+    snprintf(command, sizeof command, "rm -rf '%s'", f->top);
+    CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static bool has_gnuplot(void)
+{
+    return !system("command -v gnuplot >/dev/null 2>&1");
+}
+
+struct fake_case {
+    const char *fake; /* shell script; the variables' text is $3, the script's path $4 */
+    int err;
+    const char *why;
+};
+
+static const struct fake_case fake_cases[] = {
+    { "#!/bin/sh\necho >&2; echo 'set foo' >&2; echo '    ^' >&2; echo '\"x.gp\" line 3: unrecognized option ' >&2; echo >&2; exit 1\n",
+      -EIO, "gnuplot failed: \"x.gp\" line 3: unrecognized option" },
+    { "#!/bin/sh\nexit 5\n", -EIO, "gnuplot failed: " },
+    { "#!/bin/sh\necho 'timing is off' >&2; exit 77\n", -ENODATA, "timing is off" },
+    { "#!/bin/sh\nexit 77\n", -ENODATA, "nothing to draw" },
+    { "#!/bin/sh\nexit 0\n", -EIO, "gnuplot wrote no complete png file" },
+    { "#!/bin/sh\neval \"$3\"; printf 'half a picture, long enough' >\"$output\"; exit 0\n", -EIO,
+      "gnuplot wrote no complete png file" },
+    { "#!/bin/sh\nkill -TERM $$\n", -EINTR, "gnuplot was ended by signal 15" },
+};
+
+static void test_failures(void)
+{
+    for (size_t i = 0; i < sizeof fake_cases / sizeof fake_cases[0]; i++) {
+        const struct fake_case *c = &fake_cases[i];
+        struct fixture f;
+        char why[256] = "";
+        int err;
+
+        set_up(&f, "", c->fake);
+        err = exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why);
+        test_check(err == c->err && !strncmp(why, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why);
+        test_check(!exists(&f, "x.png") && !exists(&f, "x.png.partial"), "case %zu leaves a file", i);
+        tear_down(&f);
+    }
+}
+
+static void test_old_file_stays(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", "#!/bin/sh\nexit 1\n");
+    put_file(f.top, "x.png", "old", 0644);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -EIO);
+    CU_ASSERT(exists(&f, "x.png"));
+    tear_down(&f);
+}
+
+static void test_missing_gnuplot(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", NULL);
+    setenv("PATH", f.top, 1);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "gnuplot is not installed (package gnuplot-nox)");
+    tear_down(&f);
+}
+
+static void test_variables_are_passed(void)
+{
+    static const struct exp_plot_variable variable[] = { { "title", "it's\n\"50 %\" `id` $HOME" }, { "empty", "" } };
+    struct fixture f;
+    char why[512] = "", want[512];
+
+    set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, why, sizeof why), -ENODATA);
+    snprintf(want, sizeof want, "--default-settings|-e|format='png';output='%s.partial';title='it''s \"50 %%\" `id` $HOME';empty='';|%s",
+             f.output, f.script);
+    CU_ASSERT_STRING_EQUAL(why, want);
+    tear_down(&f);
+}
+
+static void test_other_kinds(void)
+{
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "neither a .png nor a .svg file: 'x.pdf'");
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, why, sizeof why), -EINVAL);
+}
+
+static void test_real_drawing(void)
+{
+    static const char script[] = "if (format eq 'svg') { set terminal svg } else { set terminal pngcairo }\n"
+                                 "set output output\nset title title\nplot x\n";
+    static const struct exp_plot_variable variable[] = { { "title", "it's" } };
+    struct fixture f;
+    char why[256] = "";
+
+    if (!has_gnuplot()) {
+        test_skip("no gnuplot here");
+        return;
+    }
+    set_up(&f, script, NULL);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, why, sizeof why), "%s", why);
+    CU_ASSERT(exists(&f, "x.png") && !exists(&f, "x.png.partial"));
+    memcpy(strrchr(f.output, '.'), ".svg", 4);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, why, sizeof why), "%s", why);
+    CU_ASSERT(exists(&f, "x.svg"));
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -EIO);
+    test_check(strstr(why, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why);
+    tear_down(&f);
+}
+
+static const struct test_case cases[] = {
+    { "each way gnuplot fails is one line, and leaves no file", test_failures },
+    { "a failure leaves the file that was there", test_old_file_stays },
+    { "a missing gnuplot is named", test_missing_gnuplot },
+    { "variables arrive as they are", test_variables_are_passed },
+    { "only PNG and SVG are drawn", test_other_kinds },
+    { "gnuplot draws, and its complaints arrive", test_real_drawing },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_plot = { "exp_plot", cases };
