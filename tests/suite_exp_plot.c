@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiments/exp_figures.h"
 #include "experiments/exp_plot.h"
 #include "tests/suites.h"
 
@@ -176,6 +177,105 @@ static void test_real_drawing(void)
     tear_down(&f);
 }
 
+/* ---- the figures: do all scripts run on whatever the columns may hold? The numbers mean nothing. ---- */
+
+/* Columns that the scripts read, in the order of the rows below; the other columns of layers.csv do not matter here. */
+static const char layers_head[] = "model,layer_index,layer,algo,chosen,predicted_l2_lines,predicted_l3_lines,"
+                                  "predicted_dram_lines,measured_speedup_vs_base,measured_loads,measured_l1_load_misses,"
+                                  "measured_l2_load_misses,measured_l3_load_misses,simulated_l1_miss_percent,"
+                                  "simulated_l2_miss_percent,simulated_l3_miss_percent,simulated_l2_lines,"
+                                  "simulated_l3_lines,simulated_dram_lines,simulated_tile_l2_lines,"
+                                  "simulated_tile_l3_lines,simulated_tile_dram_lines\n";
+static const char totals_head[] = "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
+                                  "measured_l3_miss_percent,simulated_l1_miss_percent,simulated_l2_miss_percent,"
+                                  "simulated_l3_miss_percent,paper_conv_speedup\n";
+
+#define NONE "\"not available: refused, \"\"why\"\"\""
+
+static void put_layers(FILE *out, const char *speedup, const char *counts)
+{
+    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
+    fputs(layers_head, out);
+    for (int layer = 3; layer <= 7; layer += 4) { /* a filter left gaps */
+        for (int a = 0; a < 3; a++)
+            fprintf(out, "m,%d,\"a, \"\"b\"\"_%d\",%s,%d,%s,%s,%s,9.5,0.3,0,100,0,7,90,0,%d\n", layer, layer, algos[a], a == 2,
+                    a ? "120,0,14" : ",,", speedup, counts, a);
+    }
+}
+
+static void put_tables(const char *top, const char *speedup, const char *counts, const char *rates)
+{
+    char path[128];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/layers.csv", top);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    put_layers(out, speedup, counts);
+    fclose(out);
+    snprintf(path, sizeof path, "%s/model.csv", top);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(totals_head, out);
+    fprintf(out, "m,base,%s,%s,9.5,0.3,0,\nm,sconv,%s,%s,6,0.1,0,1.27\n", speedup, rates, speedup, rates);
+    fclose(out);
+}
+
+struct figure_case {
+    const char *speedup, *counts, *rates, *arch;
+    int n_drawn, n_without_data;
+};
+
+static const struct figure_case figure_cases[] = {
+    { "1.5", "1000,90,9,1", "9,0.9,0.1", "x86", 8, 0 },
+    { NONE, NONE "," NONE "," NONE "," NONE, NONE "," NONE "," NONE, "P10", 6, 1 },
+    { "", ",,,", ",,", "", 6, 1 },
+};
+
+struct tally {
+    int n_drawn, n_without_data;
+};
+
+static void count_figure(void *ctx, const char *file, int err, const char *why)
+{
+    struct tally *t = ctx;
+
+    t->n_drawn += !err;
+    t->n_without_data += err == -ENODATA;
+    test_check(!err || err == -ENODATA, "%s: %d, %s", file, err, why);
+    test_check(err != -ENODATA || strstr(why, "no speed-ups to draw: "), "%s: %s", file, why);
+}
+
+static void check_figures(const struct figure_case *c, const char *experiments_dir)
+{
+    struct fixture f;
+    struct tally t = { 0, 0 };
+    char layers[128], totals[128], why[512] = "";
+    struct exp_figures figures = { .experiments_dir = experiments_dir, .layers_csv = layers, .totals_csv = totals, .out_dir = f.top,
+                                   .machine = "it's a \"machine\"", .simulator = "s", .host = "h", .arch = c->arch };
+
+    set_up(&f, "", NULL);
+    put_tables(f.top, c->speedup, c->counts, c->rates);
+    snprintf(layers, sizeof layers, "%s/layers.csv", f.top);
+    snprintf(totals, sizeof totals, "%s/model.csv", f.top);
+    test_check(!exp_figures_draw(&figures, count_figure, &t, why, sizeof why), "%s", why);
+    test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "%d drawn, %d without data", t.n_drawn,
+               t.n_without_data);
+    CU_ASSERT(exists(&f, "miss_rates_model.png") && exists(&f, "predicted_vs_simulated.svg"));
+    tear_down(&f);
+}
+
+static void test_figures(void)
+{
+    if (!has_gnuplot() || access("experiments/figures/common.gp", R_OK)) {
+        test_skip("no gnuplot here, or not started from the top of the repository");
+        return;
+    }
+    for (size_t i = 0; i < sizeof figure_cases / sizeof figure_cases[0]; i++)
+        check_figures(&figure_cases[i], "experiments");
+}
+
 static const struct test_case cases[] = {
     { "each way gnuplot fails is one line, and leaves no file", test_failures },
     { "a failure leaves the file that was there", test_old_file_stays },
@@ -183,6 +283,7 @@ static const struct test_case cases[] = {
     { "variables arrive as they are", test_variables_are_passed },
     { "only PNG and SVG are drawn", test_other_kinds },
     { "gnuplot draws, and its complaints arrive", test_real_drawing },
+    { "all figures are drawn, with counters or without", test_figures },
     { NULL, NULL },
 };
 
