@@ -161,8 +161,15 @@ results() {
     check "4 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 13 ]
 }
 
+documentation() {
+    check "the README's columns are those of 'experiment --columns'" \
+        cmp -s <(sed '1,/^<!-- columns -->$/d' README.md) <("$experiment" --columns)
+    check "experiment --help" sh -c "'$experiment' --help | grep -q MODEL"
+}
+
 options
 tables
+documentation
 places
 interruption
 results
