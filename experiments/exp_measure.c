@@ -173,7 +173,7 @@ static int measure_layer(struct measure *m, struct exp_case *first)
 
 double exp_measure_weight(const struct exp_case *c, unsigned n_reps)
 {
-    return 0.2 * conv_macs(&c->layer->problem) * (n_reps + 2);
+    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (n_reps + 2); /* the constant is the sweep */
 }
 
 /* Twice the last level of the computer this runs on, or of the simulated machine if the former cannot be read. */

@@ -45,7 +45,7 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
                     struct exp_progress *progress, char *why, size_t why_bytes);
 
-/* The work of verifying or timing a case, in multiply-adds of the replay's weight, for progress estimates. */
+/* The work of verifying a layer or timing a case, for progress estimates: a quarter of a naive multiply-add each. */
 double exp_verify_weight(const struct exp_case *c);
 double exp_measure_weight(const struct exp_case *c, unsigned n_reps);
 

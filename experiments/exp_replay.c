@@ -55,7 +55,7 @@ struct replay_all {
 
 double exp_replay_weight(const struct exp_case *c)
 {
-    return conv_macs(&c->layer->problem);
+    return 0.65 * conv_macs(&c->layer->problem);
 }
 
 static int job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)

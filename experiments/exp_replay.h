@@ -15,7 +15,7 @@
 int exp_replay_all(struct exp_experiment *e, bool is_warm, unsigned n_threads, struct exp_progress *progress, char *why,
                    size_t why_bytes);
 
-/* The work of replaying a case, in loads, for progress estimates. */
+/* The work of replaying a case, in the unit of exp_verify_weight, for progress estimates. */
 double exp_replay_weight(const struct exp_case *c);
 
 #endif
