@@ -185,8 +185,9 @@ static int print_titles(const struct session *s, FILE *out)
     fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
     fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n", s->options.is_warm ? "warm" : "cold", u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    fprintf(out, "host: this computer, one thread, %s; OpenBLAS core %s\n", s->options.timing ? "CLOCK_MONOTONIC" : "not timed",
-            u->blas.handle ? u->blas.core : "missing");
+    fprintf(out, "host: this computer, one thread, %s%s%s; OpenBLAS core %s\n",
+            s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
+            s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
     fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
     return ferror(out) ? -EIO : 0;
 }

@@ -65,11 +65,11 @@ static void openblas_mma_emit(const struct conv_ukr *u, const struct conv_ukr_ar
     conv_emit_tile_update(a, u->win_load_bytes, sink);
 }
 
-/* The order inside a core's two rows: block sizes; balancing, first pass; copy routines; micro-kernel. */
-#define X86_CORE(core, isa_, p_, q_, r_, row_pass, zero, windows, filters, win_bytes)                                 \
+/* Of a core: its name and instruction set; block sizes; copy routines; micro-kernel's tile and window loads. */
+#define X86_CORE(core, isa_, p_, q_, r_, row_pass, odd_twice, zero, windows, filters, win_bytes)                                 \
     {                                                                                                                  \
         .name = core, .p = p_, .q = q_, .r = r_, .unroll_win = windows, .first_pass_f = 12, .pack_row_pass = row_pass, \
-        .pack_win_bytes = 32, .pack_f_bytes = 16, .zero_bytes = zero, .ukr = {                                         \
+        .pack_win_bytes = 32, .pack_f_bytes = 16, .pack_f_odd_twice = odd_twice, .zero_bytes = zero, .ukr = {                                         \
             .name = "openblas_" core,                                                                                  \
             .isa = isa_,                                                                                               \
             .n_win = windows,                                                                                          \
@@ -85,10 +85,10 @@ static void openblas_mma_emit(const struct conv_ukr *u, const struct conv_ukr_ar
     }
 
 static const struct conv_gemm_core cores[] = {
-    X86_CORE("SkylakeX", CPU_ISA_AVX512, 448, 448, 74432, 0, 64, 16, 24, 64),
-    X86_CORE("Cooperlake", CPU_ISA_AVX512, 640, 320, 104192, 0, 64, 16, 24, 64),
-    X86_CORE("Haswell", CPU_ISA_AVX2, 320, 320, 104512, 8, 32, 8, 12, 32),
-    X86_CORE("Zen", CPU_ISA_AVX2, 320, 320, 104512, 8, 32, 8, 12, 32),
+    X86_CORE("SkylakeX", CPU_ISA_AVX512, 448, 448, 74432, 0, false, 64, 16, 24, 64),
+    X86_CORE("Cooperlake", CPU_ISA_AVX512, 640, 320, 104192, 0, false, 64, 16, 24, 64),
+    X86_CORE("Haswell", CPU_ISA_AVX2, 320, 320, 104512, 8, true, 32, 8, 12, 32),
+    X86_CORE("Zen", CPU_ISA_AVX2, 320, 320, 104512, 8, false, 32, 8, 12, 32),
     {
         .name = "POWER10",
         .p = 512,

@@ -22,6 +22,7 @@ struct conv_gemm_core {
     size_t pack_row_pass;      /* rows the window copy routine takes before its next panel; 0 = all */
     uint32_t pack_win_bytes;   /* width of the window copy's loads and stores */
     uint32_t pack_f_bytes;     /* width of the filter copy's loads */
+    bool pack_f_odd_twice;     /* the filter copy loads every second filter twice */
     uint32_t zero_bytes;       /* width of the beta routine's stores */
     struct conv_ukr ukr;       /* replay only: fn is NULL */
 };

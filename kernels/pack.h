@@ -81,6 +81,7 @@ struct conv_pack_filters_args {
     const struct conv_ukr *ukr;
     size_t n_f, n_k;
     uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */
+    bool loads_odd_twice; /* of a transpose: every second filter is an operand of two instructions that load it */
 };
 
 void conv_pack_filters(const struct conv_pack_filters_args *a);

@@ -96,6 +96,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
         .n_f = s->n_f,
         .n_k = s->n_k,
         .piece_bytes = is_openblas ? p->core->pack_f_bytes : sizeof(float),
+        .loads_odd_twice = is_openblas && p->core->pack_f_odd_twice,
     };
 }
 

@@ -20,6 +20,7 @@ extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
 extern const struct test_suite suite_nest;
 extern const struct test_suite suite_emit;
+extern const struct test_suite suite_watch;
 extern const struct test_suite suite_exp_csv;
 extern const struct test_suite suite_exp_outdir;
 extern const struct test_suite suite_exp_table;
@@ -38,6 +39,7 @@ static const struct test_suite *const suites[] = {
     &suite_csa,
     &suite_nest,
     &suite_emit,
+    &suite_watch,
     &suite_exp_csv,
     &suite_exp_outdir,
     &suite_exp_table,

@@ -212,7 +212,7 @@ static void base_replay_has_closed_totals(void)
         CU_ASSERT(a.bytes[CONV_IM2COL][CONV_PHASE_IM2COL][SIM_STORE] == (conv_is_pointwise(&p) ? 0 : matrix));
         CU_ASSERT(a.bytes[source][CONV_PHASE_PACK][SIM_LOAD] == passes * matrix);
         CU_ASSERT(a.bytes[CONV_PACKED_INPUT][CONV_PHASE_PACK][SIM_STORE] == passes * matrix);
-        CU_ASSERT(a.bytes[CONV_FILTER][CONV_PHASE_PACK][SIM_LOAD] == p.n * p.k * reduction * sizeof(float));
+        CU_ASSERT(a.bytes[CONV_PACKED_FILTER][CONV_PHASE_PACK][SIM_STORE] == p.n * p.k * reduction * sizeof(float));
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_ZERO][SIM_STORE] == output);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD]);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] % output == 0);

@@ -50,7 +50,7 @@ do for [l = 1:3] {
     paper_ratio = l == 2 ? paper_l2_ratio : l == 3 ? paper_l3_ratio : ""
     top = max2(max2(max2(Simulated_base[l], Simulated_sconv[l]), max2(Measured_base[l], Measured_sconv[l])), max2(paper_base, paper_sconv))
     if (top != top || top <= 0) { top = 1 }
-    set yrange [0:top * 1.18]
+    set yrange [0:top * 1.3]
     set title sprintf("L%d", l) font ",12" offset 0, -0.3
     set ylabel (l == 1 ? "misses / all loads [%]" : "")
     set xlabel sprintf("misses of Base / misses of SConv:\nsimulated %s%s%s", fewer(Simulated_base[l], Simulated_sconv[l]), \

@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     for (size_t t = a->k; t; t--) {
         __m512 windows = _mm512_loadu_ps(in);
 
+        IN_REGISTER(windows);
 #pragma GCC unroll 24
         for (size_t f = 0; f < n_f; f++)
             acc[f] = _mm512_fmadd_ps(windows, _mm512_set1_ps(filter[f]), acc[f]);

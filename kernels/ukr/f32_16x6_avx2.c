@@ -46,6 +46,8 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         __m256 win_low = _mm256_loadu_ps(in);
         __m256 win_high = _mm256_loadu_ps(in + 8);
 
+        IN_REGISTER(win_low);
+        IN_REGISTER(win_high);
 #pragma GCC unroll 6
         for (size_t f = 0; f < n_f; f++) {
             __m256 weight = _mm256_set1_ps(filter[f]);

@@ -113,26 +113,37 @@ void conv_pack_filters(const struct conv_pack_filters_args *a)
     }
 }
 
+/* Blocks of as many reduction steps as one load holds: the panel's filters loaded, then their transpose stored. */
+static void emit_transposes(const struct conv_pack_filters_args *a, uint64_t filter, uint64_t panel, size_t n_f,
+                            size_t n_blocks, struct sim_sink *sink)
+{
+    uint64_t odd = filter + a->ld * sizeof(float);
+    struct sim_run run[3] = {
+        element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter, (int64_t)a->ld, n_f),
+        element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, odd, 2 * (int64_t)a->ld, a->loads_odd_twice ? n_f / 2 : 0),
+        element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, panel, 1, n_f),
+    };
+
+    for (int i = 0; i < 3; i++) {
+        run[i].step_bytes = (int64_t)a->piece_bytes;
+        run[i].access_bytes = a->piece_bytes;
+    }
+    run[2].stride_bytes = (int64_t)a->piece_bytes;
+    run[2].step_bytes = (int64_t)(n_f * a->piece_bytes);
+    if (n_blocks)
+        sim_emit(sink, run, 3, n_blocks);
+}
+
 static void emit_filter_panel(const struct conv_pack_filters_args *a, uint64_t filter, uint64_t panel, size_t n_f,
                               struct sim_sink *sink)
 {
     size_t group = a->piece_bytes / sizeof(float); /* reduction steps per load */
     size_t whole = n_f == a->ukr->f_panel ? a->n_k / group * group : 0;
-    struct sim_run run[2] = {
-        element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter, (int64_t)a->ld, n_f),
-        element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, panel, 1, n_f),
-    };
 
-    if (group > 1 && whole) {
-        run[0].step_bytes = (int64_t)a->piece_bytes;
-        run[0].access_bytes = a->piece_bytes;
-        run[1].stride_bytes = (int64_t)a->piece_bytes;
-        run[1].step_bytes = (int64_t)(n_f * a->piece_bytes);
-        run[1].access_bytes = a->piece_bytes;
-        sim_emit(sink, run, 2, whole / group);
-    } else {
+    if (group > 1)
+        emit_transposes(a, filter, panel, n_f, whole / group, sink);
+    else
         whole = 0;
-    }
     for (size_t t = whole; t < a->n_k; t++) {
         struct sim_run load = element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter + t * sizeof(float),
                                           (int64_t)a->ld, 1);

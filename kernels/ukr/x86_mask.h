@@ -1,12 +1,17 @@
 /*
  * Masked vector accesses for the kernels. Compiled with -fsanitize=thread, they report themselves to the hooks that
  * the compiler calls for every other access, so that tests see all of them. Internal to kernels/ukr.
+ *
+ * IN_REGISTER keeps a loaded vector in a register: without it, the compiler may fold one load into several instructions
+ * as a memory operand, and load twice what the source loads once.
  */
 #ifndef KERNELS_UKR_X86_MASK_H
 #define KERNELS_UKR_X86_MASK_H
 
 #include <immintrin.h>
 #include <stddef.h>
+
+#define IN_REGISTER(vector) __asm__("" : "+v"(vector))
 
 #if defined(__SANITIZE_THREAD__)
 void __tsan_read_range(void *p, unsigned long bytes);

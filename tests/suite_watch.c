@@ -1,0 +1,201 @@
+/*
+ * Replays against the hardware: a data breakpoint counts how often the running code, OpenBLAS included, touches one
+ * element; the replay has to touch it as often. No performance counters are needed.
+ */
+#include <CUnit/CUnit.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "counters/ctr_watch.h"
+#include "experiments/exp_tensors.h"
+#include "kernels/backend.h"
+#include "kernels/base.h"
+#include "kernels/dispatch.h"
+#include "sim/trace.h"
+#include "tests/kcheck.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+/* How often the replay touches one element; clearing the output for GEMM's beta = 0 is counted apart. */
+struct touches {
+    uint64_t addr;
+    uint64_t loads, stores, clears;
+};
+
+static void count_touch(void *ctx, const struct sim_access *a)
+{
+    struct touches *t = ctx;
+
+    if (t->addr + sizeof(float) <= a->addr || a->addr + a->bytes <= t->addr)
+        return;
+    t->loads += a->kind == SIM_LOAD;
+    t->stores += a->kind == SIM_STORE && a->phase != CONV_PHASE_ZERO;
+    t->clears += a->kind == SIM_STORE && a->phase == CONV_PHASE_ZERO;
+}
+
+static struct touches replayed(const struct conv_plan *plan, enum conv_tensor tensor, size_t index)
+{
+    struct touches t = { 0 };
+    struct sim_expander expander;
+    struct conv_replay replay;
+
+    sim_expander_init(&expander, count_touch, &t);
+    conv_replay_init(&replay, plan, &expander.sink);
+    t.addr = replay.bind.addr[tensor] + index * sizeof(float);
+    CU_ASSERT_FATAL(conv_nest_run(plan, &replay.base) == 0);
+    return t;
+}
+
+static int run_sconv(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas)
+{
+    struct conv_exec exec;
+
+    (void)blas;
+    conv_exec_init(&exec, plan, bind);
+    return conv_nest_run(plan, &exec.base);
+}
+
+typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
+
+/* Counts accesses to one element while run() runs: all of them, and the writes. Returns 0 or why it cannot. */
+static int watched(run_fn run, const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas,
+                   uint64_t addr, uint64_t count[2], char *why, size_t why_bytes)
+{
+    const struct ctr_watch_point point[2] = {
+        { conv_in_ptr(addr), sizeof(float), CTR_WATCH_READS_AND_WRITES },
+        { conv_in_ptr(addr), sizeof(float), CTR_WATCH_WRITES },
+    };
+    struct ctr_watch *w;
+    int err = ctr_watch_open(&w, point, 2, why, why_bytes);
+
+    if (err)
+        return err;
+    err = ctr_watch_start(w);
+    err = err ? err : run(plan, bind, blas);
+    err = err ? err : ctr_watch_stop(w);
+    err = err ? err : ctr_watch_read(w, count);
+    ctr_watch_close(w);
+    if (err)
+        snprintf(why, why_bytes, "watching failed with %d", err);
+    return err;
+}
+
+/*
+ * OpenBLAS clears whole matrices with libc's memset, whose string instruction counts once per byte; vectors count once
+ * per element.
+ */
+static bool agree(const struct touches *want, uint64_t loads, uint64_t stores)
+{
+    return loads == want->loads &&
+           (stores == want->stores + want->clears || stores == want->stores + want->clears * sizeof(float));
+}
+
+/* One random element of each tensor; false if data breakpoints are refused here. */
+static bool check_elements(run_fn run, const struct conv_plan *plan, const struct conv_blas *blas,
+                           const enum conv_tensor *tensor, size_t n_tensors)
+{
+    struct exp_tensors t;
+    char why[256];
+    int err = 0;
+
+    CU_ASSERT_FATAL(exp_tensors_init(&t, plan) == 0);
+    for (size_t i = 0; i < n_tensors && !err; i++) {
+        size_t n = plan->layout.bytes[tensor[i]] / sizeof(float);
+        size_t index = n ? rng_below(n) : 0;
+        struct touches want;
+        uint64_t got[2];
+
+        if (!n)
+            continue;
+        want = replayed(plan, tensor[i], index);
+        err = watched(run, plan, &t.bind, blas, t.bind.addr[tensor[i]] + index * sizeof(float), got, why, sizeof why);
+        if (err)
+            test_skip("%s", why);
+        else
+            test_check(agree(&want, got[0] - got[1], got[1]),
+                       "%s, %s: element %zu of %s: %llu loads, %llu stores; replayed %llu, %llu, cleared %llu times",
+                       plan->ukr->name, kcheck_describe(&plan->problem), index, conv_tensor_name(tensor[i]),
+                       (unsigned long long)(got[0] - got[1]), (unsigned long long)got[1], (unsigned long long)want.loads,
+                       (unsigned long long)want.stores, (unsigned long long)want.clears);
+    }
+    exp_tensors_release(&t);
+    return !err;
+}
+
+static void sconv_touches_elements_as_replayed(void)
+{
+    static const enum conv_tensor tensors[] = { CONV_PACKED_INPUT, CONV_PACKED_FILTER, CONV_INPUT, CONV_OUTPUT };
+
+    for (unsigned round = 0; round < test_rounds(15); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        for (size_t i = 0; i < conv_ukr_count(); i++) {
+            const struct conv_ukr *u = conv_ukr_at(i);
+            struct csa_caches c = { 9000, 60000, 200000, 64, 14, 50, 200 };
+            struct csa_tiling t = csa_analyse(&p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+            struct conv_plan plan;
+
+            if (!conv_ukr_runs(u) || u->isa == CPU_ISA_NONE)
+                continue;
+            CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+            /* AMD's CPUs count masked-off lanes of AVX2's masked loads, which read inputs and partial outputs. */
+            if (!check_elements(run_sconv, &plan, NULL, tensors, u->isa == CPU_ISA_AVX512 ? 4 : 2))
+                return;
+        }
+    }
+}
+
+/* Large enough that OpenBLAS does not take its kernels for small matrices. */
+static struct conv_problem openblas_problem(void)
+{
+    struct conv_problem p = {
+        .n = 1, .c = (size_t)rng_range(20, 70), .h = (size_t)rng_range(20, 40), .w = (size_t)rng_range(20, 40),
+        .k = (size_t)rng_range(20, 90), .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .pad_top = 1, .pad_left = 1,
+        .pad_bottom = 1, .pad_right = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+    };
+    char why[128];
+
+    if (!rng_below(3))
+        p.r = p.s = 1, p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0, p.c *= 8;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+static void openblas_touches_elements_as_replayed(void)
+{
+    static const enum conv_tensor tensors[] = { CONV_INPUT, CONV_FILTER, CONV_IM2COL, CONV_OUTPUT };
+    const struct conv_gemm_core *core;
+    struct conv_blas blas;
+    char why[256];
+
+    if (conv_blas_load(&blas, why, sizeof why)) {
+        test_skip("%s", why);
+        return;
+    }
+    core = conv_gemm_core_find(blas.core);
+    if (!strstr(blas.config, "OpenBLAS 0.3.21 ")) {
+        test_skip("the blocking on record is that of OpenBLAS 0.3.21, this is %.40s", blas.config);
+        return;
+    }
+    if (!core) {
+        test_skip("OpenBLAS runs core %s, whose blocking is not on record", blas.core);
+        return;
+    }
+    for (unsigned round = 0; round < test_rounds(20); round++) {
+        struct conv_problem p = openblas_problem();
+        struct conv_plan plan;
+
+        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
+        if (!check_elements(conv_base_run, &plan, &blas, tensors, 4))
+            return;
+    }
+}
+
+static const struct test_case cases[] = {
+    { "sconv's vector kernels touch elements as often as replayed", sconv_touches_elements_as_replayed },
+    { "OpenBLAS touches elements as often as base's replay", openblas_touches_elements_as_replayed },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_watch = { "watch", cases };
