@@ -13,7 +13,7 @@ struct conv_plan;
 enum conv_step_kind {
     CONV_STEP_IM2COL,       /* lower one image's group */
     CONV_STEP_ZERO,         /* clear n_f x n_win outputs */
-    CONV_STEP_PACK_WINDOWS, /* SConv: pack one input tile out of the input */
+    CONV_STEP_PACK_WINDOWS, /* SConv: pack consecutive input tiles out of the input */
     CONV_STEP_PACK_MATRIX,  /* GEMM: pack a block of the im2col matrix */
     CONV_STEP_PACK_FILTERS, /* pack filters into panels */
     CONV_STEP_UKR,          /* one micro-kernel call */

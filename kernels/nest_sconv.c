@@ -71,17 +71,14 @@ static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_
     step->f_panel = filter_panel(s, step->f0);
 }
 
+/* Packs consecutive input tiles into the slots from 0 on, in one step. */
 static int pack_input_tiles(const struct sconv *s, struct range tiles)
 {
-    int err = 0;
+    struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
 
-    for (size_t tile = tiles.first; tile < tiles.end && !err; tile++) {
-        struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
-
-        set_input_tile(s, &step, tile, tile - tiles.first);
-        err = s->backend->step(s->backend, &step);
-    }
-    return err;
+    set_input_tile(s, &step, tiles.first, 0);
+    step.n_win = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * s->plan->ukr->n_win);
+    return s->backend->step(s->backend, &step);
 }
 
 static int pack_filter_tiles(const struct sconv *s, struct range tiles)

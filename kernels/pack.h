@@ -14,22 +14,27 @@
 #include "sim/access.h"
 
 /*
- * Packs one SConv input tile (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels.
+ * Packs SConv input tiles (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels,
+ * in tiles of `width` windows, the last of which may be smaller.
  *
- *   in      [n_c][h][w], the tile's first channel of one image
- *   panel   [n_c][r][s][width]: the element of every window at one filter position, side by side; zero where the
- *           window meets padding and in columns n_win .. width - 1
+ *   in      [n_c][h][w], the tiles' first channel of one image
+ *   panel   one per tile, panel_step apart, each [n_c][r][s][width]: the element of every window at one filter
+ *           position, side by side; zero where the window meets padding and in columns past the last window
+ *
+ * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the
+ * next one, which lies in another page.
  */
 struct conv_pack_windows_args {
     const struct conv_problem *p;
     uint64_t in;
     uint64_t panel;
-    size_t win0, n_win; /* first window and count; n_win <= width */
+    size_t panel_step;  /* elements from one tile's panel to the next */
+    size_t win0, n_win; /* first window and count */
     size_t n_c;
-    size_t width;       /* columns of the panel; at most CONV_MAX_WIN */
+    size_t width;       /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
 };
 
-enum { CONV_MAX_WIN = 64 };
+enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 8 };
 
 struct conv_pack_windows {
     const char *name;
@@ -49,8 +54,19 @@ struct conv_segment {
     ptrdiff_t ih0, iw0;
 };
 
-/* Fills segment[CONV_MAX_WIN]; returns how many there are. */
-size_t conv_segments(const struct conv_problem *p, size_t win0, size_t n_win, struct conv_segment *segment);
+/* Up to CONV_PACK_TILES tiles that are packed together. */
+struct conv_tiles {
+    size_t n;
+    struct conv_tile {
+        uint64_t panel;
+        size_t n_win;
+        size_t n_segments;
+        struct conv_segment segment[CONV_MAX_WIN];
+    } tile[CONV_PACK_TILES];
+};
+
+/* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the end. */
+size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
 /*
  * Packs a block of a row-major matrix [n_k][ld] (the im2col matrix, or a pointwise input) for GEMM: consecutive panels

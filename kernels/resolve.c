@@ -54,10 +54,11 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
         .p = &p->view,
         .in = input_plane(p, b, s, s->k0 / taps),
         .panel = element(b, CONV_PACKED_INPUT, s->in_panel),
+        .panel_step = p->tiling.n_c * taps * p->ukr->n_win,
         .win0 = s->win0,
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
-        .width = conv_ukr_in_width(p->ukr, s->n_win),
+        .width = p->ukr->n_win,
     };
 }
 

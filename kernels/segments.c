@@ -1,6 +1,6 @@
 #include "kernels/pack.h"
 
-size_t conv_segments(const struct conv_problem *p, size_t win0, size_t n_win, struct conv_segment *segment)
+static size_t cut(const struct conv_problem *p, size_t win0, size_t n_win, struct conv_segment *segment)
 {
     size_t n = 0;
 
@@ -18,4 +18,20 @@ size_t conv_segments(const struct conv_problem *p, size_t win0, size_t n_win, st
         i += len;
     }
     return n;
+}
+
+size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles)
+{
+    size_t n_win = 0;
+
+    for (tiles->n = 0; tiles->n < CONV_PACK_TILES && first + n_win < a->n_win; tiles->n++) {
+        struct conv_tile *t = &tiles->tile[tiles->n];
+        size_t left = a->n_win - first - n_win;
+
+        t->n_win = left < a->width ? left : a->width;
+        t->panel = a->panel + (first + n_win) / a->width * a->panel_step * sizeof(float);
+        t->n_segments = cut(a->p, a->win0 + first + n_win, t->n_win, t->segment);
+        n_win += t->n_win;
+    }
+    return n_win;
 }

@@ -197,13 +197,13 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
     return err;
 }
 
-/* What panel [n_c][r][s][width] must hold at an index. */
+/* What the panels [tile][n_c][r][s][width] must hold at an index. */
 static float panel_element(const struct conv_pack_windows_args *a, size_t index)
 {
     const struct conv_problem *p = a->p;
-    size_t i = index % a->width;
-    size_t tap = index / a->width % (p->r * p->s);
-    size_t channel = index / a->width / (p->r * p->s);
+    size_t i = index / a->panel_step * a->width + index % a->width;
+    size_t tap = index % a->panel_step / a->width % (p->r * p->s);
+    size_t channel = index % a->panel_step / a->width / (p->r * p->s);
     size_t window = a->win0 + i;
     size_t ih = window / p->q * p->stride_h + tap / p->s * p->dilation_h;
     size_t iw = window % p->q * p->stride_w + tap % p->s * p->dilation_w;
@@ -221,9 +221,10 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
     int err;
 
     a.win0 = rng_below(conv_windows(p));
-    a.n_win = conv_windows(p) - a.win0 < a.width ? conv_windows(p) - a.win0 : a.width;
+    a.n_win = (size_t)rng_range(1, (int64_t)(conv_windows(p) - a.win0));
     a.n_c = p->c;
-    n = a.n_c * p->r * p->s * a.width;
+    a.panel_step = a.n_c * p->r * p->s * a.width;
+    n = (a.n_win + a.width - 1) / a.width * a.panel_step;
     err = kbuffer_init(&in, p->c * p->h * p->w);
     if (!err)
         err = kbuffer_init(&panel, n);

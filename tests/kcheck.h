@@ -46,7 +46,7 @@ int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_misma
 int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct conv_blas *blas,
                     struct conv_mismatch *where);
 
-/* One random tile packed and compared element by element with the definition; 0, or -EILSEQ with the index. */
+/* Random tiles packed and compared element by element with the definition; 0, or -EILSEQ with the index. */
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t *index);
 
 /* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive. */

@@ -146,12 +146,14 @@ static void emit_windows(void *args, struct sim_sink *sink)
 static void check_windows(const struct conv_pack_windows *pack, const struct conv_problem *p)
 {
     struct windows_case c = { .pack = pack, .a = { .p = p, .n_c = p->c, .width = 16 } };
-    size_t n_in = p->c * p->h * p->w, n_panel = p->c * p->r * p->s * 16;
+    size_t n_in = p->c * p->h * p->w, n_panel;
     struct logged_buffer watched[2];
     struct kbuffer in, panel;
 
     c.a.win0 = rng_below(conv_windows(p));
-    c.a.n_win = conv_windows(p) - c.a.win0 < 16 ? conv_windows(p) - c.a.win0 : 16;
+    c.a.n_win = (size_t)rng_range(1, (int64_t)(conv_windows(p) - c.a.win0));
+    c.a.panel_step = p->c * p->r * p->s * 16;
+    n_panel = (c.a.n_win + 15) / 16 * c.a.panel_step;
     CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
     CU_ASSERT_FATAL(kbuffer_init(&panel, n_panel) == 0);
     watched[0] = watch(&in, n_in);

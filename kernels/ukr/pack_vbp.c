@@ -8,14 +8,13 @@ static uint32_t bits(ptrdiff_t first, ptrdiff_t end)
     return end > first ? (uint32_t)(below_end & ~below_first) : 0;
 }
 
-size_t vbp_spans(const struct conv_pack_windows_args *a, const struct conv_segment *segment, size_t n_segments, size_t fh,
-                 struct vbp_span *span)
+size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, size_t fh, struct vbp_span *span)
 {
-    const struct conv_problem *p = a->p;
+    const struct conv_segment *segment = t->segment;
     ptrdiff_t reach = (ptrdiff_t)((p->s - 1) * p->dilation_w);
     size_t n = 0;
 
-    for (size_t g = 0; g < n_segments; g++) {
+    for (size_t g = 0; g < t->n_segments; g++) {
         ptrdiff_t ih = segment[g].ih0 + (ptrdiff_t)(fh * p->dilation_h);
         ptrdiff_t first = (ptrdiff_t)segment[g].first;
         ptrdiff_t end = first + (ptrdiff_t)segment[g].len;
@@ -64,32 +63,54 @@ static size_t span_loads(const struct vbp_span *s, uint64_t plane, int64_t plane
     return n;
 }
 
-/* One filter row is one burst over the channels: its span loads, then its stores. */
-void vbp_emit(const struct conv_pack_windows_args *a, uint32_t vector_bytes, struct sim_sink *sink)
+/* One tile's filter row: its runs for channel 0, each of which advances by a channel. */
+static size_t row_runs(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t fh, uint32_t vector_bytes,
+                       struct sim_run *run)
 {
     const struct conv_problem *p = a->p;
-    struct conv_segment segment[CONV_MAX_WIN];
-    size_t n_segments = conv_segments(p, a->win0, a->n_win, segment);
     size_t row_bytes = VBP_WIN * sizeof(float);
+    struct vbp_span span[VBP_WIN];
+    size_t n_spans = vbp_spans(p, t, fh, span);
+    size_t n = 0;
 
-    for (size_t fh = 0; fh < p->r; fh++) {
-        struct vbp_span span[CONV_MAX_WIN];
-        struct sim_run run[SIM_MAX_BURST_RUNS];
-        size_t n_spans = vbp_spans(a, segment, n_segments, fh, span);
-        size_t n = 0;
+    for (size_t g = 0; g < n_spans; g++)
+        n += span_loads(&span[g], a->in, (int64_t)(p->h * p->w * sizeof(float)), vector_bytes, run + n);
+    run[n++] = (struct sim_run){
+        .addr = t->panel + fh * p->s * row_bytes,
+        .stride_bytes = vector_bytes,
+        .step_bytes = (int64_t)(p->r * p->s * row_bytes),
+        .count = (uint32_t)(p->s * row_bytes / vector_bytes),
+        .access_bytes = vector_bytes,
+        .kind = SIM_STORE,
+        .tag = CONV_PACKED_INPUT,
+        .phase = CONV_PHASE_PACK,
+    };
+    return n;
+}
 
-        for (size_t g = 0; g < n_spans; g++)
-            n += span_loads(&span[g], a->in, (int64_t)(p->h * p->w * sizeof(float)), vector_bytes, run + n);
-        run[n++] = (struct sim_run){
-            .addr = a->panel + fh * p->s * row_bytes,
-            .stride_bytes = vector_bytes,
-            .step_bytes = (int64_t)(p->r * p->s * row_bytes),
-            .count = (uint32_t)(p->s * row_bytes / vector_bytes),
-            .access_bytes = vector_bytes,
-            .kind = SIM_STORE,
-            .tag = CONV_PACKED_INPUT,
-            .phase = CONV_PHASE_PACK,
-        };
-        sim_emit(sink, run, n, a->n_c);
+static void emit_rows(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, size_t fh,
+                      uint32_t vector_bytes, struct sim_sink *sink)
+{
+    struct sim_run run[CONV_PACK_TILES][SIM_MAX_BURST_RUNS];
+    size_t n[CONV_PACK_TILES];
+
+    for (size_t t = 0; t < tiles->n; t++)
+        n[t] = row_runs(a, &tiles->tile[t], fh, vector_bytes, run[t]);
+    for (size_t c = 0; c < a->n_c; c++) {
+        for (size_t t = 0; t < tiles->n; t++) {
+            sim_emit(sink, run[t], n[t], 1);
+            for (size_t i = 0; i < n[t]; i++)
+                run[t][i].addr += (uint64_t)run[t][i].step_bytes;
+        }
+    }
+}
+
+void vbp_emit(const struct conv_pack_windows_args *a, uint32_t vector_bytes, struct sim_sink *sink)
+{
+    struct conv_tiles tiles;
+
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (size_t fh = 0; fh < a->p->r; fh++)
+            emit_rows(a, &tiles, fh, vector_bytes, sink);
     }
 }

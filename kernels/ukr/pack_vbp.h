@@ -19,16 +19,15 @@ struct vbp_span {
     uint32_t positions;      /* tile positions that this segment fills */
 };
 
-/* The spans that filter row fh needs, those wholly in the padding left out. Returns how many. */
-size_t vbp_spans(const struct conv_pack_windows_args *a, const struct conv_segment *segment, size_t n_segments, size_t fh,
-                 struct vbp_span *span);
+/* The spans of a tile that filter row fh needs, those wholly in the padding left out. Returns how many, <= VBP_WIN. */
+size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, size_t fh, struct vbp_span *span);
 
 /* Whether the shape suits: unit stride along the width, and shifts of at most max_shift elements. */
 bool vbp_suits(const struct conv_problem *p, size_t max_shift);
 
 /*
- * Emits a tile packed with vectors of vector_bytes: for each filter row and channel the pieces of every span that hold
- * a valid element, then the row's panel stores.
+ * Emits tiles packed with vectors of vector_bytes: for each filter row, channel and tile the pieces of every span that
+ * hold a valid element, then the row's panel stores.
  */
 void vbp_emit(const struct conv_pack_windows_args *a, uint32_t vector_bytes, struct sim_sink *sink);
 

@@ -14,8 +14,14 @@ enum { LANES = 8, N_PIECES = 3 };
 
 struct live_span {
     uint64_t base; /* address of element 0 in channel 0's plane */
-    uint32_t valid, positions;
-    __m256 x[N_PIECES];
+    uint32_t valid, positions; /* elements to load; positions of the tile */
+};
+
+/* A tile's spans for one filter row. */
+struct live_tile {
+    size_t n;
+    float *panel; /* of channel 0 */
+    struct live_span span[VBP_WIN];
 };
 
 /* A vector mask from eight bits. */
@@ -41,58 +47,65 @@ static inline __m256 shifted(__m256 x, __m256 y, __m256i index)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(x, index), _mm256_permutevar8x32_ps(y, index), from_y);
 }
 
-static inline void store_rows(const struct live_span *live, size_t n, size_t n_rows, size_t dilation, float *panel)
+/* The panel rows of one channel and filter row: n_rows shifts of the spans, put together. */
+static inline void pack_channel(const struct live_tile *live, uint64_t plane, size_t n_rows, size_t dilation, float *panel)
 {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256 x[VBP_WIN][N_PIECES];
 
+    for (size_t g = 0; g < live->n; g++) {
+        for (size_t i = 0; i < N_PIECES; i++)
+            x[g][i] = load(live->span[g].base + plane + i * LANES * sizeof(float), live->span[g].valid >> (LANES * i) & 0xff);
+    }
     for (size_t fw = 0; fw < n_rows; fw++) {
         __m256i index = _mm256_add_epi32(iota, _mm256_set1_epi32((int)(fw * dilation)));
 
         for (size_t half = 0; half < VBP_WIN / LANES; half++, panel += LANES) {
             __m256 row = _mm256_setzero_ps();
 
-            for (size_t g = 0; g < n; g++)
-                row = _mm256_blendv_ps(row, shifted(live[g].x[half], live[g].x[half + 1], index),
-                                       _mm256_castsi256_ps(lanes(live[g].positions >> (LANES * half) & 0xff)));
+            for (size_t g = 0; g < live->n; g++)
+                row = _mm256_blendv_ps(row, shifted(x[g][half], x[g][half + 1], index),
+                                       _mm256_castsi256_ps(lanes(live->span[g].positions >> (LANES * half) & 0xff)));
             _mm256_storeu_ps(panel, row);
         }
     }
 }
 
-static size_t live_spans(const struct conv_pack_windows_args *a, const struct conv_segment *segment, size_t n_segments,
-                         size_t fh, struct live_span *live)
+static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t fh, struct live_tile *live)
 {
-    struct vbp_span span[CONV_MAX_WIN];
-    size_t n = vbp_spans(a, segment, n_segments, fh, span);
+    struct vbp_span span[VBP_WIN];
 
-    for (size_t g = 0; g < n; g++) {
-        live[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
-        live[g].valid = span[g].valid;
-        live[g].positions = span[g].positions;
+    live->n = vbp_spans(a->p, t, fh, span);
+    live->panel = conv_out_ptr(t->panel) + fh * a->p->s * VBP_WIN;
+    for (size_t g = 0; g < live->n; g++) {
+        live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
+        live->span[g].valid = span[g].valid;
+        live->span[g].positions = span[g].positions;
     }
-    return n;
+}
+
+static void pack_filter_row(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, size_t fh)
+{
+    const struct conv_problem *p = a->p;
+    uint64_t plane_bytes = p->h * p->w * sizeof(float);
+    size_t channel_step = p->r * p->s * VBP_WIN;
+    struct live_tile live[CONV_PACK_TILES];
+
+    for (size_t t = 0; t < tiles->n; t++)
+        set_live(a, &tiles->tile[t], fh, &live[t]);
+    for (size_t c = 0; c < a->n_c; c++) {
+        for (size_t t = 0; t < tiles->n; t++)
+            pack_channel(&live[t], c * plane_bytes, p->s, p->dilation_w, live[t].panel + c * channel_step);
+    }
 }
 
 static void conv_pack_windows__avx2(const struct conv_pack_windows_args *a)
 {
-    const struct conv_problem *p = a->p;
-    struct conv_segment segment[CONV_MAX_WIN];
-    struct live_span live[VBP_WIN];
-    size_t n_segments = conv_segments(p, a->win0, a->n_win, segment);
-    uint64_t plane_bytes = p->h * p->w * sizeof(float);
+    struct conv_tiles tiles;
 
-    for (size_t fh = 0; fh < p->r; fh++) {
-        float *panel = conv_out_ptr(a->panel) + fh * p->s * VBP_WIN;
-        size_t n = live_spans(a, segment, n_segments, fh, live);
-
-        for (size_t c = 0; c < a->n_c; c++, panel += p->r * p->s * VBP_WIN) {
-            for (size_t g = 0; g < n; g++) {
-                for (size_t i = 0; i < N_PIECES; i++)
-                    live[g].x[i] = load(live[g].base + c * plane_bytes + i * LANES * sizeof(float),
-                                        live[g].valid >> (LANES * i) & 0xff);
-            }
-            store_rows(live, n, p->s, p->dilation_w, panel);
-        }
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (size_t fh = 0; fh < a->p->r; fh++)
+            pack_filter_row(a, &tiles, fh);
     }
 }
 

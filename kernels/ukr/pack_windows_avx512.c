@@ -12,8 +12,14 @@ enum { MAX_SHIFT = 16 };
 
 struct live_span {
     uint64_t base; /* address of element 0 in channel 0's plane */
-    __mmask16 low, high, positions;
-    __m512 x, y;   /* elements 0 .. 15 and 16 .. 31 of the current channel */
+    __mmask16 low, high, positions; /* elements 0 .. 15, 16 .. 31; positions of the tile */
+};
+
+/* A tile's spans for one filter row. */
+struct live_tile {
+    size_t n;
+    float *panel; /* of channel 0 */
+    struct live_span span[VBP_WIN];
 };
 
 static inline __m512 load(uint64_t address, __mmask16 mask)
@@ -24,54 +30,62 @@ static inline __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-static inline void store_rows(const struct live_span *live, size_t n, size_t n_rows, size_t dilation, float *panel)
+/* The panel rows of one channel and filter row: n_rows shifts of the spans, put together. */
+static inline void pack_channel(const struct live_tile *live, uint64_t plane, size_t n_rows, size_t dilation, float *panel)
 {
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512 low[VBP_WIN], high[VBP_WIN];
 
+    for (size_t g = 0; g < live->n; g++) {
+        low[g] = load(live->span[g].base + plane, live->span[g].low);
+        high[g] = load(live->span[g].base + plane + 64, live->span[g].high);
+    }
     for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN) {
         __m512i index = _mm512_add_epi32(iota, _mm512_set1_epi32((int)(fw * dilation)));
         __m512 row = _mm512_setzero_ps();
 
-        for (size_t g = 0; g < n; g++)
-            row = _mm512_mask_mov_ps(row, live[g].positions, _mm512_permutex2var_ps(live[g].x, index, live[g].y));
+        for (size_t g = 0; g < live->n; g++)
+            row = _mm512_mask_mov_ps(row, live->span[g].positions, _mm512_permutex2var_ps(low[g], index, high[g]));
         _mm512_storeu_ps(panel, row);
     }
 }
 
-static size_t live_spans(const struct conv_pack_windows_args *a, const struct conv_segment *segment, size_t n_segments,
-                         size_t fh, struct live_span *live)
+static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t fh, struct live_tile *live)
 {
-    struct vbp_span span[CONV_MAX_WIN];
-    size_t n = vbp_spans(a, segment, n_segments, fh, span);
+    struct vbp_span span[VBP_WIN];
 
-    for (size_t g = 0; g < n; g++) {
-        live[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
-        live[g].low = (__mmask16)span[g].valid;
-        live[g].high = (__mmask16)(span[g].valid >> 16);
-        live[g].positions = (__mmask16)span[g].positions;
+    live->n = vbp_spans(a->p, t, fh, span);
+    live->panel = conv_out_ptr(t->panel) + fh * a->p->s * VBP_WIN;
+    for (size_t g = 0; g < live->n; g++) {
+        live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
+        live->span[g].low = (__mmask16)span[g].valid;
+        live->span[g].high = (__mmask16)(span[g].valid >> 16);
+        live->span[g].positions = (__mmask16)span[g].positions;
     }
-    return n;
+}
+
+static void pack_filter_row(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, size_t fh)
+{
+    const struct conv_problem *p = a->p;
+    uint64_t plane_bytes = p->h * p->w * sizeof(float);
+    size_t channel_step = p->r * p->s * VBP_WIN;
+    struct live_tile live[CONV_PACK_TILES];
+
+    for (size_t t = 0; t < tiles->n; t++)
+        set_live(a, &tiles->tile[t], fh, &live[t]);
+    for (size_t c = 0; c < a->n_c; c++) {
+        for (size_t t = 0; t < tiles->n; t++)
+            pack_channel(&live[t], c * plane_bytes, p->s, p->dilation_w, live[t].panel + c * channel_step);
+    }
 }
 
 static void conv_pack_windows__avx512(const struct conv_pack_windows_args *a)
 {
-    const struct conv_problem *p = a->p;
-    struct conv_segment segment[CONV_MAX_WIN];
-    struct live_span live[VBP_WIN];
-    size_t n_segments = conv_segments(p, a->win0, a->n_win, segment);
-    uint64_t plane_bytes = p->h * p->w * sizeof(float);
+    struct conv_tiles tiles;
 
-    for (size_t fh = 0; fh < p->r; fh++) {
-        float *panel = conv_out_ptr(a->panel) + fh * p->s * VBP_WIN;
-        size_t n = live_spans(a, segment, n_segments, fh, live);
-
-        for (size_t c = 0; c < a->n_c; c++, panel += p->r * p->s * VBP_WIN) {
-            for (size_t g = 0; g < n; g++) {
-                live[g].x = load(live[g].base + c * plane_bytes, live[g].low);
-                live[g].y = load(live[g].base + c * plane_bytes + 64, live[g].high);
-            }
-            store_rows(live, n, p->s, p->dilation_w, panel);
-        }
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (size_t fh = 0; fh < a->p->r; fh++)
+            pack_filter_row(a, &tiles, fh);
     }
 }
 

@@ -1,5 +1,6 @@
 /*
- * Packing of windows for any shape, element by element: the reference of the vector routines. Built without auto-vectorisation, so that a load in the source is a load in the machine.
+ * Packing of windows for any shape, element by element: the reference of the vector routines. Built without
+ * auto-vectorisation, so that a load in the source is a load in the machine.
  */
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/ukr_table.h"
@@ -16,25 +17,31 @@ static void pack_segment(const struct conv_problem *p, const float *plane, const
         *panel++ = 0;
 }
 
-static void conv_pack_windows__ref(const struct conv_pack_windows_args *a)
+/* One channel and filter position of one tile. */
+static void pack_row(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t channel, size_t tap)
 {
     const struct conv_problem *p = a->p;
-    struct conv_segment segment[CONV_MAX_WIN];
-    size_t n_segments = conv_segments(p, a->win0, a->n_win, segment);
-    float *panel = conv_out_ptr(a->panel);
+    const float *plane = conv_in_ptr(a->in) + channel * p->h * p->w;
+    float *panel = conv_out_ptr(t->panel) + (channel * p->r * p->s + tap) * a->width;
 
-    for (size_t channel = 0; channel < a->n_c; channel++) {
-        const float *plane = conv_in_ptr(a->in) + channel * p->h * p->w;
+    for (size_t g = 0; g < t->n_segments; g++) {
+        struct element_clip c = element_clip(p, &t->segment[g], tap / p->s, tap % p->s);
 
-        for (size_t tap = 0; tap < p->r * p->s; tap++, panel += a->width) {
-            for (size_t g = 0; g < n_segments; g++) {
-                struct element_clip c = element_clip(p, &segment[g], tap / p->s, tap % p->s);
+        pack_segment(p, plane, &c, panel + t->segment[g].first);
+    }
+    for (size_t i = t->n_win; i < a->width; i++)
+        panel[i] = 0;
+}
 
-                pack_segment(p, plane, &c, panel + segment[g].first);
-            }
-            for (size_t i = a->n_win; i < a->width; i++)
-                panel[i] = 0;
-        }
+static void conv_pack_windows__ref(const struct conv_pack_windows_args *a)
+{
+    struct conv_tiles tiles;
+
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (size_t channel = 0; channel < a->n_c; channel++)
+            for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
+                for (size_t t = 0; t < tiles.n; t++)
+                    pack_row(a, &tiles.tile[t], channel, tap);
     }
 }
 
@@ -52,25 +59,32 @@ static void emit_segment(const struct conv_problem *p, uint64_t plane, const str
     element_emit_stores(store, c->after, sink);
 }
 
-static void conv_pack_windows__ref_emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
+static void emit_row(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t channel, size_t tap,
+                     struct sim_sink *sink)
 {
     const struct conv_problem *p = a->p;
-    struct conv_segment segment[CONV_MAX_WIN];
-    size_t n_segments = conv_segments(p, a->win0, a->n_win, segment);
-    uint64_t panel = a->panel;
+    uint64_t plane = a->in + channel * p->h * p->w * sizeof(float);
+    uint64_t panel = t->panel + (channel * p->r * p->s + tap) * a->width * sizeof(float);
 
-    for (size_t channel = 0; channel < a->n_c; channel++) {
-        uint64_t plane = a->in + channel * p->h * p->w * sizeof(float);
+    for (size_t g = 0; g < t->n_segments; g++) {
+        struct element_clip c = element_clip(p, &t->segment[g], tap / p->s, tap % p->s);
 
-        for (size_t tap = 0; tap < p->r * p->s; tap++, panel += a->width * sizeof(float)) {
-            for (size_t g = 0; g < n_segments; g++) {
-                struct element_clip c = element_clip(p, &segment[g], tap / p->s, tap % p->s);
+        emit_segment(p, plane, &c, panel + t->segment[g].first * sizeof(float), sink);
+    }
+    element_emit_stores(
+        element_run(SIM_STORE, CONV_PACKED_INPUT, CONV_PHASE_PACK, panel + t->n_win * sizeof(float), 1, 1),
+        a->width - t->n_win, sink);
+}
 
-                emit_segment(p, plane, &c, panel + segment[g].first * sizeof(float), sink);
-            }
-            element_emit_stores(element_run(SIM_STORE, CONV_PACKED_INPUT, CONV_PHASE_PACK, panel + a->n_win * sizeof(float), 1, 1),
-                        a->width - a->n_win, sink);
-        }
+static void conv_pack_windows__ref_emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
+{
+    struct conv_tiles tiles;
+
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (size_t channel = 0; channel < a->n_c; channel++)
+            for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
+                for (size_t t = 0; t < tiles.n; t++)
+                    emit_row(a, &tiles.tile[t], channel, tap, sink);
     }
 }
 
