@@ -1,16 +1,14 @@
 /*
- * Vector-based packing with AVX2: a span is three ymm of 8 elements, each half of a panel row a permutation of two
- * neighbours and a blend. Shifts of up to 8 elements.
+ * Vector-based packing with AVX2: a span is up to four ymm of 8 elements, each half of a panel row a permutation of two
+ * neighbours and a blend.
  */
 #include "kernels/ukr/pack_vbp.h"
 #include "kernels/ukr/ukr_table.h"
 
-enum { MAX_SHIFT = 8 };
-
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
 
-enum { LANES = 8, N_PIECES = 3 };
+enum { LANES = 8, N_PIECES = 4 };
 
 struct live_span {
     uint64_t base; /* address of element 0 in channel 0's plane */
@@ -47,10 +45,12 @@ static inline __m256 shifted(__m256 x, __m256 y, __m256i index)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(x, index), _mm256_permutevar8x32_ps(y, index), from_y);
 }
 
-/* The panel rows of one channel and filter row: n_rows shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, uint64_t plane, size_t n_rows, size_t dilation, float *panel)
+/* The panel rows of one channel and group of columns: shifts of the spans, put together. */
+static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
+                                float *panel)
 {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i lane = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)p->stride_w));
     __m256 x[VBP_WIN][N_PIECES];
 
     for (size_t g = 0; g < live->n; g++) {
@@ -58,25 +58,26 @@ static inline void pack_channel(const struct live_tile *live, uint64_t plane, si
             x[g][i] = load(live->span[g].base + plane + i * LANES * sizeof(float), live->span[g].valid >> (LANES * i) & 0xff);
     }
     for (size_t fw = 0; fw < n_rows; fw++) {
-        __m256i index = _mm256_add_epi32(iota, _mm256_set1_epi32((int)(fw * dilation)));
+        __m256i index = _mm256_add_epi32(lane, _mm256_set1_epi32((int)(fw * p->dilation_w)));
 
         for (size_t half = 0; half < VBP_WIN / LANES; half++, panel += LANES) {
             __m256 row = _mm256_setzero_ps();
 
             for (size_t g = 0; g < live->n; g++)
-                row = _mm256_blendv_ps(row, shifted(x[g][half], x[g][half + 1], index),
+                row = _mm256_blendv_ps(row, shifted(x[g][half * p->stride_w], x[g][half * p->stride_w + 1], index),
                                        _mm256_castsi256_ps(lanes(live->span[g].positions >> (LANES * half) & 0xff)));
             _mm256_storeu_ps(panel, row);
         }
     }
 }
 
-static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t fh, struct live_tile *live)
+static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
+                     struct live_tile *live)
 {
     struct vbp_span span[VBP_WIN];
 
-    live->n = vbp_spans(a->p, t, fh, span);
-    live->panel = conv_out_ptr(t->panel) + fh * a->p->s * VBP_WIN;
+    live->n = vbp_spans(a->p, t, c, span);
+    live->panel = conv_out_ptr(t->panel) + (c.fh * a->p->s + c.fw0) * VBP_WIN;
     for (size_t g = 0; g < live->n; g++) {
         live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
         live->span[g].valid = span[g].valid;
@@ -84,7 +85,7 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
     }
 }
 
-static void pack_filter_row(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, size_t fh)
+static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns)
 {
     const struct conv_problem *p = a->p;
     uint64_t plane_bytes = p->h * p->w * sizeof(float);
@@ -92,10 +93,10 @@ static void pack_filter_row(const struct conv_pack_windows_args *a, const struct
     struct live_tile live[CONV_PACK_TILES];
 
     for (size_t t = 0; t < tiles->n; t++)
-        set_live(a, &tiles->tile[t], fh, &live[t]);
+        set_live(a, &tiles->tile[t], columns, &live[t]);
     for (size_t c = 0; c < a->n_c; c++) {
         for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], c * plane_bytes, p->s, p->dilation_w, live[t].panel + c * channel_step);
+            pack_channel(&live[t], p, c * plane_bytes, columns.n, live[t].panel + c * channel_step);
     }
 }
 
@@ -104,8 +105,8 @@ static void conv_pack_windows__avx2(const struct conv_pack_windows_args *a)
     struct conv_tiles tiles;
 
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (size_t fh = 0; fh < a->p->r; fh++)
-            pack_filter_row(a, &tiles, fh);
+        for (struct vbp_columns c = vbp_first(a->p, LANES); c.n; c = vbp_next(a->p, LANES, c))
+            pack_columns(a, &tiles, c);
     }
 }
 
@@ -121,7 +122,7 @@ static void emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
 
 static bool can_pack(const struct conv_problem *p)
 {
-    return vbp_suits(p, MAX_SHIFT);
+    return vbp_suits(p);
 }
 
 const struct conv_pack_windows conv_pack_windows_avx2 = {

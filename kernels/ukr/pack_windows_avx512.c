@@ -1,14 +1,14 @@
 /*
  * Vector-based packing with AVX-512: a span is two zmm of 16 elements, a panel row one two-register permutation per
- * segment. Shifts of up to 16 elements.
+ * segment.
  */
 #include "kernels/ukr/pack_vbp.h"
 #include "kernels/ukr/ukr_table.h"
 
-enum { MAX_SHIFT = 16 };
-
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
+
+enum { LANES = 16 };
 
 struct live_span {
     uint64_t base; /* address of element 0 in channel 0's plane */
@@ -30,10 +30,12 @@ static inline __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-/* The panel rows of one channel and filter row: n_rows shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, uint64_t plane, size_t n_rows, size_t dilation, float *panel)
+/* The panel rows of one channel and group of columns: shifts of the spans, put together. */
+static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
+                                float *panel)
 {
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i lane = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)p->stride_w));
     __m512 low[VBP_WIN], high[VBP_WIN];
 
     for (size_t g = 0; g < live->n; g++) {
@@ -41,7 +43,7 @@ static inline void pack_channel(const struct live_tile *live, uint64_t plane, si
         high[g] = load(live->span[g].base + plane + 64, live->span[g].high);
     }
     for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN) {
-        __m512i index = _mm512_add_epi32(iota, _mm512_set1_epi32((int)(fw * dilation)));
+        __m512i index = _mm512_add_epi32(lane, _mm512_set1_epi32((int)(fw * p->dilation_w)));
         __m512 row = _mm512_setzero_ps();
 
         for (size_t g = 0; g < live->n; g++)
@@ -50,12 +52,13 @@ static inline void pack_channel(const struct live_tile *live, uint64_t plane, si
     }
 }
 
-static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t fh, struct live_tile *live)
+static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
+                     struct live_tile *live)
 {
     struct vbp_span span[VBP_WIN];
 
-    live->n = vbp_spans(a->p, t, fh, span);
-    live->panel = conv_out_ptr(t->panel) + fh * a->p->s * VBP_WIN;
+    live->n = vbp_spans(a->p, t, c, span);
+    live->panel = conv_out_ptr(t->panel) + (c.fh * a->p->s + c.fw0) * VBP_WIN;
     for (size_t g = 0; g < live->n; g++) {
         live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
         live->span[g].low = (__mmask16)span[g].valid;
@@ -64,7 +67,7 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
     }
 }
 
-static void pack_filter_row(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, size_t fh)
+static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns)
 {
     const struct conv_problem *p = a->p;
     uint64_t plane_bytes = p->h * p->w * sizeof(float);
@@ -72,10 +75,10 @@ static void pack_filter_row(const struct conv_pack_windows_args *a, const struct
     struct live_tile live[CONV_PACK_TILES];
 
     for (size_t t = 0; t < tiles->n; t++)
-        set_live(a, &tiles->tile[t], fh, &live[t]);
+        set_live(a, &tiles->tile[t], columns, &live[t]);
     for (size_t c = 0; c < a->n_c; c++) {
         for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], c * plane_bytes, p->s, p->dilation_w, live[t].panel + c * channel_step);
+            pack_channel(&live[t], p, c * plane_bytes, columns.n, live[t].panel + c * channel_step);
     }
 }
 
@@ -84,8 +87,8 @@ static void conv_pack_windows__avx512(const struct conv_pack_windows_args *a)
     struct conv_tiles tiles;
 
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (size_t fh = 0; fh < a->p->r; fh++)
-            pack_filter_row(a, &tiles, fh);
+        for (struct vbp_columns c = vbp_first(a->p, LANES); c.n; c = vbp_next(a->p, LANES, c))
+            pack_columns(a, &tiles, c);
     }
 }
 
@@ -101,7 +104,7 @@ static void emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
 
 static bool can_pack(const struct conv_problem *p)
 {
-    return vbp_suits(p, MAX_SHIFT);
+    return vbp_suits(p);
 }
 
 const struct conv_pack_windows conv_pack_windows_avx512 = {
