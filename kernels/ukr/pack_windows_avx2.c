@@ -46,11 +46,9 @@ static inline __m256 shifted(__m256 x, __m256 y, __m256i index)
 }
 
 /* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
-                                float *panel)
+static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, __m256i lane,
+                                size_t n_rows, float *panel)
 {
-    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i lane = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)p->stride_w));
     __m256 x[VBP_WIN][N_PIECES];
 
     for (size_t g = 0; g < live->n; g++) {
@@ -91,12 +89,14 @@ static void pack_columns(const struct conv_pack_windows_args *a, const struct co
     uint64_t plane_bytes = p->h * p->w * sizeof(float);
     size_t channel_step = p->r * p->s * VBP_WIN;
     struct live_tile live[CONV_PACK_TILES];
+    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i lane = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)p->stride_w));
 
     for (size_t t = 0; t < tiles->n; t++)
         set_live(a, &tiles->tile[t], columns, &live[t]);
     for (size_t c = 0; c < a->n_c; c++) {
         for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], p, c * plane_bytes, columns.n, live[t].panel + c * channel_step);
+            pack_channel(&live[t], p, c * plane_bytes, lane, columns.n, live[t].panel + c * channel_step);
     }
 }
 

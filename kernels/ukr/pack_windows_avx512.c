@@ -31,19 +31,16 @@ static inline __m512 load(uint64_t address, __mmask16 mask)
 }
 
 /* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
+static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
                                 float *panel)
 {
-    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i lane = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)p->stride_w));
     __m512 low[VBP_WIN], high[VBP_WIN];
 
     for (size_t g = 0; g < live->n; g++) {
         low[g] = load(live->span[g].base + plane, live->span[g].low);
         high[g] = load(live->span[g].base + plane + 64, live->span[g].high);
     }
-    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN) {
-        __m512i index = _mm512_add_epi32(lane, _mm512_set1_epi32((int)(fw * p->dilation_w)));
+    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index = _mm512_add_epi32(index, dilation)) {
         __m512 row = _mm512_setzero_ps();
 
         for (size_t g = 0; g < live->n; g++)
@@ -73,12 +70,15 @@ static void pack_columns(const struct conv_pack_windows_args *a, const struct co
     uint64_t plane_bytes = p->h * p->w * sizeof(float);
     size_t channel_step = p->r * p->s * VBP_WIN;
     struct live_tile live[CONV_PACK_TILES];
+    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)p->stride_w));
+    const __m512i dilation = _mm512_set1_epi32((int)p->dilation_w);
 
     for (size_t t = 0; t < tiles->n; t++)
         set_live(a, &tiles->tile[t], columns, &live[t]);
     for (size_t c = 0; c < a->n_c; c++) {
         for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], p, c * plane_bytes, columns.n, live[t].panel + c * channel_step);
+            pack_channel(&live[t], c * plane_bytes, index, dilation, columns.n, live[t].panel + c * channel_step);
     }
 }
 
