@@ -15,9 +15,10 @@ struct live_span {
     __mmask16 low, high, positions; /* elements 0 .. 15, 16 .. 31; positions of the tile */
 };
 
-/* A tile's spans for one filter row. */
+/* A tile's spans for one group of columns. */
 struct live_tile {
     size_t n;
+    bool is_copy; /* one whole vector, unshifted, makes the only row */
     float *panel; /* of channel 0 */
     struct live_span span[VBP_WIN];
 };
@@ -30,9 +31,20 @@ static inline __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
+/* The rows of a tile inside one output row: shifts of one span. */
+static inline void pack_one_span(const struct live_span *span, uint64_t plane, __m512i index, __m512i dilation,
+                                 size_t n_rows, float *panel)
+{
+    __m512 low = load(span->base + plane, span->low);
+    __m512 high = load(span->base + plane + 64, span->high);
+
+    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index = _mm512_add_epi32(index, dilation))
+        _mm512_storeu_ps(panel, _mm512_maskz_permutex2var_ps(span->positions, low, index, high));
+}
+
 /* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
-                                float *panel)
+static inline void pack_spans(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
+                              float *panel)
 {
     __m512 low[VBP_WIN], high[VBP_WIN];
 
@@ -49,6 +61,17 @@ static inline void pack_channel(const struct live_tile *live, uint64_t plane, __
     }
 }
 
+static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
+                                float *panel)
+{
+    if (live->is_copy)
+        _mm512_storeu_ps(panel, _mm512_loadu_ps(conv_in_ptr(live->span[0].base + plane)));
+    else if (live->n == 1)
+        pack_one_span(&live->span[0], plane, index, dilation, n_rows, panel);
+    else
+        pack_spans(live, plane, index, dilation, n_rows, panel);
+}
+
 static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
                      struct live_tile *live)
 {
@@ -62,6 +85,8 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
         live->span[g].high = (__mmask16)(span[g].valid >> 16);
         live->span[g].positions = (__mmask16)span[g].positions;
     }
+    live->is_copy = live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff &&
+                    span[0].positions == 0xffff;
 }
 
 static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns)
