@@ -112,7 +112,10 @@ interruption() {
     local pid status
     "$experiment" MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1 "RESULTS=$work/results" >"$work/out" 2>"$work/err" &
     pid=$!
-    sleep 1
+    for _ in $(seq 100); do # until it has begun to replay
+        grep -q replaying "$work/err" 2>/dev/null && break
+        sleep 0.1
+    done
     kill -TERM $pid
     wait $pid
     status=$?
