@@ -28,13 +28,20 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
-PROGRAMS := experiment bench tests
+SIM_PROGRAMS := $(patsubst sim/main_%.c,%,$(wildcard sim/main_*.c)) example
+PROGRAMS := experiment bench tests $(SIM_PROGRAMS)
 main_experiment := experiments/main_experiment.c
 main_bench := experiments/main_bench.c
 main_tests := tests/main.c
+main_example := sim/example.c
+$(foreach p,$(filter-out example,$(SIM_PROGRAMS)),$(eval main_$p := sim/main_$p.c))
 LDLIBS := -lhwloc -lpfm -ldl -lm
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)),$(wildcard $1/*.c $1/*/*.c))
+# The simulator's programs need no other library of the project.
+libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
+ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
+
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -43,12 +50,17 @@ ARCH := $(shell uname -m)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(if $(findstring _ref.c,$1),-fno-tree-vectorize,$(call ukr_flags_$(ARCH),$1)))
 
+# The simulator's engine: the same, and what its vector searches need.
+engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
+engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
+file_flags = $(call ukr_flags,$1) $(call engine_flags,$1)
+
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call ukr_flags,$<) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -MMD -MP -c -o $@ $<
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$1))
@@ -75,9 +87,9 @@ extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
 extra_libraries_tests := -lcunit
 
 define program_rule
-$(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(LIBRARIES),$(call archive,$l))
+$(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
 	@echo "  LINK    $$@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(LDLIBS)
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(call ldlibs,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
@@ -113,9 +125,14 @@ check-long: deps ## The same tests on 100 times as many random cases (about an h
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
-bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
+bench: deps ## Measure speed: micro-kernels, SConv against Base, replays, the simulator; ratios within one run
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
 	$(Q)$(BUILD)/bench
+	$(Q)$(BUILD)/simbench
+
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
+	$(Q)$(BUILD)/simbench
 
 asan: ## The tests with AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address test
@@ -161,4 +178,4 @@ help: ## Show this
 	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all experiment figures test check check-long bench asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment figures test check check-long bench bench-sim asan ubsan sanitize deps format format-check clean help
