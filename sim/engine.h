@@ -26,6 +26,9 @@ struct sim_engine {
     int (*create)(struct sim_hierarchy **h, const struct sim_machine *m);
     void (*free)(struct sim_hierarchy *h); /* never NULL */
 
+    /* See record.h. NULL: each record becomes a burst. */
+    void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
+
     /* Brings the counts up to date, should the engine defer them. */
     const struct sim_stats *(*stats)(const struct sim_hierarchy *h);
     void (*clear_stats)(struct sim_hierarchy *h);
@@ -36,10 +39,14 @@ struct sim_engine {
 struct sim_hierarchy {
     struct sim_sink sink; /* first: accept() finds the object around it */
     const struct sim_engine *engine;
+    int err; /* what sim_hierarchy_error() says; 0 after clear */
 };
 
 /* Least recently used, non-inclusive, write-back, write-allocate, nothing else. */
 extern const struct sim_engine sim_engine_plain;
+
+/* Everything that hierarchy.h describes, on any machine that validates. */
+extern const struct sim_engine sim_engine_full;
 
 /* As sim_hierarchy_new, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m);

@@ -6,10 +6,12 @@
 
 #include "sim/engine.h"
 #include "sim/hierarchy.h"
+#include "sim/record.h"
 
 /* In order of preference: the first that can run a machine gets it. */
 static const struct sim_engine *const engines[] = {
     &sim_engine_plain,
+    &sim_engine_full,
 };
 
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m)
@@ -48,9 +50,38 @@ struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h)
     return &h->sink;
 }
 
+static void records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_run run = {
+            .addr = sim_record_addr(record[i]),
+            .count = 1,
+            .access_bytes = sim_record_bytes(record[i]),
+            .kind = (uint8_t)sim_record_kind(record[i]),
+            .tag = (uint8_t)sim_record_tag(record[i]),
+            .phase = (uint8_t)sim_record_phase(record[i]),
+        };
+
+        sim_emit(&h->sink, &run, 1, 1);
+    }
+}
+
+void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+{
+    if (h->engine->records)
+        h->engine->records(h, record, n);
+    else
+        records_as_bursts(h, record, n);
+}
+
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h)
 {
     return h->engine->stats(h);
+}
+
+int sim_hierarchy_error(const struct sim_hierarchy *h)
+{
+    return h->err;
 }
 
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h)
