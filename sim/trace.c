@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/trace.h"
+#include "sim/trace_lines.h"
 
 static const char *const format_names[SIM_N_TRACE_FORMATS] = {
     [SIM_TRACE_TEXT] = "text",
@@ -62,21 +63,24 @@ void sim_expander_init(struct sim_expander *x, void (*access)(void *ctx, const s
 
 static void write_line(struct sim_trace *t, const struct sim_access *a)
 {
-    bool is_store = a->kind == SIM_STORE;
+    static const char letters[SIM_N_KINDS] = {
+        [SIM_LOAD] = 'L',
+        [SIM_STORE] = 'S',
+        [SIM_PREFETCH] = 'P',
+        [SIM_STORE_NT] = 'N',
+    };
+    bool is_store = a->kind == SIM_STORE || a->kind == SIM_STORE_NT;
     int result = 0;
 
-    switch (t->format) {
-    case SIM_TRACE_DIN:
-        result = fprintf(t->out, "%d %" PRIx64 " %" PRIx32 "\n", is_store, a->addr, a->bytes);
-        break;
-    case SIM_TRACE_LACKEY:
-        result = fprintf(t->out, " %c %08" PRIx64 ",%" PRIu32 "\n", is_store ? 'S' : 'L', a->addr, a->bytes);
-        break;
-    default:
-        result = fprintf(t->out, "%c %" PRIx64 " %" PRIu32 " %u %u\n", is_store ? 'S' : 'L', a->addr, a->bytes,
+    if (t->format == SIM_TRACE_TEXT)
+        result = fprintf(t->out, "%c %" PRIx64 " %" PRIu32 " %u %u\n", letters[a->kind], a->addr, a->bytes,
                          (unsigned)a->tag, (unsigned)a->phase);
-        break;
-    }
+    else if (a->kind == SIM_PREFETCH)
+        return;
+    else if (t->format == SIM_TRACE_DIN)
+        result = fprintf(t->out, "%d %" PRIx64 " %" PRIx32 "\n", is_store, a->addr, a->bytes);
+    else
+        result = fprintf(t->out, " %c %08" PRIx64 ",%" PRIu32 "\n", is_store ? 'S' : 'L', a->addr, a->bytes);
     if (result < 0)
         t->err = errno ? -errno : -EIO;
 }
@@ -96,19 +100,25 @@ static void write_pending(struct sim_trace *t)
     t->pending.count = 0;
 }
 
-/* Whether an access continues the pending record; the second one sets its stride. */
+/*
+ * Whether an access continues the pending record; the second one sets its stride. A record must not leave its half of
+ * the address space, or it could not be read back.
+ */
 static bool continues(struct sim_run *p, const struct sim_access *a)
 {
-    uint64_t last = p->addr + (p->count - 1) * (uint64_t)p->stride_bytes;
+    struct sim_run grown = *p;
 
-    if (!p->count || p->count >= UINT32_MAX - 1 || p->kind != a->kind || p->access_bytes != a->bytes ||
-        p->tag != a->tag || p->phase != a->phase)
+    if (!p->count || p->count == UINT32_MAX || p->kind != a->kind || p->access_bytes != a->bytes || p->tag != a->tag ||
+        p->phase != a->phase)
         return false;
     if (p->count == 1)
-        p->stride_bytes = (int64_t)(a->addr - p->addr);
-    else if (last + (uint64_t)p->stride_bytes != a->addr)
+        grown.stride_bytes = (int64_t)(a->addr - p->addr);
+    if (p->addr + p->count * (uint64_t)grown.stride_bytes != a->addr)
         return false;
-    p->count++;
+    grown.count++;
+    if (!sim_run_fits(&grown))
+        return false;
+    *p = grown;
     return true;
 }
 

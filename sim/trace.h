@@ -3,12 +3,15 @@
  * files back.
  *
  * Formats
- *   text    L|S address bytes tag phase     L load, S store; the address in hexadecimal, the rest decimal
+ *   text    L|S|P|N address bytes tag phase  load, store, prefetch, non-temporal store; the address in hexadecimal, the
+ *                                           rest decimal
  *   din     label address bytes             label 0 load, 1 store; address and bytes in hexadecimal, as Dinero IV's
- *                                           extended din has them; tags and phases are lost
+ *                                           extended din has them
  *   lackey   L address,bytes                as `valgrind --tool=lackey --trace-mem=yes` prints: L or S after a blank,
- *                                           the address in hexadecimal, the rest decimal; tags and phases are lost
+ *                                           the address in hexadecimal, the rest decimal
  *   binary  see trace_binary.h              compact; loses nothing
+ *
+ * din and lackey lose tags and phases, write non-temporal stores as stores, and leave prefetches out.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H

@@ -4,15 +4,18 @@
 #include "sim/trace_binary.h"
 
 enum {
-    HEAD_STORE = 1,
-    HEAD_PLACE = 2,
-    HEAD_WIDTH = 4,
-    HEAD_REPEAT = 8,
+    HEAD_KIND = 3,
+    HEAD_PLACE = 4,
+    HEAD_WIDTH = 8,
+    HEAD_REPEAT = 16,
     HEAD_END = 0x80,
     PHASE_SHIFT = 4,
     VERSION_AT = 8,
     VERSION = 1,
 };
+
+_Static_assert(SIM_LOAD == 0 && SIM_STORE == 1 && SIM_PREFETCH == 2 && SIM_STORE_NT == 3,
+               "kinds are written as they are");
 
 static const uint8_t header[SIM_BINARY_HEADER_BYTES] = {
     0x89, 'C', 'S', 'T', '\r', '\n', 0x1a, '\n', VERSION,
@@ -57,7 +60,7 @@ static void remember(struct sim_binary *b, const struct sim_run *r)
 size_t sim_binary_put(struct sim_binary *b, const struct sim_run *r, uint8_t out[SIM_BINARY_MAX_RECORD_BYTES])
 {
     uint8_t *end = out;
-    unsigned head = r->kind == SIM_STORE ? HEAD_STORE : 0;
+    unsigned head = r->kind;
 
     head |= r->tag != b->tag || r->phase != b->phase ? HEAD_PLACE : 0;
     head |= r->access_bytes != b->bytes[r->tag] ? HEAD_WIDTH : 0;
@@ -187,11 +190,9 @@ static int get_record(struct cursor *c, struct sim_binary *b, unsigned head, str
     uint64_t delta = 0;
     int err;
 
-    if (head & ~(unsigned)(HEAD_STORE | HEAD_PLACE | HEAD_WIDTH | HEAD_REPEAT))
+    if (head & ~(unsigned)(HEAD_KIND | HEAD_PLACE | HEAD_WIDTH | HEAD_REPEAT))
         return fail(c, "wrong label", head);
-    *r = (struct sim_run){
-        .kind = head & HEAD_STORE ? SIM_STORE : SIM_LOAD, .tag = b->tag, .phase = b->phase, .count = 1
-    };
+    *r = (struct sim_run){ .kind = (uint8_t)(head & HEAD_KIND), .tag = b->tag, .phase = b->phase, .count = 1 };
     err = head & HEAD_PLACE ? get_place(c, r) : 0;
     if (err)
         return err;

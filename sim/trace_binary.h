@@ -9,11 +9,11 @@
  *     9..15  00                        reserved
  *
  *   record, 2 to 32 bytes: count accesses of equal width, a fixed stride apart
- *     head   1 byte    bit 0: 0 load, 1 store
- *                      bit 1: a place follows; else the place of the record before (at first: tag 0, phase 0)
- *                      bit 2: a width follows; else the width of the tag's record before
- *                      bit 3: a repetition follows; else the record is one access
- *                      bits 4..7: 0
+ *     head   1 byte    bits 0, 1: 0 load, 1 store, 2 prefetch, 3 non-temporal store (enum sim_kind)
+ *                      bit 2: a place follows; else the place of the record before (at first: tag 0, phase 0)
+ *                      bit 3: a width follows; else the width of the tag's record before
+ *                      bit 4: a repetition follows; else the record is one access
+ *                      bits 5..7: 0
  *     place  1 byte    bits 0..3: tag, bits 4..7: phase
  *     width  varint    bytes of each access, 1 to SIM_TRACE_MAX_BYTES
  *     delta  signed    first address, less the last address of the tag's record before (at first: 0), modulo 2^64

@@ -129,7 +129,7 @@ static int add_fetch(struct sim_line *l, const char *address_at, struct sim_run 
     return 0;
 }
 
-/* ---- text: L|S address bytes tag phase ---- */
+/* ---- text: L|S|P|N address bytes tag phase ---- */
 
 /* Bytes, tag and phase. */
 static int scan_attributes(struct sim_line *l, struct sim_run *r)
@@ -156,18 +156,38 @@ static int scan_attributes(struct sim_line *l, struct sim_run *r)
 
 _Static_assert(SIM_MAX_TAGS == 8 && SIM_MAX_PHASES == 4 && SIM_TRACE_MAX_BYTES == 1048576, "messages name the limits");
 
+/* What a label of the text format means; SIM_N_KINDS: nothing. */
+static enum sim_kind text_kind(char c)
+{
+    switch (c) {
+    case 'L':
+        return SIM_LOAD;
+    case 'S':
+        return SIM_STORE;
+    case 'P':
+        return SIM_PREFETCH;
+    case 'N':
+        return SIM_STORE_NT;
+    default:
+        return SIM_N_KINDS;
+    }
+}
+
 static int scan_text(struct sim_line *l)
 {
     struct sim_run r = { .count = 1 };
     const char *address_at;
+    enum sim_kind kind;
     int err;
 
     skip_blanks(l);
     if (l->at == l->end || *l->at == '#')
         return 0;
-    if ((*l->at != 'L' && *l->at != 'S') || !is_blank(l->at[1]))
-        return fail(l, l->at, "wrong label (L or S)");
-    r.kind = *l->at++ == 'S' ? SIM_STORE : SIM_LOAD;
+    kind = text_kind(*l->at);
+    if (kind == SIM_N_KINDS || !is_blank(l->at[1]))
+        return fail(l, l->at, "wrong label (L, S, P or N)");
+    r.kind = (uint8_t)kind;
+    l->at++;
     skip_blanks(l);
     address_at = l->at;
     err = scan_hex(l, "not a hexadecimal address", &r.addr);

@@ -14,6 +14,8 @@ extern const struct test_suite suite_rng;
 extern const struct test_suite suite_sim_machine;
 extern const struct test_suite suite_sim_cache;
 extern const struct test_suite suite_sim_random;
+extern const struct test_suite suite_sim_trace;
+extern const struct test_suite suite_sim_reuse;
 extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
 extern const struct test_suite suite_nest;
@@ -30,6 +32,8 @@ static const struct test_suite *const suites[] = {
     &suite_sim_machine,
     &suite_sim_cache,
     &suite_sim_random,
+    &suite_sim_trace,
+    &suite_sim_reuse,
     &suite_kernels,
     &suite_csa,
     &suite_nest,
