@@ -1,14 +1,20 @@
-/* The engine against the naive model and against stack distances, on random machines and bursts. */
+/* The engines against the naive model and against stack distances, on random machines and bursts. */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/engine.h"
 #include "sim/hierarchy.h"
 #include "sim/stackdist.h"
 #include "tests/rng.h"
 #include "tests/sim_naive.h"
 #include "tests/suites.h"
+
+static bool one_in(uint64_t n)
+{
+    return !rng_below(n);
+}
 
 static uint64_t random_sets(void)
 {
@@ -31,6 +37,85 @@ static struct sim_machine random_machine(void)
         };
     }
     return m;
+}
+
+static void random_policy(struct sim_level *l)
+{
+    static const char *const names[] = { "lru",   "fifo",  "tree-plru", "bit-plru", "random",
+                                         "srrip", "brrip", "drrip",     "qlru" };
+    static const char *const hits[] = { "21", "20", "11", "10", "00" };
+    const char *name = names[rng_below(sizeof names / sizeof names[0])];
+    unsigned r = (unsigned)rng_below(3);
+
+    if (!strcmp(name, "tree-plru"))
+        l->n_ways = (uint32_t)1 << rng_below(5);
+    l->seed = rng_u64();
+    if (strcmp(name, "qlru"))
+        snprintf(l->policy, sizeof l->policy, "%s", name);
+    else
+        snprintf(l->policy, sizeof l->policy, "QLRU_H%s_M%u_R%u_U%u%s", hits[rng_below(5)], (unsigned)rng_below(4), r,
+                 (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
+}
+
+static void random_prefetchers(struct sim_level *l)
+{
+    unsigned first = (unsigned)rng_below(3);
+    size_t n = (size_t)rng_below(4);
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t kind = (uint8_t)(1 + (first + i) % 3);
+
+        l->prefetch[i] = (struct sim_prefetch){
+            .kind = kind,
+            .degree = (uint8_t)(1 + rng_below(one_in(4) ? 16 : 3)),
+            .distance = kind == SIM_PREFETCH_NEXT_LINE ? 0 : (uint8_t)(1 + rng_below(one_in(4) ? 64 : 8)),
+        };
+    }
+}
+
+static void random_options(struct sim_level *l, size_t k)
+{
+    if (one_in(2))
+        random_policy(l);
+    if (k && one_in(2))
+        l->inclusion = (uint8_t)(1 + rng_below(2));
+    l->is_write_through = one_in(5);
+    l->no_write_allocate = one_in(5);
+    l->no_full_store_fetch = one_in(5);
+    l->is_classified = one_in(2);
+    l->is_physically_indexed = one_in(5);
+    if (one_in(5)) {
+        l->n_slices = (uint32_t)1 << rng_below(4);
+        l->n_sets *= l->n_slices;
+    }
+    if (one_in(3))
+        random_prefetchers(l);
+}
+
+/* Any machine that validates, most of them with several special things. */
+static struct sim_machine random_full_machine(void)
+{
+    for (;;) {
+        struct sim_machine m = random_machine();
+        bool same_lines = rng_below(4);
+
+        for (size_t k = 0; k < m.n_levels; k++) {
+            if (same_lines)
+                m.level[k].line_bytes = m.level[0].line_bytes;
+            random_options(&m.level[k], k);
+        }
+        m.page_bytes = one_in(3) ? (uint64_t)1 << (12 + rng_below(10)) : 0;
+        m.page_seed = rng_below(3);
+        m.combining_buffers = one_in(2) ? (uint32_t)(1 + rng_below(one_in(2) ? 2 : 12)) : 0;
+        m.has_software_prefetch = one_in(2);
+        m.n_tlbs = (size_t)rng_below(3);
+        for (size_t i = 0; i < m.n_tlbs; i++) {
+            m.tlb[i].n_ways = (uint32_t)(1 + rng_below(4));
+            m.tlb[i].n_entries = m.tlb[i].n_ways * (uint32_t)(1 + rng_below(3));
+        }
+        if (!sim_machine_validate(&m, NULL, 0))
+            return m;
+    }
 }
 
 /* A distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
@@ -73,7 +158,7 @@ static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
         .step_bytes = rng_below(3) ? rng_range(-line_bytes / 4, line_bytes / 4) : random_distance(line_bytes),
         .count = (uint32_t)rng_below(rng_below(4) ? 5 : 40),
         .access_bytes = 1 + (uint32_t)rng_below(widest),
-        .kind = rng_below(3) ? SIM_LOAD : SIM_STORE,
+        .kind = (uint8_t)(rng_below(3) ? SIM_LOAD : one_in(2) ? SIM_STORE : rng_below(SIM_N_KINDS)),
         .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
         .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
     };
@@ -125,17 +210,17 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
     sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
 }
 
-static bool engine_agrees(unsigned round)
+/* Some engine against the naive model; NULL: the one that the machine gets. */
+static bool engine_agrees(unsigned round, const struct sim_engine *engine, const struct sim_machine *m)
 {
-    struct sim_machine m = random_machine();
-    struct sim_naive *naive = sim_naive_new(&m);
+    struct sim_naive *naive = sim_naive_new(m);
     struct sim_hierarchy *h;
-    uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m.level[rng_below(m.n_levels)]));
-    bool agrees = naive && !sim_hierarchy_new(&h, &m);
+    uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m->level[rng_below(m->n_levels)]));
+    bool agrees = naive && !(engine ? sim_engine_new(&h, engine, m) : sim_hierarchy_new(&h, m));
 
     CU_ASSERT_FATAL(agrees);
     for (unsigned step = 0; agrees && step < 30; step++) {
-        random_step(h, naive, &m, window);
+        random_step(h, naive, m, window);
         agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, step);
     }
     sim_hierarchy_flush(h, 0);
@@ -149,8 +234,42 @@ static bool engine_agrees(unsigned round)
 static void engine_and_naive_model_agree_in_every_counter(void)
 {
     for (unsigned round = 0; round < test_rounds(1000); round++) {
-        if (!engine_agrees(round))
+        struct sim_machine m = random_machine();
+
+        if (!engine_agrees(round, NULL, &m))
             return;
+    }
+}
+
+static void full_engine_on_plain_machines_agrees_too(void)
+{
+    for (unsigned round = 0; round < test_rounds(300); round++) {
+        struct sim_machine m = random_machine();
+
+        if (!engine_agrees(round, &sim_engine_full, &m))
+            return;
+    }
+}
+
+static void print_machine(struct sim_machine m)
+{
+    snprintf(m.name, sizeof m.name, "random");
+    for (size_t k = 0; k < m.n_levels; k++)
+        m.level[k].name[0] = (char)('a' + k);
+    for (size_t i = 0; i < m.n_tlbs; i++)
+        m.tlb[i].name[0] = (char)('a' + i);
+    sim_machine_print(&m, stdout);
+}
+
+static void full_engine_and_naive_model_agree_in_every_counter(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        struct sim_machine m = random_full_machine();
+
+        if (!engine_agrees(round, NULL, &m)) {
+            print_machine(m);
+            return;
+        }
     }
 }
 
@@ -253,6 +372,8 @@ static void stack_distances_count_the_other_lines_since(void)
 
 static const struct test_case cases[] = {
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
+    { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
+    { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
     { "stack distances count the other lines since", stack_distances_count_the_other_lines_since },
     { "fully associative levels miss as stack distances say", fully_associative_levels_miss_as_stack_distances_say },
     { NULL, NULL },
