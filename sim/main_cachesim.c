@@ -135,9 +135,11 @@ static int simulate(struct session *s)
     s->sink = sim_hierarchy_sink(s->hierarchy);
     s->warmup_left = o->warmup;
     err = run_passes(s);
+    if (!err && o->flushes)
+        sim_hierarchy_flush(s->hierarchy, 0);
+    if (!err && sim_hierarchy_error(s->hierarchy))
+        err = fail(s, EXIT_BAD_OUTPUT, "cannot classify all misses", strerror(-sim_hierarchy_error(s->hierarchy)));
     if (!err) {
-        if (o->flushes)
-            sim_hierarchy_flush(s->hierarchy, 0);
         const struct sim_report report = {
             .machine = &s->machine,
             .stats = sim_hierarchy_stats(s->hierarchy),

@@ -102,7 +102,7 @@ static bool passes_stores(const struct sim_machine *m)
         if (m->level[k].is_write_through || m->level[k].no_write_allocate)
             return true;
     }
-    return m->combining_buffers > 0;
+    return false;
 }
 
 static bool has_feature(const struct sim_machine *m, size_t k, enum feature feature)

@@ -62,6 +62,9 @@ goldens() {
     golden mix.table --machine toy tests/golden/mix.din
     golden mix_fetches.table --machine toy --fetches --din-bytes 2 tests/golden/mix.din
     golden mix_warm.csv --l1 512,2,32 --l2 2k,4,32 --passes 2 --warmup pass --flush --output csv tests/golden/mix.din
+    golden full.table --machine tests/golden/full.cfg --tags tests/golden/rows.text
+    golden full.csv --machine tests/golden/full.cfg --output csv --fetches tests/golden/mix.din
+    golden full.json --machine tests/golden/full.cfg --output json tests/golden/mix.din
     golden mix_3c.json --machine toy --3c --output json tests/golden/mix.din
 }
 
