@@ -13,6 +13,7 @@
 extern const struct test_suite suite_rng;
 extern const struct test_suite suite_sim_machine;
 extern const struct test_suite suite_sim_cache;
+extern const struct test_suite suite_sim_full;
 extern const struct test_suite suite_sim_random;
 extern const struct test_suite suite_sim_trace;
 extern const struct test_suite suite_sim_reuse;
@@ -31,6 +32,7 @@ static const struct test_suite *const suites[] = {
     &suite_rng,
     &suite_sim_machine,
     &suite_sim_cache,
+    &suite_sim_full,
     &suite_sim_random,
     &suite_sim_trace,
     &suite_sim_reuse,
