@@ -83,6 +83,9 @@ static int create_variant(struct sim_hierarchy **out, const struct sim_machine *
             return err;
         }
     }
+    h->has_equal_lines = true;
+    for (size_t k = 1; k < h->n_levels; k++)
+        h->has_equal_lines = h->has_equal_lines && h->level[k].line_bytes == h->level[0].line_bytes;
     *out = &h->base;
     return 0;
 }

@@ -60,13 +60,36 @@ static inline uint64_t keep_of(bool is_store)
 }
 
 /* Sends a dirty victim of level k outwards. */
-static void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase)
+static __attribute__((noinline)) void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase)
 {
     const struct sim_plain_level *c = &h->level[k];
     unsigned owner = sim_word_owner(victim);
 
     h->stats.cell[owner][phase].level[k].write_backs++;
     write_lines(h, k + 1, sim_word_line(victim) << c->line_shift, c->line_bytes, owner, phase);
+}
+
+/* read_lines() where all levels have lines of one size. */
+static __attribute__((noinline)) size_t read_line(struct sim_plain *h, size_t k, uint64_t line, struct sim_cell *cell,
+                                                  unsigned phase)
+{
+    struct sim_plain_level *c = &h->level[k];
+    struct sim_plain_use use;
+    size_t source = k;
+
+    if (k == h->n_levels) {
+        cell->memory_read_lines++;
+        return k;
+    }
+    use = use_line(c, set_of(c, line), line, keep_of(false), 0);
+    cell->level[k].reads++;
+    if (use.is_hit)
+        return k;
+    cell->level[k].read_misses++;
+    source = read_line(h, k + 1, line, cell, phase);
+    if (sim_word_is_dirty(use.word))
+        write_back(h, k, use.word, phase);
+    return source;
 }
 
 /*
@@ -145,7 +168,10 @@ static __attribute__((noinline)) size_t search_line(struct sim_plain *h, const s
         who->cell->level[0].write_misses++;
     else
         who->cell->level[0].read_misses++;
-    source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
+    if (h->has_equal_lines)
+        source = read_line(h, 1, line, who->cell, who->phase);
+    else
+        source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
     if (sim_word_is_dirty(use.word))
         write_back(h, 0, use.word, who->phase);
     return source;
@@ -580,16 +606,16 @@ static void init_walk(struct sim_plain *h, struct walk *w, const struct sim_run 
 }
 
 /* Instructions and bytes do not depend on where they fall. */
-static inline void count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint32_t access_bytes)
+static inline void count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
 {
     if (kind == SIM_LOAD) {
         cell->loads += n;
-        cell->load_bytes += n * access_bytes;
+        cell->load_bytes += bytes;
     } else if (kind == SIM_PREFETCH) {
         cell->software_prefetches += n;
     } else {
         cell->stores += n;
-        cell->store_bytes += n * access_bytes;
+        cell->store_bytes += bytes;
         cell->nt_stores += kind == SIM_STORE_NT ? n : 0;
     }
 }
@@ -613,7 +639,8 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
         return;
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
         assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
-        count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times, r->access_bytes);
+        count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times,
+                       r->count * n_times * r->access_bytes);
         if (!r->count || r->kind == SIM_PREFETCH)
             continue;
         init_walk(h, &walk[n++], r, n_times);
@@ -673,14 +700,33 @@ static inline struct block compare_block(const uint64_t *record, const struct re
 }
 #endif
 
-static void count_records(struct sim_plain *h, uint64_t record, uint64_t n)
-{
-    struct sim_cell *cell = &h->stats.cell[sim_record_tag(record)][sim_record_phase(record)];
-    unsigned kind = sim_record_kind(record);
+/* Records counted by kind, tag and phase, their low bits; to be added to the statistics at the end. */
+struct record_counts {
+    uint64_t n[1 << SIM_RECORD_BYTES_SHIFT];
+    uint64_t bytes[1 << SIM_RECORD_BYTES_SHIFT];
+};
 
-    count_accesses(cell, kind, n, sim_record_bytes(record));
-    if (kind != SIM_PREFETCH)
-        count_lines(cell, kind != SIM_LOAD, n);
+static inline void count_records(struct record_counts *counts, uint64_t record, uint64_t n)
+{
+    size_t which = record & ((1 << SIM_RECORD_BYTES_SHIFT) - 1);
+
+    counts->n[which] += n;
+    counts->bytes[which] += n * sim_record_bytes(record);
+}
+
+/* None of them straddles, so each touched one line. */
+static void add_counts(struct sim_plain *h, const struct record_counts *counts)
+{
+    for (size_t which = 0; which < 1 << SIM_RECORD_BYTES_SHIFT; which++) {
+        struct sim_cell *cell = &h->stats.cell[sim_record_tag(which)][sim_record_phase(which)];
+        unsigned kind = sim_record_kind(which);
+
+        if (!counts->n[which])
+            continue;
+        count_accesses(cell, kind, counts->n[which], counts->bytes[which]);
+        if (kind != SIM_PREFETCH)
+            count_lines(cell, kind != SIM_LOAD, counts->n[which]);
+    }
 }
 
 /* A record that rests on no other. */
@@ -712,21 +758,21 @@ static void touch_straddling_record(struct sim_plain *h, uint64_t record)
 }
 
 /* Counts n records of which all but the first repeat or alternate, as the bits (of the first in bit 0) say. */
-static inline void count_segment(struct sim_plain *h, const uint64_t *record, size_t n, uint64_t repeats,
-                                 uint64_t alternates)
+static inline void count_segment(struct sim_plain *h, struct record_counts *counts, const uint64_t *record, size_t n,
+                                 uint64_t repeats, uint64_t alternates)
 {
     uint64_t rest = (n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0) & ~(uint64_t)1;
 
     if ((repeats & rest) == rest) {
         h->paths.merged_records += n - 1;
-        count_records(h, record[0], n);
+        count_records(counts, record[0], n);
     } else if ((alternates & rest) == rest) {
         h->paths.alternating_records += n - 1;
-        count_records(h, record[0], (n + 1) / 2);
-        count_records(h, record[1], n / 2);
+        count_records(counts, record[0], (n + 1) / 2);
+        count_records(counts, record[1], n / 2);
     } else {
         for (size_t i = 0; i < n; i++)
-            count_records(h, record[i], 1);
+            count_records(counts, record[i], 1);
     }
 }
 
@@ -753,7 +799,8 @@ static inline void rest_on_no_straddling(struct block *b, uint64_t carry)
     b->alternates &= ~(b->straddles | one_before | two_before);
 }
 
-static void take_block(struct sim_plain *h, const uint64_t *record, size_t n, const struct block *b)
+static void take_block(struct sim_plain *h, struct record_counts *counts, const uint64_t *record, size_t n,
+                       const struct block *b)
 {
     uint64_t heads = ~(b->repeats | b->alternates);
 
@@ -770,7 +817,7 @@ static void take_block(struct sim_plain *h, const uint64_t *record, size_t n, co
             h->paths.lone_records++;
             touch_record(h, record[i]);
         }
-        count_segment(h, record + i, next - i, b->repeats >> i, b->alternates >> i);
+        count_segment(h, counts, record + i, next - i, b->repeats >> i, b->alternates >> i);
     }
 }
 
@@ -783,13 +830,14 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
         .set = c->has_mask ? c->set_mask << (SIM_RECORD_ADDRESS_SHIFT + c->line_shift) : 0,
         .line_bytes = c->line_bytes,
     };
+    struct record_counts counts = { 0 };
     struct block b = { 0 };
     size_t i = n < 2 ? n : 2;
     uint64_t carry;
 
     for (size_t first = 0; first < i; first++)
         b.straddles |= (uint64_t)straddles(record[first], &m) << first;
-    take_block(h, record, i, &b);
+    take_block(h, &counts, record, i, &b);
     carry = (b.straddles >> 1 & 1) | (b.straddles << 1 & 2);
     for (size_t left; i < n; i += BLOCK_RECORDS) {
         left = n - i < BLOCK_RECORDS ? n - i : BLOCK_RECORDS;
@@ -798,6 +846,7 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
         carry = b.straddles >> (BLOCK_RECORDS - 1) | (b.straddles >> (BLOCK_RECORDS - 3) & 2);
         if (__builtin_popcountll(b.repeats | b.alternates) < BLOCK_RECORDS / 2 && n - i >= 2 * BLOCK_RECORDS)
             prefetch_sets(h, record + i + BLOCK_RECORDS, BLOCK_RECORDS);
-        take_block(h, record + i, left, &b);
+        take_block(h, &counts, record + i, left, &b);
     }
+    add_counts(h, &counts);
 }

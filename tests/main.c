@@ -15,6 +15,7 @@ extern const struct test_suite suite_sim_machine;
 extern const struct test_suite suite_sim_cache;
 extern const struct test_suite suite_sim_full;
 extern const struct test_suite suite_sim_random;
+extern const struct test_suite suite_sim_plain;
 extern const struct test_suite suite_sim_trace;
 extern const struct test_suite suite_sim_reuse;
 extern const struct test_suite suite_kernels;
@@ -34,6 +35,7 @@ static const struct test_suite *const suites[] = {
     &suite_sim_cache,
     &suite_sim_full,
     &suite_sim_random,
+    &suite_sim_plain,
     &suite_sim_trace,
     &suite_sim_reuse,
     &suite_kernels,
