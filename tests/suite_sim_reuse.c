@@ -221,9 +221,9 @@ static void working_sets_agree_with_counting(void)
     static struct stream s;
     static struct windows w;
 
-    for (unsigned round = 0; round < test_rounds(6); round++) {
+    for (unsigned round = 0; round < test_rounds(12); round++) {
         uint32_t line_bytes = (uint32_t)1 << rng_below(9);
-        uint64_t window = 100 + rng_below(MAX_USES);
+        uint64_t window = 1 + rng_below(rng_below(4) ? 300 : MAX_USES);
         struct sim_wss *wss;
         bool agrees;
 

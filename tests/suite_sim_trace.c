@@ -181,8 +181,9 @@ static const uint8_t documented[] = {
     0x08, 0x08, 0x80, 0x40,                                                 /* load of 8 bytes at 0 + 4096 */
     0x01, 0x0f,                                                             /* store, 8 bytes lower, same width */
     0x1c, 0x21, 0x20, 0xfe, 0x01, 0x02, 0x80, 0x01, /* tag 1, phase 2: loads of 32 at 127, 191 and 255 */
+    0x00, 0x02,                                     /* a load one byte above the last of these */
     0x06, 0x00, 0x00,                               /* prefetch, tag 0 again, phase 0, 0 further */
-    0x80, 0x06,                                     /* end: 6 accesses */
+    0x80, 0x07,                                     /* end: 7 accesses */
 };
 
 static void binary_traces_are_as_documented(void)
@@ -197,13 +198,16 @@ static void binary_traces_are_as_documented(void)
         { .addr = 4096, .count = 1, .access_bytes = 8 },
         { .addr = 4088, .count = 1, .access_bytes = 8, .kind = SIM_STORE },
         { .addr = 127, .count = 3, .stride_bytes = 64, .access_bytes = 32, .tag = 1, .phase = 2 },
+        { .addr = 256, .count = 1, .access_bytes = 32, .tag = 1, .phase = 2 },
         { .addr = 4088, .count = 1, .access_bytes = 8, .kind = SIM_PREFETCH },
     };
 
     read_bytes(&h, documented, sizeof documented, &(struct sim_trace_options){ .format = SIM_TRACE_BINARY });
     describe(&h, text, sizeof text);
-    test_check(!h.err && !strcmp(text, "0:1000:8:0:0 1:ff8:8:0:0 0:7f:32:1:2 0:bf:32:1:2 0:ff:32:1:2 2:ff8:8:0:0 "),
-               "read %s (%s)", text, h.why);
+    test_check(
+        !h.err &&
+            !strcmp(text, "0:1000:8:0:0 1:ff8:8:0:0 0:7f:32:1:2 0:bf:32:1:2 0:ff:32:1:2 0:100:32:1:2 2:ff8:8:0:0 "),
+        "read %s (%s)", text, h.why);
     CU_ASSERT_FATAL(out != NULL);
     sim_trace_init_as(&t, out, SIM_TRACE_BINARY);
     sim_emit(sim_trace_sink(&t), run, sizeof run / sizeof run[0], 1);
@@ -245,8 +249,8 @@ static void binary_traces_with_a_wrong_byte_are_refused_with_its_place(void)
         { 23, 0x28, "t:byte 22: tag too large, 8" },
         { 23, 0x41, "t:byte 22: phase too large, 4" },
         { 27, 0x00, "t:byte 22: bad number of repetitions, 0" },
-        { 34, 0x07, "t:byte 33: accesses announced at the end are not those before it, 7" },
-        { 33, 0x81, "t:byte 33: wrong label, 129" },
+        { 36, 0x08, "t:byte 35: accesses announced at the end are not those before it, 8" },
+        { 35, 0x81, "t:byte 35: wrong label, 129" },
     };
     static struct heard h;
     uint8_t bytes[sizeof documented + 1];
