@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/engine.h"
+#include "sim/estimate.h"
 #include "sim/hierarchy.h"
 #include "sim/pagemap.h"
 #include "sim/shadow.h"
@@ -718,6 +719,70 @@ static void slices_fold_the_line_number(void)
     EXPECT(sim_sliced_set(7, 10, 1), 7);
 }
 
+/* ---- estimates ---- */
+
+/*
+ * L1 of one line, L2 of two; loads of 1 2 1 1: two from memory, one from L2, one from L1, 4 bytes each. Nothing is dirty:
+ * three lines went from L2 to L1, two from memory to L2.
+ */
+static void an_estimate_weighs_loads_and_bytes(void)
+{
+    struct sim_machine m = two_levels(1, 2, SIM_NONINCLUSIVE);
+    struct sim_estimate e;
+    struct sim_cell sum;
+    struct pair p;
+
+    m.level[0].latency_cycles = 4;
+    m.level[1].latency_cycles = 10;
+    m.memory_latency_cycles = 100;
+    m.level[1].bandwidth_bytes_per_cycle = 32;
+    m.memory_bandwidth_bytes_per_cycle = 4;
+    p = build(&m);
+    load(&p, 1);
+    load(&p, 2);
+    load(&p, 1);
+    load(&p, 1);
+    sum = total(&p);
+    sim_estimate(&e, &m, &sum);
+    EXPECT(e.n_sources, 3);
+    CU_ASSERT(e.source[0].loads == 1 && e.source[1].loads == 1 && e.source[2].loads == 2);
+    CU_ASSERT(e.source[0].latency_cycles == 4 && e.source[1].latency_cycles == 10);
+    CU_ASSERT(e.sconv_eq6_cycles == 210);
+    CU_ASSERT(e.source[0].bytes == 16 && e.source[1].bytes == 3 * LINE && e.source[2].bytes == 2 * LINE);
+    CU_ASSERT(e.source[1].transfer_cycles == 6 && e.source[2].transfer_cycles == 32);
+    CU_ASSERT(!e.has_transfers && e.slowest_transfer_cycles == 0);
+    m.level[0].bandwidth_bytes_per_cycle = 64;
+    sim_estimate(&e, &m, &sum);
+    CU_ASSERT(e.has_transfers && e.slowest_transfer_cycles == 32);
+    release(&p);
+}
+
+/* What the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. */
+static void the_real_parts_catch_what_leaves_l2(void)
+{
+    static const char *const paths[] = { "sim/machines/clx4208-real.cfg", "sim/machines/power10-victim.cfg" };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct sim_machine m;
+        struct sim_hierarchy *h;
+        struct sim_cell first, both;
+        char why[256] = "";
+        struct sim_run run = { .stride_bytes = 64, .count = 3 << 14, .access_bytes = 64 };
+
+        if (!test_check(!sim_machine_read(&m, paths[i], why, sizeof why), "%s", why))
+            return;
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
+        sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+        first = sim_stats_total(sim_hierarchy_stats(h));
+        sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+        both = sim_stats_total(sim_hierarchy_stats(h));
+        EXPECT(first.memory_read_lines, (3 << 20) / m.level[0].line_bytes);
+        EXPECT(both.memory_read_lines, first.memory_read_lines);
+        CU_ASSERT(both.level[2].clean_fills > 0 && both.level[2].reads > both.level[2].read_misses);
+        sim_hierarchy_free(h);
+    }
+}
+
 static const struct test_case cases[] = {
     { "lru replaces what was used longest ago", lru_replaces_what_was_used_longest_ago },
     { "fifo replaces what came first", fifo_replaces_what_came_first },
@@ -758,6 +823,8 @@ static const struct test_case cases[] = {
     { "pages go through both TLBs", pages_go_through_both_tlbs },
     { "no two pages share a frame", no_two_pages_share_a_frame },
     { "slices fold the line number", slices_fold_the_line_number },
+    { "an estimate weighs loads and bytes", an_estimate_weighs_loads_and_bytes },
+    { "the real parts catch what leaves L2", the_real_parts_catch_what_leaves_l2 },
     { NULL, NULL },
 };
 

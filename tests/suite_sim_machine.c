@@ -543,7 +543,7 @@ static void check_file(const char *path, const struct expected_level *level, dou
 
 static void the_machine_files_hold_what_their_sources_say(void)
 {
-    static const struct expected_level clx[] = { { 32 << 10, 8, 64, 5 },
+    struct expected_level clx[] = { { 32 << 10, 8, 64, 5 },
                                                  { 1 << 20, 16, 64, 14 },
                                                  { 4 << 20, 16, 64, 50 } };
     static const struct expected_level p10[] = { { 32 << 10, 8, 128, 2 },
@@ -555,6 +555,9 @@ static void the_machine_files_hold_what_their_sources_say(void)
 
     check_file("sim/machines/clx4208.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
     check_file("sim/machines/power10.cfg", p10, 300, "f32_16x8__mma", "POWER10");
+    clx[2] = (struct expected_level){ 11 << 20, 11, 64, 50 };
+    check_file("sim/machines/clx4208-real.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
+    check_file("sim/machines/power10-victim.cfg", p10, 300, "f32_16x8__mma", "POWER10");
     check_file("sim/machines/toy.cfg", toy, 100, "", "");
 }
 
