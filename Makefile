@@ -86,6 +86,7 @@ $(BUILD)/logged.o: $(logged_objects)
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
 extra_libraries_tests := -lcunit
 extra_objects_cachesim = $(call objects,$(wildcard sim/cachesim_*.c))
+extra_objects_simbench = $(call objects,$(wildcard tests/sim_naive*.c))
 
 define program_rule
 $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
