@@ -101,7 +101,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
 ABI := 0
-public_headers := $(addprefix sim/,access.h hierarchy.h machine.h report.h reuse.h stackdist.h stats.h trace.h trace_binary.h trace_reader.h)
+public_headers := $(addprefix sim/,access.h hierarchy.h machine.h report.h reuse.h stackdist.h stats.h trace.h trace_binary.h trace_reader.h) $(wildcard sim/estimate.h)
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
 destination = $(DESTDIR)$(PREFIX)
 
@@ -160,7 +160,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
-	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) tests/cachesim.sh
+	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
 
 check: test
 
