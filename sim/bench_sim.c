@@ -86,8 +86,8 @@ static bool add(struct stream *s, const struct burst *b)
 }
 
 /*
- * A block of GEMM from panels packed before, over and over (258 KiB of windows, 108 KiB of filters, 336 KiB of outputs).
- * Per step one vector of windows and a broadcast per filter; then the tile of outputs is loaded, added to,
+ * A block of GEMM from panels packed before, over and over (258 KiB of windows, 108 KiB of filters, 336 KiB of
+ * outputs). Per step one vector of windows and a broadcast per filter; then the tile of outputs is loaded, added to,
  * stored.
  */
 static bool add_tile(struct stream *s, size_t w, size_t f)
@@ -126,7 +126,9 @@ static bool add_row(struct stream *s, size_t channel, size_t tap, size_t row, ui
     uint64_t in = 0x10000000 + ((channel * SIDE + y - 1) * SIDE + x + before - 1) * 4;
     bool is_inside = y > 0 && y <= SIDE;
     struct burst zeros = { { run_of(SIM_STORE, 1, *out, 4, is_inside ? 1 : SIDE, 4) }, 1, is_inside ? before : 1 };
-    struct burst copy = { { run_of(SIM_LOAD, 0, in, 4, 1, 4), run_of(SIM_STORE, 1, *out + before * 4, 4, 1, 4) }, 2, inside };
+    struct burst copy = { { run_of(SIM_LOAD, 0, in, 4, 1, 4), run_of(SIM_STORE, 1, *out + before * 4, 4, 1, 4) },
+                          2,
+                          inside };
     struct burst tail = { { run_of(SIM_STORE, 1, *out + (before + inside) * 4, 4, 1, 4) }, 1, after };
 
     *out += SIDE * 4;
@@ -157,8 +159,8 @@ static void fill_random(struct stream *s)
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        b.run[0] = run_of(state >> 62 ? SIM_LOAD : SIM_STORE, state >> 61 & 1, 0x10000000 + (state >> 8) % (64 << 20) / 8 * 8,
-                          8, 1, 0);
+        b.run[0] = run_of(state >> 62 ? SIM_LOAD : SIM_STORE, state >> 61 & 1,
+                          0x10000000 + (state >> 8) % (64 << 20) / 8 * 8, 8, 1, 0);
     } while (add(s, &b));
 }
 
@@ -283,7 +285,8 @@ static int bench_filled(FILE *out, struct contender *c, size_t n, struct stream 
     } kinds[] = { { "gemm", fill_gemm }, { "im2col", fill_im2col }, { "random", fill_random } };
     int err = 0;
 
-    fprintf(out, "%-8s %-18s %12s %8s%s\n", "stream", "interface", "M access/s", "spread", reference ? "    x naive" : "");
+    fprintf(out, "%-8s %-18s %12s %8s%s\n", "stream", "interface", "M access/s", "spread",
+            reference ? "    x naive" : "");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         int own;
 

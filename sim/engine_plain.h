@@ -18,7 +18,7 @@ enum { SIM_PLAIN_GROUP_WAYS = 8 }; /* a set is padded to whole host cache lines 
  * padding that is never touched and holds SIM_WORD_EMPTY.
  */
 struct sim_plain_level {
-    uint64_t *words; /* n_sets * set_words, owned */
+    uint64_t *words;   /* n_sets * set_words, owned */
     uint64_t set_mask; /* n_sets - 1, if has_mask */
     uint64_t n_sets;
     size_t set_words;
@@ -30,16 +30,16 @@ struct sim_plain_level {
 
 /* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. */
 struct sim_plain_paths {
-    uint64_t settled_times;      /* repetitions multiplied instead of walked */
-    uint64_t quiet_times;        /* repetitions in which only the runs that moved were walked */
-    uint64_t walked_times;       /* the others */
-    uint64_t runs_by_line;       /* placements of runs taken line by line */
-    uint64_t runs_by_stride;     /* ... access by access, none straddling */
-    uint64_t runs_by_access;     /* ... access by access, in general */
-    uint64_t merged_records;     /* repeats of the record before */
+    uint64_t settled_times;       /* repetitions multiplied instead of walked */
+    uint64_t quiet_times;         /* repetitions in which only the runs that moved were walked */
+    uint64_t walked_times;        /* the others */
+    uint64_t runs_by_line;        /* placements of runs taken line by line */
+    uint64_t runs_by_stride;      /* ... access by access, none straddling */
+    uint64_t runs_by_access;      /* ... access by access, in general */
+    uint64_t merged_records;      /* repeats of the record before */
     uint64_t alternating_records; /* repeats of the record before that */
     uint64_t straddling_records;
-    uint64_t lone_records;       /* looked up one by one */
+    uint64_t lone_records; /* looked up one by one */
 };
 
 /* What using a line did to its set. */

@@ -13,10 +13,12 @@
  * Where lane i of a set moves from when the line at place p comes to the front: lanes 1..p from the one before, the
  * rest stay. Row p; a row is two registers, whose lanes index the 16 words of both.
  */
-#define FROM(p, i) ((i) == 0 ? (p) : (i) <= (p) ? (i) - 1 : (i))
-#define ROW(p)                                                                                                   \
-    { FROM(p, 0), FROM(p, 1), FROM(p, 2), FROM(p, 3), FROM(p, 4), FROM(p, 5), FROM(p, 6), FROM(p, 7), FROM(p, 8), \
-      FROM(p, 9), FROM(p, 10), FROM(p, 11), FROM(p, 12), FROM(p, 13), FROM(p, 14), FROM(p, 15) }
+#define FROM(p, i) ((uint64_t)((i) == 0 ? (p) : (i) <= (p) ? (i)-1 : (i)))
+#define ROW(p)                                                                                                         \
+    {                                                                                                                  \
+        FROM(p, 0), FROM(p, 1), FROM(p, 2), FROM(p, 3), FROM(p, 4), FROM(p, 5), FROM(p, 6), FROM(p, 7), FROM(p, 8),    \
+            FROM(p, 9), FROM(p, 10), FROM(p, 11), FROM(p, 12), FROM(p, 13), FROM(p, 14), FROM(p, 15)                   \
+    }
 
 static const _Alignas(64) uint64_t moves[16][16] = {
     ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
@@ -116,12 +118,13 @@ static inline struct block compare_block(const uint64_t *record, const struct re
     return b;
 }
 
+/* Every CPU with these has lzcnt, which clang's builtin does not know. */
 static bool runs_here(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("lzcnt");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 
 const struct sim_plain_variant sim_plain_variant_avx512 = {

@@ -221,13 +221,13 @@ struct walk {
     uint32_t count;
     uint32_t access_bytes;
     /* the current placement: */
-    uint64_t addr;        /* of the first access */
-    uint64_t until;       /* the first repetition in which a line changes */
-    uint64_t first;       /* BY_LINE, ONE_ACCESS: the lines */
-    uint32_t n_touches;   /* of those */
-    uint32_t slack_bytes; /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
-    uint64_t n_lines;     /* line touches per repetition */
-    uint64_t since;       /* the first repetition of this placement */
+    uint64_t addr;         /* of the first access */
+    uint64_t until;        /* the first repetition in which a line changes */
+    uint64_t first;        /* BY_LINE, ONE_ACCESS: the lines */
+    uint32_t n_touches;    /* of those */
+    uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
+    uint64_t n_lines;      /* line touches per repetition */
+    uint64_t since;        /* the first repetition of this placement */
     uint64_t n_lines_done; /* line touches in the placements before */
 };
 
@@ -359,7 +359,8 @@ static inline void place_lines(struct walk *w, const struct sim_plain_level *c, 
     if (w->shape == ONE_ACCESS) {
         w->n_lines = w->n_touches;
         slack = slack_of(w, c->line_bytes, offset, end);
-    } else if (w->step_bytes < 0) { /* nothing straddles; of all accesses, the first or the last leaves its line first */
+    } else if (w->step_bytes <
+               0) { /* nothing straddles; of all accesses, the first or the last leaves its line first */
         w->n_lines = w->count;
         slack = slack_of(w, c->line_bytes, offset, end - (w->access_bytes - 1));
     } else {
@@ -444,7 +445,8 @@ static inline bool is_settled(const struct sim_plain *h, const struct walk *w, u
     return true;
 }
 
-/* Before repetition t, after t - 1 was walked: finds out whether the runs that stay beyond t are quiet, and how long. */
+/* Before repetition t, after t - 1 was walked: finds out whether the runs that stay beyond t are quiet, and how long.
+ */
 static void find_quiet(const struct sim_plain *h, struct walk *walk, size_t n, uint64_t t, struct quiet *q)
 {
     *q = (struct quiet){ .until = UINT64_MAX };
@@ -546,8 +548,8 @@ static uint64_t reciprocal_of(int64_t distance, uint32_t line_bytes)
 /* Whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
 static bool is_aligned(const struct sim_run *r, uint64_t n_times, uint32_t line_bytes)
 {
-    uint64_t places = r->addr | (r->count > 1 ? magnitude(r->stride_bytes) : 0) |
-                      (n_times > 1 ? magnitude(r->step_bytes) : 0);
+    uint64_t places =
+        r->addr | (r->count > 1 ? magnitude(r->stride_bytes) : 0) | (n_times > 1 ? magnitude(r->step_bytes) : 0);
 
     return r->access_bytes <= line_bytes && !(r->access_bytes & (r->access_bytes - 1)) &&
            !(places & (r->access_bytes - 1));
@@ -668,8 +670,8 @@ struct block {
 enum { BLOCK_RECORDS = 64 };
 
 struct record_masks {
-    uint64_t same;     /* what two accesses of one line, kind, tag, phase and width have in common */
-    uint64_t set;      /* the set number in a record; 0 if it is no field of bits */
+    uint64_t same; /* what two accesses of one line, kind, tag, phase and width have in common */
+    uint64_t set;  /* the set number in a record; 0 if it is no field of bits */
     uint64_t line_bytes;
 };
 
@@ -686,7 +688,7 @@ static inline struct block compare_some(const uint64_t *record, size_t n, const 
     for (size_t i = 0; i < n; i++) {
         uint64_t x = record[i] ^ record[(ptrdiff_t)i - 1], y = record[i] ^ record[(ptrdiff_t)i - 2];
 
-        b.repeats |= (uint64_t)!(x & m->same) << i;
+        b.repeats |= (uint64_t) !(x & m->same) << i;
         b.alternates |= (uint64_t)(!(y & m->same) && x & m->set) << i;
         b.straddles |= (uint64_t)straddles(record[i], m) << i;
     }
@@ -790,13 +792,17 @@ static inline void prefetch_sets(const struct sim_plain *h, const uint64_t *reco
     }
 }
 
-/* Records before and at i + 1 that rest on a straddling one do not rest; carry has the last two of the block before. */
-static inline void rest_on_no_straddling(struct block *b, uint64_t carry)
+/*
+ * Nothing rests on a straddling record just before it, which has touched another set too; `last` tells of the record
+ * before the block. One that straddles two records before is as good as any: whoever has its width and first line but
+ * does not straddle is no wider than a line, so it covered two lines, of different sets.
+ */
+static inline void rest_on_no_straddling(struct block *b, uint64_t last)
 {
-    uint64_t one_before = b->straddles << 1 | (carry & 1), two_before = b->straddles << 2 | (carry & 3) ;
+    uint64_t not_alone = b->straddles | b->straddles << 1 | last;
 
-    b->repeats &= ~(b->straddles | one_before);
-    b->alternates &= ~(b->straddles | one_before | two_before);
+    b->repeats &= ~not_alone;
+    b->alternates &= ~not_alone;
 }
 
 static void take_block(struct sim_plain *h, struct record_counts *counts, const uint64_t *record, size_t n,
@@ -833,17 +839,17 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
     struct record_counts counts = { 0 };
     struct block b = { 0 };
     size_t i = n < 2 ? n : 2;
-    uint64_t carry;
+    uint64_t last;
 
     for (size_t first = 0; first < i; first++)
         b.straddles |= (uint64_t)straddles(record[first], &m) << first;
     take_block(h, &counts, record, i, &b);
-    carry = (b.straddles >> 1 & 1) | (b.straddles << 1 & 2);
+    last = b.straddles >> 1;
     for (size_t left; i < n; i += BLOCK_RECORDS) {
         left = n - i < BLOCK_RECORDS ? n - i : BLOCK_RECORDS;
         b = left == BLOCK_RECORDS ? compare_block(record + i, &m) : compare_some(record + i, left, &m);
-        rest_on_no_straddling(&b, carry);
-        carry = b.straddles >> (BLOCK_RECORDS - 1) | (b.straddles >> (BLOCK_RECORDS - 3) & 2);
+        rest_on_no_straddling(&b, last);
+        last = b.straddles >> (BLOCK_RECORDS - 1);
         if (__builtin_popcountll(b.repeats | b.alternates) < BLOCK_RECORDS / 2 && n - i >= 2 * BLOCK_RECORDS)
             prefetch_sets(h, record + i + BLOCK_RECORDS, BLOCK_RECORDS);
         take_block(h, &counts, record + i, left, &b);

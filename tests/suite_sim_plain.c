@@ -287,7 +287,8 @@ static void a_record_gives_back_what_was_packed(void)
 
         CU_ASSERT(sim_record_fits(addr, bytes));
         CU_ASSERT(sim_record_addr(record) == addr && sim_record_bytes(record) == bytes);
-        CU_ASSERT(sim_record_kind(record) == kind && sim_record_tag(record) == tag && sim_record_phase(record) == phase);
+        CU_ASSERT(sim_record_kind(record) == kind && sim_record_tag(record) == tag &&
+                  sim_record_phase(record) == phase);
     }
     CU_ASSERT(!sim_record_fits((uint64_t)1 << SIM_RECORD_ADDRESS_BITS, 1));
     CU_ASSERT(!sim_record_fits(0, 0));
