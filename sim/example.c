@@ -1,4 +1,4 @@
-/* How often does summing a 512 x 512 matrix of floats by columns, and then by rows, miss the caches of this computer? */
+/* How often does summing a 512 x 512 matrix of floats by columns, then by rows, miss the caches of this computer? */
 #include <stdio.h>
 
 #include "sim/hierarchy.h"
