@@ -280,7 +280,7 @@ static void classify(struct full *e, size_t k, uint64_t line, enum sim_shadow_us
     if (found < 0)
         e->base.err = found;
     else if (is_miss)
-        *(found == SIM_SHADOW_NEW ? &c->compulsory_misses
+        *(found == SIM_SHADOW_NEW    ? &c->compulsory_misses
           : found == SIM_SHADOW_LOST ? &c->capacity_misses
                                      : &c->conflict_misses) += 1;
 }
@@ -607,7 +607,7 @@ static bool tlb_use(struct tlb *t, uint64_t page)
     return false;
 }
 
-/* The page of the access before this one is the first TLB's most recently used, which using it again does not change. */
+/* The page of the access before this one is the most recently used of the first TLB: using it again changes nothing. */
 static void translate(struct full *e, uint64_t page, const struct request *r)
 {
     r->cell->tlb[0].uses++;
@@ -783,7 +783,7 @@ static void flush_level(struct full *e, size_t k, unsigned phase)
             uint64_t i = set * l->n_ways + way;
             uint8_t flags = l->flags[i];
 
-            l->flags[i] = flags & (uint8_t)~(DIRTY | OWNER);
+            l->flags[i] = flags & (uint8_t) ~(DIRTY | OWNER);
             write_back(e, k, to, l->line[i], flags, phase);
         }
     }

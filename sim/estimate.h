@@ -4,13 +4,14 @@
  *
  * Sources are what serves a load: the levels, from the core outwards, then memory.
  *
- *   latency    loads served by the source * its latency. Summed over the sources beyond the first level, this is SConv
- *              Eq. 6, C_TOTAL = C_DRAM N_DRAM + C_L3 N_L3 + C_L2 N_L2, with the simulated N instead of Eq. 7, 13 and 14. A
- *              load that straddles lines counts once, with its farthest source; stores and prefetches do not count
- *   transfer   bytes that moved between the source and the level inside (for the first level: the core) / its bandwidth,
- *              if the machine file states one. Lines count whole: fetches, prefetches included, write-backs and clean
- *              fills; also writes that a write-through level passes on, so that this is an upper bound there. At the first
- *              level the bytes are those of loads and stores; at memory, what reached it
+ *   latency    loads served by the source * its latency. Summed over the sources beyond the first level, this is
+ *              SConv Eq. 6, C_TOTAL = C_DRAM N_DRAM + C_L3 N_L3 + C_L2 N_L2, with the simulated N instead of Eq. 7,
+ *              13 and 14. A load that straddles lines counts once, with its farthest source; stores and prefetches do
+ *              not count
+ *   transfer   bytes that moved between the source and the level inside (for the first level: the core) / its
+ *              bandwidth, if the machine file states one. Lines count whole: fetches, prefetches included,
+ *              write-backs and clean fills; also writes that a write-through level passes on, so that this is an upper
+ *              bound there. At the first level the bytes are those of loads and stores; at memory, what reached it
  */
 #ifndef SIM_ESTIMATE_H
 #define SIM_ESTIMATE_H

@@ -46,11 +46,12 @@
  *               from the exclusive levels directly outside, uncounted: their copy is out of date.
  *   indexing = physical, slices = N
  *               The set comes from the physical address (pagemap.h) and from a hash (also there).
- *   prefetch    prefetch.h. The lines asked for wait in a queue, 64 at most (what finds it full is dropped). When one line
- *               of an access, or a flush, has been dealt with, with all consequences, they come in, in order, each with all its
- *               consequences: a line that is already there, or in a combining buffer, changes nothing; any other is
- *               brought in as by a read of the tag and phase that asked, but counted as a prefetch fill. Its read at the
- *               next level is an ordinary one there, which that level's prefetchers see.
+ *   prefetch    The prefetchers of prefetch.h. The lines asked for wait in a queue, 64 at most (what finds it full is
+ *               dropped). When one line of an access, or a flush, has been dealt with, with all consequences, they
+ *               come in, in order, each with all its consequences: a line that is already there, or in a combining
+ *               buffer, changes nothing; any other is brought in as by a read of the tag and phase that asked, but
+ *               counted as a prefetch fill. Its read at the next level is an ordinary one there, which that level's
+ *               prefetchers see.
  *   classify = 3c
  *               Every read and write is also shown to a fully associative LRU cache with as many lines as the level,
  *               which allocates, or gives lines up, by the level's rules; see stats.h. It knows nothing of prefetches
@@ -106,8 +107,8 @@ void sim_hierarchy_clear(struct sim_hierarchy *h);       /* empties the caches a
 
 /*
  * Writes every dirty line back, level by level from the core outwards, counted in the given phase; lines become clean
- * and stay. Exclusive levels are passed by. Within a level: sets in ascending order, in each the least recently used line
- * first; under policies other than lru, in order of the ways.
+ * and stay. Exclusive levels are passed by. Within a level: sets in ascending order, in each the least recently used
+ * line first; under policies other than lru, in order of the ways.
  */
 void sim_hierarchy_flush(struct sim_hierarchy *h, unsigned phase);
 

@@ -25,7 +25,7 @@ enum {
 
 enum value_kind {
     TEXT,
-    COUNT, /* a whole number from 1; with a KiB or MiB suffix where takes_suffix */
+    COUNT,  /* a whole number from 1; with a KiB or MiB suffix where takes_suffix */
     NUMBER, /* a whole number from 0, 64 bits */
     CYCLES,
     BANDWIDTH, /* more than 0 */
@@ -99,8 +99,7 @@ static const struct key cache_keys[] = {
     { "store_fetch", CHOICE, MEMBER(struct draft, level.no_full_store_fetch), .is_optional = true,
       .choice = store_fetches },
     { "prefetch", PREFETCH, MEMBER(struct draft, level.prefetch), .is_optional = true },
-    { "indexing", CHOICE, MEMBER(struct draft, level.is_physically_indexed), .is_optional = true,
-      .choice = indexings },
+    { "indexing", CHOICE, MEMBER(struct draft, level.is_physically_indexed), .is_optional = true, .choice = indexings },
     { "slices", COUNT, MEMBER(struct draft, level.n_slices), .max = SIM_MAX_LEVEL_LINES, .is_power = true,
       .is_optional = true },
     { "hash", CHOICE, MEMBER(struct draft, hash), .is_optional = true, .choice = hashes },
@@ -828,8 +827,9 @@ int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_byte
         return -EINVAL;
     }
     if (fault) {
-        snprintf(why, why_bytes, "%s, 'latency %g, bandwidth %g, page %" PRIu64 ", combining buffers %" PRIu32 "'", fault,
-                 m->memory_latency_cycles, m->memory_bandwidth_bytes_per_cycle, m->page_bytes, m->combining_buffers);
+        snprintf(why, why_bytes, "%s, 'latency %g, bandwidth %g, page %" PRIu64 ", combining buffers %" PRIu32 "'",
+                 fault, m->memory_latency_cycles, m->memory_bandwidth_bytes_per_cycle, m->page_bytes,
+                 m->combining_buffers);
         return -EINVAL;
     }
     fault = find_level_fault(m, &k);

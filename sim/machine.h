@@ -15,7 +15,7 @@
  *                 allocate            yes | no: whether a write that misses brings the line in (yes)
  *                 store_fetch         always | partial: whether a store that covers a whole line, misses and allocates
  *                                     fetches it all the same (always)
- *                 prefetch            prefetch.h's list, such as `next_line degree=1, stream degree=2 distance=8` (none)
+ *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
  *                 indexing            virtual | physical: which address chooses the set (virtual)
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
  *                 hash                xor-fold, the only one (xor-fold)
@@ -25,7 +25,8 @@
  *
  * What these do to a simulation is in hierarchy.h.
  *
- * NAME is up to 15 letters, digits, '_' or '-'. Names may repeat only between caches and TLBs. A key or section may come once; a value may not be empty.
+ * NAME is up to 15 letters, digits, '_' or '-'. Names may repeat only between caches and TLBs. A key or section may
+ * come once; a value may not be empty.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -38,8 +39,8 @@
 enum {
     SIM_MAX_LEVELS = 8,
     SIM_MAX_TLBS = 2,
-    SIM_MAX_PREFETCHERS = 3,       /* one of each kind per level */
-    SIM_MAX_PREFETCH_LINES = 16,   /* largest degree; the largest distance is 64 */
+    SIM_MAX_PREFETCHERS = 3,     /* one of each kind per level */
+    SIM_MAX_PREFETCH_LINES = 16, /* largest degree; the largest distance is 64 */
     SIM_MAX_PREFETCH_DISTANCE = 64,
     SIM_MAX_COMBINING_BUFFERS = 64,
     SIM_MIN_PAGE_BYTES = 1 << 12,
@@ -94,10 +95,10 @@ struct sim_machine {
     struct sim_level level[SIM_MAX_LEVELS];
     double memory_latency_cycles;
     double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
-    uint64_t page_bytes;        /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
-    uint64_t page_seed;         /* which page map */
-    uint32_t combining_buffers; /* for non-temporal stores; 0: those are ordinary stores */
-    bool has_software_prefetch; /* prefetch instructions are heeded */
+    uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
+    uint64_t page_seed;                      /* which page map */
+    uint32_t combining_buffers;              /* for non-temporal stores; 0: those are ordinary stores */
+    bool has_software_prefetch;              /* prefetch instructions are heeded */
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
 };

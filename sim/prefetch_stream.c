@@ -32,8 +32,8 @@ static void step(struct sim_stream *t, int64_t line)
 size_t sim_prefetch_stream(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                            const struct sim_prefetch_request *r, int64_t *want)
 {
-    uint64_t block = r->line_shift < BLOCK_SHIFT ? (uint64_t)r->line >> (BLOCK_SHIFT - r->line_shift)
-                                                 : (uint64_t)r->line;
+    uint64_t block =
+        r->line_shift < BLOCK_SHIFT ? (uint64_t)r->line >> (BLOCK_SHIFT - r->line_shift) : (uint64_t)r->line;
     struct sim_stream *t = find(s, block);
     size_t n = 0;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct sim_replacement *const policies[] = {
-    &sim_replacement_lru,   &sim_replacement_fifo,  &sim_replacement_tree_plru, &sim_replacement_bit_plru,
+    &sim_replacement_lru,    &sim_replacement_fifo,  &sim_replacement_tree_plru, &sim_replacement_bit_plru,
     &sim_replacement_random, &sim_replacement_srrip, &sim_replacement_brrip,     &sim_replacement_drrip,
 };
 

@@ -59,7 +59,7 @@ struct sim_replacement {
     void (*clear)(const struct sim_replacement_level *l, uint64_t *set); /* all ways invalid */
     void (*hit)(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
     void (*fill)(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way);
-    void (*miss)(struct sim_replacement_level *l, uint64_t *set); /* before victim and fill; NULL: nothing */
+    void (*miss)(struct sim_replacement_level *l, uint64_t *set);       /* before victim and fill; NULL: nothing */
     uint32_t (*victim)(struct sim_replacement_level *l, uint64_t *set); /* all ways are valid */
     void (*invalidate)(struct sim_replacement_level *l, uint64_t *set, uint32_t way); /* NULL: nothing */
 };

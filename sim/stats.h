@@ -60,7 +60,7 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
     uint64_t load_bytes;
     uint64_t store_bytes;
     struct sim_level_counts level[SIM_MAX_LEVELS];
-    uint64_t memory_read_lines; /* lines of the last level's size, fetched from memory */
+    uint64_t memory_read_lines;    /* lines of the last level's size, fetched from memory */
     uint64_t memory_written_lines; /* write-backs that reached memory, and combined non-temporal stores */
     uint64_t memory_stores;        /* stores that reached memory one by one, through write-through levels */
     uint64_t memory_store_bytes;

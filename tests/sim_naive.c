@@ -304,7 +304,8 @@ static struct stream *stream_of(struct level *l, uint64_t block)
     return oldest;
 }
 
-static void watch_stream(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line, const struct request *r)
+static void watch_stream(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line,
+                         const struct request *r)
 {
     uint64_t line_bytes = s->level[k].shape.line_bytes;
     uint64_t block = line_bytes < BLOCK ? (uint64_t)line / (BLOCK / line_bytes) : (uint64_t)line;
@@ -335,7 +336,8 @@ static void watch_stream(struct sim_naive *s, size_t k, const struct sim_prefetc
     }
 }
 
-static void watch_stride(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line, const struct request *r)
+static void watch_stride(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line,
+                         const struct request *r)
 {
     int64_t *last = s->level[k].history[r->tag].line;
     unsigned *n = &s->level[k].history[r->tag].n;
@@ -625,7 +627,7 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct request *r)
     read_into(s, 0, line, r, true);
 }
 
-/* The next byte of an access that begins another aligned piece, by going through all bytes. Returns false at the end. */
+/* The next byte of an access that begins another aligned piece, going through all bytes. Returns false at the end. */
 static bool next_piece(uint64_t addr, uint32_t bytes, uint64_t piece_bytes, uint32_t *i, uint64_t *piece)
 {
     for (; *i < bytes; ++*i) {

@@ -153,8 +153,8 @@ static void bit_plru_replaces_the_first_clear_bit(void)
 }
 
 /*
- * splitmix64 from seed 0 begins e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec: ways 3, 0, 3, 0.
- * So E replaces D, F replaces A, G replaces E, E replaces F.
+ * splitmix64 from seed 0 begins e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec: ways 3, 0, 3,
+ * 0. So E replaces D, F replaces A, G replaces E, E replaces F.
  */
 static void random_draws_from_its_seed(void)
 {
@@ -162,8 +162,8 @@ static void random_draws_from_its_seed(void)
 }
 
 /*
- * Values: A 2, B 2; hit A 0. C: nothing at 3, so add 1: A 1, B 3; B leaves, C 2. B: add 1: A 2, C 3; C leaves, B 2. A is
- * still there (LRU would have dropped it).
+ * Values: A 2, B 2; hit A 0. C: nothing at 3, so add 1: A 1, B 3; B leaves, C 2. B: add 1: A 2, C 3; C leaves, B 2. A
+ * is still there (LRU would have dropped it).
  */
 static void srrip_keeps_what_was_used_twice(void)
 {
@@ -218,8 +218,8 @@ static void qlru_of_intels_l3_ages_all_lines(void)
 
 /*
  * Filled from the last way: A 3, B 2, C 1, D 0. D comes in at 1 and the others grow from 1 to 3: 1333. E takes way 1 (C
- * leaves): 1133. Hit B (way 2): 1103. F takes way 3 (A leaves) at 1, the others grow by 2: 3321. Hit B 3301. G takes way
- * 0 (D leaves): 1301. D takes way 1 (E leaves).
+ * leaves): 1133. Hit B (way 2): 1103. F takes way 3 (A leaves) at 1, the others grow by 2: 3321. Hit B 3301. G takes
+ * way 0 (D leaves): 1301. D takes way 1 (E leaves).
  */
 static void qlru_of_intels_l2_spares_the_line_just_used(void)
 {
@@ -227,8 +227,8 @@ static void qlru_of_intels_l2_spares_the_line_just_used(void)
 }
 
 /*
- * Ages: A 1, B 1, nothing grows after a fill. C: no 3 anywhere, so before the victim is sought all grow to 33; way 0 (A)
- * leaves: 13. A takes way 1 (B leaves): 11. Hit C: 01. B: grow by 2: 23, way 1 (A leaves). C hits.
+ * Ages: A 1, B 1, nothing grows after a fill. C: no 3 anywhere, so before the victim is sought all grow to 33; way 0
+ * (A) leaves: 13. A takes way 1 (B leaves): 11. Hit C: 01. B: grow by 2: 23, way 1 (A leaves). C hits.
  */
 static void qlru_may_age_on_misses_only(void)
 {
@@ -330,7 +330,7 @@ static void an_exclusive_level_holds_what_left_the_one_inside(void)
     release(&p);
 }
 
-/* Three lines in L1 and L2 together stay there forever; were L2 non-inclusive, three lines would not fit into its two. */
+/* Three lines stay in L1 and L2 together forever; were L2 non-inclusive, three lines would not fit into its two. */
 static void an_exclusive_pair_holds_as_much_as_both(void)
 {
     struct sim_machine m = two_levels(1, 2, SIM_EXCLUSIVE);
@@ -371,6 +371,9 @@ static void a_line_taken_unread_leaves_the_exclusive_level_outside(void)
     EXPECT(total(&p).memory_read_lines, 4);
     flush(&p);
     EXPECT(total(&p).memory_written_lines, 1);
+    EXPECT(total(&p).level[2].clean_fills, 4); /* A, B, C, D */
+    load(&p, 5);
+    EXPECT(total(&p).level[2].clean_fills, 5); /* A again */
     release(&p);
 }
 
@@ -443,7 +446,7 @@ static void a_store_of_a_whole_line_need_not_fetch_it(void)
     release(&p);
 }
 
-/* Four stores into line 1 wait in the only buffer until line 2 wants it; a load of 2 has that written, then reads it. */
+/* Four stores into line 1 wait in the only buffer until line 2 wants it; a load of 2 has it written, then reads it. */
 static void non_temporal_stores_combine(void)
 {
     struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
@@ -500,8 +503,8 @@ static void without_buffers_a_non_temporal_store_is_a_store(void)
 /* ---- classes ---- */
 
 /*
- * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2 0}. 0:
- * still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too: capacity.
+ * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2 0}.
+ * 0: still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too: capacity.
  */
 static void every_miss_has_one_of_three_reasons(void)
 {
@@ -722,8 +725,8 @@ static void slices_fold_the_line_number(void)
 /* ---- estimates ---- */
 
 /*
- * L1 of one line, L2 of two; loads of 1 2 1 1: two from memory, one from L2, one from L1, 4 bytes each. Nothing is dirty:
- * three lines went from L2 to L1, two from memory to L2.
+ * L1 of one line, L2 of two; loads of 1 2 1 1: two from memory, one from L2, one from L1, 4 bytes each. Nothing is
+ * dirty: three lines went from L2 to L1, two from memory to L2.
  */
 static void an_estimate_weighs_loads_and_bytes(void)
 {
@@ -804,7 +807,8 @@ static const struct test_case cases[] = {
     { "a victim under way is still inside", a_victim_under_way_is_still_inside },
     { "an exclusive level holds what left the one inside", an_exclusive_level_holds_what_left_the_one_inside },
     { "an exclusive pair holds as much as both", an_exclusive_pair_holds_as_much_as_both },
-    { "a line taken unread leaves the exclusive level outside", a_line_taken_unread_leaves_the_exclusive_level_outside },
+    { "a line taken unread leaves the exclusive level outside",
+      a_line_taken_unread_leaves_the_exclusive_level_outside },
     { "a write-through level stays clean", a_write_through_level_stays_clean },
     { "stores through the last level reach memory one by one", stores_through_the_last_level_reach_memory_one_by_one },
     { "without allocation a missing store goes past", without_allocation_a_missing_store_goes_past },

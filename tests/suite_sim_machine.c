@@ -258,8 +258,8 @@ static bool same_machine_options(const struct sim_machine *a, const struct sim_m
 {
     bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
                 a->page_bytes == b->page_bytes && a->page_seed == b->page_seed &&
-                a->combining_buffers == b->combining_buffers &&
-                a->has_software_prefetch == b->has_software_prefetch && a->n_tlbs == b->n_tlbs;
+                a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
+                a->n_tlbs == b->n_tlbs;
 
     for (size_t i = 0; same && i < a->n_tlbs; i++)
         same = !strcmp(a->tlb[i].name, b->tlb[i].name) && a->tlb[i].n_entries == b->tlb[i].n_entries &&
@@ -402,13 +402,13 @@ static void bad_options_are_reported_with_their_line(void)
         { MACHINE CACHE("L1") "[cache L2]\nsets = 4\nways = 1\nline = 32\nlatency_cycles = 1\ninclusion = inclusive\n",
           "FILE:14: an inclusive level's lines are smaller than those of a level inside, '[cache L2]'" },
         { MACHINE CACHE("L1") "store_fetch = partial\n[cache L2]\nsize = 4 KiB\n" REST "inclusion = inclusive\n",
-          "FILE:15: an inclusive level outside one with store_fetch = partial, which fills behind its back, '[cache L2]'" },
+          "FILE:15: an inclusive level outside one with store_fetch = partial, which fills behind its back, '[cache "
+          "L2]'" },
         { MACHINE "[cache L1]\nsets = 1\nways = 1\nline = 8 KiB\nlatency_cycles = 1\nindexing = physical\n",
           "FILE:9: a physically indexed line is larger than a page, '[cache L1]'" },
         { MACHINE "[tlb]\n", "FILE:4: bad name of a TLB, '[tlb]'" },
         { MACHINE "[tlb a]\nways = 1\n[tlb b]\n", "FILE:4: missing key 'entries', '[tlb a]'" },
-        { MACHINE "[tlb a]\nentries = 6\nways = 4\n[tlb b]\n",
-          "FILE:6: entries is not a multiple of ways, '[tlb a]'" },
+        { MACHINE "[tlb a]\nentries = 6\nways = 4\n[tlb b]\n", "FILE:6: entries is not a multiple of ways, '[tlb a]'" },
         { MACHINE "[tlb a]\nentries = 6\n[tlb a]\n", "FILE:6: duplicate section, '[tlb a]'" },
         { MACHINE "[tlb a]\nentries = 6\n[tlb b]\nentries = 6\n[tlb c]\n", "FILE:8: too many TLBs, '[tlb c]'" },
         { MACHINE "[tlb a]\nentries = 0\n", "FILE:5: must be at least 1, '0'" },
@@ -485,15 +485,18 @@ static void validate_names_the_level_and_the_fault(void)
     } bad[] = {
         { LEVEL("a", "lru", 0, 2, 64, 1), "no sets or no ways, 'sets 0, ways 2, line 64, latency 1, policy lru'" },
         { LEVEL("a", "lru", 4, 0, 64, 1), "no sets or no ways, 'sets 4, ways 0, line 64, latency 1, policy lru'" },
-        { LEVEL("a", "lru", 4, 2, 0, 1), "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
-        { LEVEL("a", "lru", 4, 2, 65, 1), "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 0, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 65, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
         { LEVEL("a", "lru", 4, 2, 1 << 22, 1),
           "line is too large, 'sets 4, ways 2, line 4194304, latency 1, policy lru'" },
         { LEVEL("a", "lru", UINT64_MAX, 2, 64, 1),
           "more lines than can be simulated, 'sets 18446744073709551615, ways 2, line 64, latency 1, policy lru'" },
         { LEVEL("a", "lru", 1, UINT32_MAX, 64, 1),
           "more lines than can be simulated, 'sets 1, ways 4294967295, line 64, latency 1, policy lru'" },
-        { LEVEL("a", "lru", 4, 2, 64, -1), "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 64, -1),
+          "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
         { LEVEL("a", "", 4, 2, 64, 1), "unknown policy, 'sets 4, ways 2, line 64, latency 1, policy '" },
     };
     char expected[WHY_BYTES], why[WHY_BYTES];
@@ -543,9 +546,7 @@ static void check_file(const char *path, const struct expected_level *level, dou
 
 static void the_machine_files_hold_what_their_sources_say(void)
 {
-    struct expected_level clx[] = { { 32 << 10, 8, 64, 5 },
-                                                 { 1 << 20, 16, 64, 14 },
-                                                 { 4 << 20, 16, 64, 50 } };
+    struct expected_level clx[] = { { 32 << 10, 8, 64, 5 }, { 1 << 20, 16, 64, 14 }, { 4 << 20, 16, 64, 50 } };
     static const struct expected_level p10[] = { { 32 << 10, 8, 128, 2 },
                                                  { 1 << 20, 8, 128, 10 },
                                                  { 4 << 20, 16, 128, 30 } };

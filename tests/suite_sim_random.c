@@ -158,7 +158,9 @@ static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
         .step_bytes = rng_below(3) ? rng_range(-line_bytes / 4, line_bytes / 4) : random_distance(line_bytes),
         .count = (uint32_t)rng_below(rng_below(4) ? 5 : 40),
         .access_bytes = 1 + (uint32_t)rng_below(widest),
-        .kind = (uint8_t)(rng_below(3) ? SIM_LOAD : one_in(2) ? SIM_STORE : rng_below(SIM_N_KINDS)),
+        .kind = (uint8_t)(rng_below(3) ? SIM_LOAD
+                          : one_in(2)  ? SIM_STORE
+                                       : rng_below(SIM_N_KINDS)),
         .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
         .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
     };
@@ -306,8 +308,7 @@ static void check_flow(const struct sim_machine *m, const struct sim_cell *sum, 
                          !l->is_write_through && !l->inclusion;
 
         if (is_simple && !k)
-            test_check(o->reads == c->read_misses + c->write_misses + c->prefetch_fills &&
-                           o->writes == c->write_backs,
+            test_check(o->reads == c->read_misses + c->write_misses + c->prefetch_fills && o->writes == c->write_backs,
                        "round %u: level %zu and the next do not agree on what went between them", round, k);
     }
 }
@@ -348,8 +349,8 @@ static void splitting_bursts_into_accesses_changes_nothing(void)
             sim_emit(sim_hierarchy_sink(whole), &run, 1, 3);
             one.count = 1;
             for (uint64_t a = 0; a < 3 * (uint64_t)run.count; a++) {
-                one.addr = run.addr + a / run.count * (uint64_t)run.step_bytes +
-                           a % run.count * (uint64_t)run.stride_bytes;
+                one.addr =
+                    run.addr + a / run.count * (uint64_t)run.step_bytes + a % run.count * (uint64_t)run.stride_bytes;
                 sim_emit(sim_hierarchy_sink(split), &one, 1, 1);
             }
         }
@@ -415,7 +416,8 @@ static void lru_never_misses_more_with_more_ways(void)
         for (uint32_t n_ways = 1; n_ways < 20; n_ways++) {
             uint64_t now = misses_with_ways(run, N_RUNS, n_sets, n_ways);
 
-            test_check(now <= before, "round %u: %" PRIu64 " misses with %u ways, more than before", round, now, n_ways);
+            test_check(now <= before, "round %u: %" PRIu64 " misses with %u ways, more than before", round, now,
+                       n_ways);
             before = now;
         }
     }
@@ -450,8 +452,10 @@ static void inclusive_levels_contain_and_exclusive_ones_exclude(void)
 
             sim_emit(sim_naive_sink(naive), &run, 1, 1);
             sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
-            holds = test_check(holds_what_it_must(naive, &m), "round %u, access %u: a line is where it must not be, or "
-                               "not where it must", round, i);
+            holds = test_check(holds_what_it_must(naive, &m),
+                               "round %u, access %u: a line is where it must not be, or "
+                               "not where it must",
+                               round, i);
         }
         same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 0);
         sim_hierarchy_free(h);
