@@ -4,7 +4,7 @@
  *
  *   use_line(level, set, line, keep, put)   looks a line up in its set, fills it if it is missing, makes it the most
  *                                           recently used, and leaves ((old or clean word) & keep) | put in its place
- *   merge_records(...)                      see below
+ *   HAS_COMPARE_BLOCK                       if it brings its own compare_block(), see compare_some()
  *
  * What makes it fast, each exact:
  *
@@ -20,10 +20,9 @@
  *    neither bring lines in nor push any out; under LRU the same hits done twice leave the sets as done once; and a
  *    dirty line's owner is that of the last store to it, the same store each time. Counts are multiplied.
  *
- * 4. Quiet runs. If all runs of a repetition found all their lines settled, or were placed anew and fell into sets
- *    that no other run's lines are in, then the runs that stay in their lines find them settled again in the next
- *    repetition, unless a run that moved touches one of their sets. The sets of the runs that stay are kept as a mask
- *    of 64 bits (set number mod 64: two sets sharing a bit only cost time).
+ * 4. Quiet runs. If after a repetition all lines of the runs that stay in them are settled, then those runs change
+ *    nothing in the next repetition either, unless a run that moves touches one of their sets. The sets of those that
+ *    stay are kept as a mask of 64 bits (set number mod 64: two sets sharing a bit only cost time).
  */
 #include <assert.h>
 
