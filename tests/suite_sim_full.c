@@ -192,7 +192,8 @@ static void every_32nd_fill_of_brrip_stays_longer(void)
 /*
  * 96 sets: period 3, so sets 2, 5, ... follow. The counter starts at 511: they fill as srrip, and ABCDB misses
  * throughout (A 2, B 2; C replaces A, making B 3; D replaces B). One fill of set 0 makes it 512: set 5 fills as brrip,
- * B stays. Two fills of set 1 make it 510: set 8 fills as srrip again.
+ * B stays. Two fills of set 1 make it 510: set 8 fills as srrip again, and so does set 11 after one more of set 0
+ * (511).
  */
 static void drrip_follows_the_better_side(void)
 {
@@ -204,6 +205,8 @@ static void drrip_follows_the_better_side(void)
     check_letters(&p, "ABCDB", "mmmmh", 5, 96);
     check_letters(&p, "AB", "mm", 1, 96);
     check_letters(&p, "ABCDB", "mmmmm", 8, 96);
+    check_letters(&p, "B", "m", 0, 96);
+    check_letters(&p, "ABCDB", "mmmmm", 11, 96);
     release(&p);
 }
 
