@@ -28,13 +28,20 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
-PROGRAMS := experiment bench tests
+SIM_PROGRAMS := $(patsubst sim/main_%.c,%,$(wildcard sim/main_*.c)) example
+PROGRAMS := experiment bench tests $(SIM_PROGRAMS)
 main_experiment := experiments/main_experiment.c
 main_bench := experiments/main_bench.c
 main_tests := tests/main.c
+main_example := sim/example.c
+$(foreach p,$(filter-out example,$(SIM_PROGRAMS)),$(eval main_$p := sim/main_$p.c))
 LDLIBS := -lhwloc -lpfm -ldl -lm
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)),$(wildcard $1/*.c $1/*/*.c))
+# The simulator's programs need no other library of the project.
+libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
+ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
+
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_%,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -45,12 +52,17 @@ ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring 
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize -fno-builtin,-fno-tree-vectorize -fno-tree-loop-distribute-patterns)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
+# The simulator's engine: the same, and what its vector searches need.
+engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
+engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
+file_flags = $(call ukr_flags,$1) $(call engine_flags,$1)
+
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call ukr_flags,$<) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -MMD -MP -c -o $@ $<
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$1))
@@ -75,13 +87,39 @@ $(BUILD)/logged.o: $(logged_objects)
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
 extra_libraries_tests := -lcunit
+extra_objects_cachesim = $(call objects,$(wildcard sim/cachesim_*.c))
+extra_objects_simbench = $(call objects,$(wildcard tests/sim_naive*.c))
 
 define program_rule
-$(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(LIBRARIES),$(call archive,$l))
+$(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
 	@echo "  LINK    $$@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(LDLIBS)
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $$@ $$^ $(extra_libraries_$1) $(call ldlibs,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
+
+# ---- the simulator as a library for others ----
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+ABI := 0
+public_headers := $(addprefix sim/,access.h hierarchy.h machine.h report.h reuse.h stackdist.h stats.h trace.h trace_binary.h trace_reader.h) $(wildcard sim/estimate.h)
+shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
+destination = $(DESTDIR)$(PREFIX)
+
+$(BUILD)/pic/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC PIC  $<"
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -fPIC -MMD -MP -c -o $@ $<
+
+$(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
+
+$(BUILD)/convsim.pc: Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: convsim' 'Description: exact simulator of memory hierarchies' 'Version: $(VERSION)' \
+	    'Requires.private: hwloc' 'Cflags: -I$${prefix}/include/convsim' 'Libs: -L$${prefix}/lib -lconvsim' 'Libs.private: -lm' >$@
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -104,10 +142,27 @@ figures: deps ## Draw the figures of an experiment again from its CSV files: mak
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
 
+install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(BUILD)/convsim.pc
+	$(Q)install -d $(addprefix $(destination)/,bin include/convsim/sim lib/pkgconfig share/convsim/machines share/man/man1)
+	$(Q)install $(BUILD)/cachesim $(destination)/bin/
+	$(Q)install -m 644 $(public_headers) $(destination)/include/convsim/sim/
+	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
+	$(Q)install -m 644 $(BUILD)/libconvsim.so.$(ABI) $(destination)/lib/
+	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
+	$(Q)install -m 644 $(BUILD)/convsim.pc $(destination)/lib/pkgconfig/
+	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
+	$(Q)install -m 644 sim/cachesim.1 $(destination)/share/man/man1/
+
+uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
+	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
+	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
+
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
+	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
 
 check: test
 
@@ -115,9 +170,33 @@ check-long: deps ## The same tests on 100 times as many random cases (about an h
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
-bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
+bench: deps ## Measure speed: micro-kernels, SConv against Base, replays, the simulator; ratios within one run
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
 	$(Q)$(BUILD)/bench
+	$(Q)$(BUILD)/simbench
+
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
+	$(Q)$(BUILD)/simbench
+
+FUZZ_SECONDS ?= 60
+FUZZ_CC := clang
+FUZZ_PARSERS := machine din lackey text binary
+FUZZ_BUILD := $(BUILD)-fuzz
+
+fuzz: deps ## Fuzz the parsers of machine files and traces, FUZZ_SECONDS=60 each (needs clang with libFuzzer)
+	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    $(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null || \
+	    { echo "fuzz: $(FUZZ_CC) cannot link libFuzzer; on Debian 12: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(FUZZ_BUILD) SAN=fuzzer-no-link,address,undefined \
+	    $(foreach p,$(FUZZ_PARSERS),$(FUZZ_BUILD)/fuzz_$p)
+	$(Q)cd $(FUZZ_BUILD) && for p in $(FUZZ_PARSERS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
+	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
+	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
+
+$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,tests/fuzz_targets.c) $(call archive,sim)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ -lhwloc -lm
 
 asan: ## The tests with AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address test
@@ -163,4 +242,4 @@ help: ## Show this
 	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all experiment figures test check check-long bench asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment figures test check check-long bench bench-sim install uninstall fuzz asan ubsan sanitize deps format format-check clean help

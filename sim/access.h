@@ -24,9 +24,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * What an access does. The last two mean something only to machines that say so (machine.h):
+ *
+ *   SIM_PREFETCH   a prefetch instruction: asks for the lines it covers without waiting for them. A machine without
+ *                  software_prefetch ignores it, whatever it covers
+ *   SIM_STORE_NT   a non-temporal store: goes past the caches through write-combining buffers. On a machine without
+ *                  combining_buffers it is an ordinary store
+ */
 enum sim_kind {
     SIM_LOAD,
     SIM_STORE,
+    SIM_PREFETCH,
+    SIM_STORE_NT,
+    SIM_N_KINDS,
 };
 
 enum {

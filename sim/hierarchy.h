@@ -19,6 +19,60 @@
  *               covered, in address order, each with its consequences before the next
  *   the end     dirty lines stay until sim_hierarchy_flush()
  *
+ * That is what a machine file gets by default. What it can ask for instead, level by level (the keys are in machine.h):
+ *
+ *   policy      Another choice of victim (replacement.h), which is told of every read or write: hit or fill.
+ *   write = through
+ *               A write does not dirty the line: what the write covers of it goes on as a write to the next level, or
+ *               to memory, after the line was fetched and before its victim is dealt with. A store that comes to memory
+ *               so counts as one of memory_stores, a write-back as memory_written_lines (of the last level's size).
+ *   allocate = no
+ *               A write that misses does not bring the line in; it goes on in the same way. Reads always bring it in.
+ *   store_fetch = partial
+ *               A store of the core that covers a whole line of the level and misses brings the line in unfetched.
+ *   inclusion = inclusive
+ *               Whatever line this level evicts leaves all levels inside, too (back-invalidation), before anything
+ *               else happens. Dirty copies are merged into the victim, which is then written back as dirty; its owner
+ *               is that of the innermost dirty copy, of several in one level the one of highest address. A victim of a
+ *               level inside that is still on its way out (until its write-back begins, after the fetch) counts as
+ *               being there. Levels inside must not have larger lines, nor fill unfetched (store_fetch = partial).
+ *   inclusion = exclusive
+ *               This level and the one directly inside never both hold a line; their lines are of one size. It is
+ *               filled by what the level inside evicts and by nothing else: dirty lines as write-backs, clean ones
+ *               as clean fills, both after the fetch that caused the eviction. A read that hits takes the line out,
+ *               and, if it was dirty, the level that the line goes to has it dirty, with its owner (whatever its write
+ *               policy). A read that misses goes on; a store, or a write-back that did not fit further inside, changes
+ *               a line that is here and else goes on. A level that takes a line unfetched (or as a clean fill) drops it
+ *               from the exclusive levels directly outside, uncounted: their copy is out of date.
+ *   indexing = physical, slices = N
+ *               The set comes from the physical address (pagemap.h) and from a hash (also there).
+ *   prefetch    The prefetchers of prefetch.h. The lines asked for wait in a queue, 64 at most (what finds it full is
+ *               dropped). When one line of an access, or a flush, has been dealt with, with all consequences, they
+ *               come in, in order, each with all its consequences: a line that is already there, or in a combining
+ *               buffer, changes nothing; any other is brought in as by a read of the tag and phase that asked, but
+ *               counted as a prefetch fill. Its read at the next level is an ordinary one there, which that level's
+ *               prefetchers see.
+ *   classify = 3c
+ *               Every read and write is also shown to a fully associative LRU cache with as many lines as the level,
+ *               which allocates, or gives lines up, by the level's rules; see stats.h. It knows nothing of prefetches
+ *               or invalidations.
+ *
+ * and for the machine as a whole:
+ *
+ *   software_prefetch = yes
+ *               SIM_PREFETCH reads, line by line, into the first level: a line that is there is refreshed, any other
+ *               comes in as a prefetch fill. It is no load and misses nothing at the first level.
+ *   combining_buffers = N
+ *               SIM_STORE_NT goes past the caches. The unit is the largest line of any level. For every unit that the
+ *               store touches, in address order: all its lines leave all levels, uncounted, their dirty bytes merging
+ *               into the unit's combining buffer. If it has none and there are N, the one in use longest is written to
+ *               memory first (memory_written_lines, tag of the last store into it). A load, store or heeded prefetch
+ *               instruction that touches buffered units first has these written, in address order; a flush writes all,
+ *               oldest first.
+ *   [tlb NAME]  Every load, store and heeded prefetch instruction looks up each page that it touches, in address order,
+ *               in the first TLB, and if it misses there in the second; the page is then in both. Page walks are not
+ *               memory accesses here.
+ *
  * A load that straddles two lines makes two reads at the first level but at most one load miss per level: it misses a
  * level if any read made on its behalf missed there. Fetches caused by a write-back into larger lines are reads of the
  * write-back's tag and never load misses.
@@ -42,13 +96,19 @@ struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 /* Counts so far; owned by h, valid until the next call on h. */
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h);
 
+/*
+ * 0, or -ENOMEM if there was not enough memory to classify misses (classify = 3c): their classes are then incomplete,
+ * everything else is right. sim_hierarchy_clear() resets it.
+ */
+int sim_hierarchy_error(const struct sim_hierarchy *h);
+
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h); /* keeps the caches' contents: a warm start */
 void sim_hierarchy_clear(struct sim_hierarchy *h);       /* empties the caches and the counts: a cold start */
 
 /*
  * Writes every dirty line back, level by level from the core outwards, counted in the given phase; lines become clean
- * and stay. Within a level: sets in ascending order, each from its next victim to its last (lru: least recently used
- * line first).
+ * and stay. Exclusive levels are passed by. Within a level: sets in ascending order, in each the least recently used
+ * line first; under policies other than lru, in order of the ways.
  */
 void sim_hierarchy_flush(struct sim_hierarchy *h, unsigned phase);
 

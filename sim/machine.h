@@ -5,33 +5,87 @@
  * hwloc). The file is a list of `key = value` lines under [machine] and one [cache NAME] section per level, ordered
  * from the core outwards; `#` starts a comment. Sizes take the suffixes KiB and MiB. See machines/clx4208.cfg.
  *
- *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core
- *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out: policy (lru)
+ *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core,
+ *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch
+ *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
+ *                 policy              see replacement.h (lru)
+ *                 seed                of policy random, any 64-bit number (0)
+ *                 inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive)
+ *                 write               back | through (back)
+ *                 allocate            yes | no: whether a write that misses brings the line in (yes)
+ *                 store_fetch         always | partial: whether a store that covers a whole line, misses and allocates
+ *                                     fetches it all the same (always)
+ *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
+ *                 indexing            virtual | physical: which address chooses the set (virtual)
+ *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
+ *                 hash                xor-fold, the only one (xor-fold)
+ *                 classify            none | 3c (none)
+ *                 bandwidth_bytes_per_cycle  for estimate.h (not stated)
+ *   [tlb NAME]    at most two, the one nearest the core first: entries; may be left out: ways (as many as entries)
  *
- * NAME is up to 15 letters, digits, '_' or '-'. A key or section may come once; a value may not be empty.
+ * What these do to a simulation is in hierarchy.h.
+ *
+ * NAME is up to 15 letters, digits, '_' or '-'. Names may repeat only between caches and TLBs. A key or section may
+ * come once; a value may not be empty.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 enum {
     SIM_MAX_LEVELS = 8,
+    SIM_MAX_TLBS = 2,
+    SIM_MAX_PREFETCHERS = 3,     /* one of each kind per level */
+    SIM_MAX_PREFETCH_LINES = 16, /* largest degree; the largest distance is 64 */
+    SIM_MAX_PREFETCH_DISTANCE = 64,
+    SIM_MAX_COMBINING_BUFFERS = 64,
+    SIM_MIN_PAGE_BYTES = 1 << 12,
+    SIM_MAX_PAGE_BYTES = 1 << 30,
     SIM_MAX_LINE_BYTES = 1 << 21,  /* a huge page, should the "cache" be a TLB */
     SIM_MAX_LEVEL_LINES = 1 << 28, /* 16 GiB of 64-byte lines; the simulator needs 8 bytes for each */
 };
 
+enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
+
+enum sim_prefetch_kind { SIM_PREFETCH_NONE, SIM_PREFETCH_NEXT_LINE, SIM_PREFETCH_STREAM, SIM_PREFETCH_STRIDE };
+
+struct sim_prefetch {
+    uint8_t kind;     /* enum sim_prefetch_kind; SIM_PREFETCH_NONE ends a level's list */
+    uint8_t degree;   /* lines asked for at once, 1..SIM_MAX_PREFETCH_LINES */
+    uint8_t distance; /* prefetch.h; 1..SIM_MAX_PREFETCH_DISTANCE */
+};
+
+/* All fields after latency_cycles: 0 is the default and what the plain engine does. */
 struct sim_level {
     char name[16];         /* "L1", ... */
-    char policy[16];       /* replacement policy; "lru" */
+    char policy[24];       /* replacement policy; "lru" */
     uint64_t n_sets;       /* any number >= 1, not only powers of two; at most SIM_MAX_LEVEL_LINES / n_ways */
     uint32_t n_ways;       /* >= 1 */
     uint32_t line_bytes;   /* a power of two, 1..SIM_MAX_LINE_BYTES; levels may differ */
     double latency_cycles; /* load-to-use latency of a hit in this level */
+    double bandwidth_bytes_per_cycle; /* towards the level inside; 0: not stated */
+    uint64_t seed;
+    uint32_t n_slices;          /* 0 and 1: not sliced */
+    uint8_t inclusion;          /* enum sim_inclusion, with respect to the levels inside; the first level has none */
+    bool is_write_through;      /* else write-back */
+    bool no_write_allocate;     /* a write that misses goes past */
+    bool no_full_store_fetch;   /* a store that covers the whole line does not fetch it */
+    bool is_physically_indexed; /* the set follows from the physical address */
+    bool is_classified;         /* count compulsory, capacity and conflict misses */
+    struct sim_prefetch prefetch[SIM_MAX_PREFETCHERS];
 };
 
+struct sim_tlb {
+    char name[16];
+    uint32_t n_entries; /* a multiple of n_ways */
+    uint32_t n_ways;    /* LRU within a set; set = page number mod (n_entries / n_ways) */
+};
+
+/* All fields after memory_latency_cycles: 0 is the default and what the plain engine does. */
 struct sim_machine {
     char name[64];
     char description[192]; /* one line, with the source of the numbers */
@@ -40,6 +94,13 @@ struct sim_machine {
     size_t n_levels;       /* >= 1 */
     struct sim_level level[SIM_MAX_LEVELS];
     double memory_latency_cycles;
+    double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
+    uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
+    uint64_t page_seed;                      /* which page map */
+    uint32_t combining_buffers;              /* for non-temporal stores; 0: those are ordinary stores */
+    bool has_software_prefetch;              /* prefetch instructions are heeded */
+    size_t n_tlbs;
+    struct sim_tlb tlb[SIM_MAX_TLBS];
 };
 
 /* Capacity of one level in bytes: sets * ways * line. */
@@ -47,6 +108,17 @@ static inline uint64_t sim_level_bytes(const struct sim_level *l)
 {
     return l->n_sets * l->n_ways * l->line_bytes;
 }
+
+static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
+{
+    return m->page_bytes ? m->page_bytes : SIM_MIN_PAGE_BYTES;
+}
+
+/*
+ * Whether all of m is the default that the plain engine simulates: LRU, non-inclusive, write-back, write-allocate,
+ * virtual indexing, and no prefetch, slices, classes, TLBs or combining buffers.
+ */
+bool sim_machine_is_plain(const struct sim_machine *m);
 
 /*
  * Reads and checks a machine file. Returns 0, or -errno with one line "path:line: what, value" in why[why_bytes]
@@ -65,7 +137,8 @@ int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes);
 
 /*
  * Checks what cannot be simulated: no levels, zero sizes, line not a power of two, unknown policy, more lines
- * than SIM_MAX_LEVEL_LINES, latencies that are negative or not finite. Returns 0 or -EINVAL with one line in why.
+ * than SIM_MAX_LEVEL_LINES, latencies that are negative or not finite, and what hierarchy.h says contradicts itself.
+ * Returns 0 or -EINVAL with one line in why.
  */
 int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_bytes);
 

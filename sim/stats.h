@@ -10,9 +10,18 @@
  *                    Counted once per load, as MEM_LOAD_RETIRED:Lx_MISS does, so load_misses / loads is the
  *                    paper's miss rate.
  *   write-back       a dirty victim leaving this level for the next one out
+ *   prefetch fill    a line that a prefetcher of this level, or a software prefetch at the first level, brought in; the
+ *                    requests it makes further out are ordinary reads there. Never a read, write or load miss here
+ *   useful, useless  a prefetched line met by its first read or write here; one that left before that. There is no
+ *                    count of late prefetches: without time, every prefetch is complete before the next access
+ *   compulsory, capacity, conflict
+ *                    every miss (read or write) of a level with classify = 3c is one of the three: the level was never
+ *                    asked for the line before; or a fully associative LRU cache of as many lines, asked the same,
+ *                    misses it too; or neither. So conflict is whatever sets, policy and invalidations cost
  *
  * Each count is kept per tag and phase. Requests carry the tag and phase of the access that caused them; a write-back
- * carries the tag of the store that last dirtied the line and the phase in which it is evicted.
+ * carries the tag of the store that last dirtied the line and the phase in which it is evicted. A useful or useless
+ * prefetch carries the tag of the access that caused the prefetch and the phase in which it turned out so.
  */
 #ifndef SIM_STATS_H
 #define SIM_STATS_H
@@ -30,6 +39,19 @@ struct sim_level_counts {
     uint64_t write_misses;
     uint64_t load_misses; /* load instructions not served by this level or any inside it */
     uint64_t write_backs; /* dirty lines sent outwards */
+    uint64_t clean_fills; /* of an exclusive level: clean lines taken over from the level inside; not reads or writes */
+    uint64_t back_invalidations; /* lines lost because an inclusive level further out evicted theirs */
+    uint64_t prefetch_fills;
+    uint64_t useful_prefetches;
+    uint64_t useless_prefetches;
+    uint64_t compulsory_misses; /* these three are 0 without classify = 3c */
+    uint64_t capacity_misses;
+    uint64_t conflict_misses;
+};
+
+struct sim_tlb_counts {
+    uint64_t uses; /* pages touched by accesses; of the second TLB: misses of the first */
+    uint64_t misses;
 };
 
 struct sim_cell { /* everything that is counted for one (tag, phase) */
@@ -38,8 +60,13 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
     uint64_t load_bytes;
     uint64_t store_bytes;
     struct sim_level_counts level[SIM_MAX_LEVELS];
-    uint64_t memory_read_lines; /* lines of the last level's size, fetched from memory */
-    uint64_t memory_written_lines;
+    uint64_t memory_read_lines;    /* lines of the last level's size, fetched from memory */
+    uint64_t memory_written_lines; /* write-backs that reached memory, and combined non-temporal stores */
+    uint64_t memory_stores;        /* stores that reached memory one by one, through write-through levels */
+    uint64_t memory_store_bytes;
+    uint64_t nt_stores;           /* of the stores: non-temporal ones, however the machine treats them */
+    uint64_t software_prefetches; /* prefetch instructions, whether or not the machine heeds them */
+    struct sim_tlb_counts tlb[SIM_MAX_TLBS];
 };
 
 struct sim_stats {

@@ -1,5 +1,17 @@
 /*
- * Sinks that look at accesses one by one: a callback, and a text file. For tests and for looking, not for speed.
+ * Sinks that look at accesses one by one: a callback, and a file in one of the trace formats. trace_reader.h reads such
+ * files back.
+ *
+ * Formats
+ *   text    L|S|P|N address bytes tag phase  load, store, prefetch, non-temporal store; the address in hexadecimal, the
+ *                                           rest decimal
+ *   din     label address bytes             label 0 load, 1 store; address and bytes in hexadecimal, as Dinero IV's
+ *                                           extended din has them
+ *   lackey   L address,bytes                as `valgrind --tool=lackey --trace-mem=yes` prints: L or S after a blank,
+ *                                           the address in hexadecimal, the rest decimal
+ *   binary  see trace_binary.h              compact; loses nothing
+ *
+ * din and lackey lose tags and phases, write non-temporal stores as stores, and leave prefetches out.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
@@ -8,6 +20,19 @@
 #include <stdio.h>
 
 #include "sim/access.h"
+#include "sim/trace_binary.h"
+
+enum sim_trace_format {
+    SIM_TRACE_TEXT,
+    SIM_TRACE_DIN,
+    SIM_TRACE_LACKEY,
+    SIM_TRACE_BINARY,
+    SIM_N_TRACE_FORMATS,
+};
+
+/* The format of that name ("text", ...): stores it and returns 0, or returns -EINVAL. */
+int sim_trace_format_find(const char *name, enum sim_trace_format *format);
+const char *sim_trace_format_name(enum sim_trace_format format);
 
 /* One access, out of its burst. */
 struct sim_access {
@@ -31,20 +56,20 @@ struct sim_expander {
 void sim_expander_init(struct sim_expander *x, void (*access)(void *ctx, const struct sim_access *a), void *ctx);
 
 /*
- * Writes every access as a line of text:
- *
- *     L|S address bytes tag phase        L for a load, S for a store; the address in hexadecimal, the rest decimal
- *
- * out stays the caller's. Writing stops at the first error; sim_trace_close() flushes out and returns 0 or that
- * error as -errno.
+ * Writes every access to a file. out stays the caller's. Writing stops at the first error; sim_trace_close() ends the
+ * trace (a binary one is not readable without it), flushes out, and returns 0 or that error as -errno.
  */
 struct sim_trace {
     struct sim_expander expander; /* first */
     FILE *out;
     int err;
+    enum sim_trace_format format;
+    struct sim_binary binary;
+    struct sim_run pending; /* binary: accesses that may grow into one record; count 0: none */
 };
 
-void sim_trace_init(struct sim_trace *t, FILE *out);
+void sim_trace_init(struct sim_trace *t, FILE *out); /* text */
+void sim_trace_init_as(struct sim_trace *t, FILE *out, enum sim_trace_format format);
 struct sim_sink *sim_trace_sink(struct sim_trace *t);
 int sim_trace_close(struct sim_trace *t);
 

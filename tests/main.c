@@ -15,7 +15,11 @@ extern const struct test_suite suite_exp_bench;
 extern const struct test_suite suite_exp_plot;
 extern const struct test_suite suite_sim_machine;
 extern const struct test_suite suite_sim_cache;
+extern const struct test_suite suite_sim_full;
 extern const struct test_suite suite_sim_random;
+extern const struct test_suite suite_sim_plain;
+extern const struct test_suite suite_sim_trace;
+extern const struct test_suite suite_sim_reuse;
 extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
 extern const struct test_suite suite_nest;
@@ -34,7 +38,11 @@ static const struct test_suite *const suites[] = {
     &suite_exp_plot,
     &suite_sim_machine,
     &suite_sim_cache,
+    &suite_sim_full,
     &suite_sim_random,
+    &suite_sim_plain,
+    &suite_sim_trace,
+    &suite_sim_reuse,
     &suite_kernels,
     &suite_csa,
     &suite_nest,

@@ -1,9 +1,11 @@
 /*
- * The semantics of sim/hierarchy.h and sim/stats.h, word for word and slowly: the oracle for the engine. It shares no
- * code with it. Same functions, same meaning; see sim/hierarchy.h.
+ * The semantics of sim/hierarchy.h, sim/replacement.h, sim/prefetch.h, sim/pagemap.h and sim/stats.h, word for word and
+ * slowly: the oracle for the engines. It shares no code with them. Same functions, same meaning; see sim/hierarchy.h.
  */
 #ifndef TESTS_SIM_NAIVE_H
 #define TESTS_SIM_NAIVE_H
+
+#include <stdbool.h>
 
 #include "sim/access.h"
 #include "sim/machine.h"
@@ -18,5 +20,9 @@ const struct sim_stats *sim_naive_stats(const struct sim_naive *s);
 void sim_naive_clear_stats(struct sim_naive *s);
 void sim_naive_clear(struct sim_naive *s);
 void sim_naive_flush(struct sim_naive *s, unsigned phase);
+
+/* Whether every line of level `inner` is in level `outer`, or (excludes) none is. Lines of one size. */
+bool sim_naive_includes(const struct sim_naive *s, size_t outer, size_t inner);
+bool sim_naive_excludes(const struct sim_naive *s, size_t outer, size_t inner);
 
 #endif

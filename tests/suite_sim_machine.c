@@ -184,7 +184,8 @@ static void bad_values_are_reported_with_their_line(void)
         { LATENCY("1.2.3"), "FILE:8: not a number, '1.2.3'" },
         { LATENCY("1e999"), "FILE:8: number too large, '1e999'" },
         { POLICY("plru"), "FILE:8: unknown policy, 'plru'" },
-        { POLICY("least_recently_used"), "FILE:8: longer than 15 characters, 'least_recently_used'" },
+        { POLICY("least_recently_used"), "FILE:8: unknown policy, 'least_recently_used'" },
+        { POLICY("the_least_recently_used_"), "FILE:8: longer than 23 characters, 'the_least_recently_used_'" },
         { MACHINE "gemm_core = abcdefghijklmnopqrstuvwxyz0123456\n",
           "FILE:4: longer than 31 characters, 'abcdefghijklmnopqrstuvwxyz0123456'" },
     };
@@ -239,18 +240,46 @@ static void a_long_message_is_cut(void)
     CU_ASSERT_EQUAL(sim_machine_read(&m, "/nonexistent/x.cfg", NULL, 0), -ENOENT);
 }
 
+#define LEVEL(n, p, sets, ways, line, latency)                                                                         \
+    {                                                                                                                  \
+        .name = n, .policy = p, .n_sets = sets, .n_ways = ways, .line_bytes = line, .latency_cycles = latency          \
+    }
+
+static bool same_options(const struct sim_level *x, const struct sim_level *y)
+{
+    return x->bandwidth_bytes_per_cycle == y->bandwidth_bytes_per_cycle && x->seed == y->seed &&
+           x->n_slices == y->n_slices && x->inclusion == y->inclusion && x->is_write_through == y->is_write_through &&
+           x->no_write_allocate == y->no_write_allocate && x->no_full_store_fetch == y->no_full_store_fetch &&
+           x->is_physically_indexed == y->is_physically_indexed && x->is_classified == y->is_classified &&
+           !memcmp(x->prefetch, y->prefetch, sizeof x->prefetch);
+}
+
+static bool same_machine_options(const struct sim_machine *a, const struct sim_machine *b)
+{
+    bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
+                a->page_bytes == b->page_bytes && a->page_seed == b->page_seed &&
+                a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
+                a->n_tlbs == b->n_tlbs;
+
+    for (size_t i = 0; same && i < a->n_tlbs; i++)
+        same = !strcmp(a->tlb[i].name, b->tlb[i].name) && a->tlb[i].n_entries == b->tlb[i].n_entries &&
+               a->tlb[i].n_ways == b->tlb[i].n_ways;
+    return same;
+}
+
 static bool same_machine(const struct sim_machine *a, const struct sim_machine *b)
 {
     bool same = !strcmp(a->name, b->name) && !strcmp(a->description, b->description) && !strcmp(a->ukr, b->ukr) &&
                 !strcmp(a->gemm_core, b->gemm_core) && a->n_levels == b->n_levels &&
-                a->memory_latency_cycles == b->memory_latency_cycles;
+                a->memory_latency_cycles == b->memory_latency_cycles && same_machine_options(a, b);
 
     for (size_t k = 0; same && k < a->n_levels; k++) {
         const struct sim_level *x = &a->level[k];
         const struct sim_level *y = &b->level[k];
 
         same = !strcmp(x->name, y->name) && !strcmp(x->policy, y->policy) && x->n_sets == y->n_sets &&
-               x->n_ways == y->n_ways && x->line_bytes == y->line_bytes && x->latency_cycles == y->latency_cycles;
+               x->n_ways == y->n_ways && x->line_bytes == y->line_bytes && x->latency_cycles == y->latency_cycles &&
+               same_options(x, y);
     }
     return same;
 }
@@ -278,7 +307,7 @@ static void what_is_printed_reads_back_the_same(void)
         .description = "1/3 of a cycle, 3 sets",
         .ukr = "u",
         .n_levels = 2,
-        .level = { { "a", "lru", 3, 1, 1, 1.0 / 3 }, { "b-2", "lru", 7, 16, 1 << 21, 1e9 } },
+        .level = { LEVEL("a", "lru", 3, 1, 1, 1.0 / 3), LEVEL("b-2", "lru", 7, 16, 1 << 21, 1e9) },
         .memory_latency_cycles = 0.1 + 0.2,
     };
 
@@ -287,11 +316,134 @@ static void what_is_printed_reads_back_the_same(void)
     check_round_trip(&m);
 }
 
+/* Every option that differs from its default, in one machine. */
+static void every_option_is_read_and_printed(void)
+{
+    static const char text[] =
+        "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 4.5\npage = 64 KiB\n"
+        "page_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = yes\n"
+        "[cache L1]\nsize = 1 KiB\n" REST "policy = tree-plru\nwrite = through\nallocate = no\nprefetch = next_line\n"
+        "bandwidth_bytes_per_cycle = 64\n"
+        "[cache L2]\nsize = 4 KiB\n" REST "policy = random\nseed = 7\ninclusion = inclusive\nstore_fetch = partial\n"
+        "prefetch = stride distance=3, stream degree=4 distance=20 , next_line degree=2\nindexing = physical\n"
+        "[cache L3]\nsize = 8 KiB\n" REST "policy = QLRU_H00_M1_R2_U1_UMO\ninclusion = exclusive\nslices = 4\n"
+        "hash = xor-fold\nclassify = 3c\n"
+        "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n";
+    static const struct sim_prefetch list[] = { { SIM_PREFETCH_STRIDE, 1, 3 },
+                                                { SIM_PREFETCH_STREAM, 4, 20 },
+                                                { SIM_PREFETCH_NEXT_LINE, 2, 0 } };
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+
+    if (!test_check(!read_text(&m, text, why), "%s", why))
+        return;
+    CU_ASSERT(m.memory_bandwidth_bytes_per_cycle == 4.5 && m.page_bytes == 65536 && m.page_seed == UINT64_MAX);
+    CU_ASSERT(m.combining_buffers == 10 && m.has_software_prefetch && m.n_tlbs == 2);
+    CU_ASSERT(m.level[0].is_write_through && m.level[0].no_write_allocate && !m.level[0].no_full_store_fetch);
+    CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_NEXT_LINE && m.level[0].prefetch[0].degree == 1);
+    CU_ASSERT(m.level[0].bandwidth_bytes_per_cycle == 64 && m.level[1].bandwidth_bytes_per_cycle == 0);
+    CU_ASSERT(m.level[1].seed == 7 && m.level[1].inclusion == SIM_INCLUSIVE && m.level[1].no_full_store_fetch);
+    CU_ASSERT(m.level[1].is_physically_indexed && !memcmp(m.level[1].prefetch, list, sizeof list));
+    CU_ASSERT(m.level[2].inclusion == SIM_EXCLUSIVE && m.level[2].n_slices == 4 && m.level[2].is_classified);
+    CU_ASSERT(m.tlb[0].n_entries == 64 && m.tlb[0].n_ways == 64 && m.tlb[1].n_ways == 12);
+    CU_ASSERT(!sim_machine_is_plain(&m));
+    check_round_trip(&m);
+}
+
+#define LEVEL2(rest) MACHINE CACHE("L1") "[cache L2]\nsize = 4 KiB\n" REST rest
+
+static void bad_options_are_reported_with_their_line(void)
+{
+    static const struct bad_file bad[] = {
+        { MACHINE "page = 48 KiB\n", "FILE:4: not a power of two, '48 KiB'" },
+        { MACHINE "page = 2 KiB\n", "FILE:4: must be at least 4096, '2 KiB'" },
+        { MACHINE "page = 2048 MiB\n", "FILE:4: number too large, '2048 MiB'" },
+        { MACHINE "page_seed = x\n", "FILE:4: not a whole number, 'x'" },
+        { MACHINE "page_seed = 1 KiB\n", "FILE:4: not a whole number, '1 KiB'" },
+        { MACHINE "combining_buffers = 65\n", "FILE:4: number too large, '65'" },
+        { MACHINE "software_prefetch = maybe\n", "FILE:4: expected no or yes, 'maybe'" },
+        { MACHINE "memory_bandwidth_bytes_per_cycle = 0\n", "FILE:4: must be more than 0, '0'" },
+        { LEVEL2("inclusion = strict\n"), "FILE:14: expected noninclusive, inclusive or exclusive, 'strict'" },
+        { LEVEL2("write = away\n"), "FILE:14: expected back or through, 'away'" },
+        { LEVEL2("allocate = 1\n"), "FILE:14: expected yes or no, '1'" },
+        { LEVEL2("store_fetch = never\n"), "FILE:14: expected always or partial, 'never'" },
+        { LEVEL2("indexing = real\n"), "FILE:14: expected virtual or physical, 'real'" },
+        { LEVEL2("hash = sum\n"), "FILE:14: expected xor-fold, 'sum'" },
+        { LEVEL2("classify = 4c\n"), "FILE:14: expected none or 3c, '4c'" },
+        { LEVEL2("slices = 3\n"), "FILE:14: not a power of two, '3'" },
+        { LEVEL2("slices = 64\n"), "FILE:14: the sets cannot be divided into that many slices, '[cache L2]'" },
+        { LEVEL2("seed = -1\n"), "FILE:14: negative number, '-1'" },
+        { LEVEL2("prefetch = next_page\n"), "FILE:14: expected none, next_line, stream or stride, 'next_page'" },
+        { LEVEL2("prefetch = stream,\n"), "FILE:14: expected none, next_line, stream or stride, ''" },
+        { LEVEL2("prefetch = stream, stream\n"), "FILE:14: duplicate prefetcher, 'stream'" },
+        { LEVEL2("prefetch = stream depth=1\n"), "FILE:14: not a parameter of this prefetcher, 'depth=1'" },
+        { LEVEL2("prefetch = next_line distance=1\n"), "FILE:14: not a parameter of this prefetcher, 'distance=1'" },
+        { LEVEL2("prefetch = stream degree=17\n"), "FILE:14: degree must be 1..16, 'degree=17'" },
+        { LEVEL2("prefetch = stream degree=0\n"), "FILE:14: degree must be 1..16, 'degree=0'" },
+        { LEVEL2("prefetch = stream degree=2x\n"), "FILE:14: degree must be 1..16, 'degree=2x'" },
+        { LEVEL2("prefetch = stride distance=65\n"), "FILE:14: distance must be 1..64, 'distance=65'" },
+        { LEVEL2("prefetch = stride distance=\n"), "FILE:14: not a whole number, ''" },
+        { LEVEL2("policy = QLRU_H12_M1_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H12_M1_R0_U0'" },
+        { LEVEL2("policy = QLRU_H01_M1_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H01_M1_R0_U0'" },
+        { LEVEL2("policy = QLRU_H11_M4_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H11_M4_R0_U0'" },
+        { LEVEL2("policy = QLRU_H11_M1_R0_U2\n"), "FILE:14: unknown policy, 'QLRU_H11_M1_R0_U2'" },
+        { LEVEL2("policy = QLRU_H11_M1_R0_U0_\n"), "FILE:14: unknown policy, 'QLRU_H11_M1_R0_U0_'" },
+        { LEVEL2("policy = QLRU_H11\n"), "FILE:14: unknown policy, 'QLRU_H11'" },
+        { MACHINE "[cache L1]\nsets = 4\nways = 3\nline = 64\nlatency_cycles = 1\npolicy = tree-plru\n",
+          "FILE:6: tree-plru needs a power of two ways, '[cache L1]'" },
+        { MACHINE CACHE("L1") "inclusion = inclusive\n",
+          "FILE:9: the first level has none inside to include or exclude, '[cache L1]'" },
+        { LEVEL2("inclusion = exclusive\nallocate = no\n"),
+          "FILE:15: an exclusive level takes every eviction, it cannot be without allocation, '[cache L2]'" },
+        { LEVEL2("prefetch = stream\ninclusion = exclusive\n"),
+          "FILE:14: an exclusive level is filled by evictions only, it cannot prefetch, '[cache L2]'" },
+        { MACHINE CACHE("L1") "[cache L2]\nsets = 4\nways = 1\nline = 128\nlatency_cycles = 1\ninclusion = exclusive\n",
+          "FILE:14: an exclusive level needs the line size of the level inside, '[cache L2]'" },
+        { MACHINE CACHE("L1") "[cache L2]\nsets = 4\nways = 1\nline = 32\nlatency_cycles = 1\ninclusion = inclusive\n",
+          "FILE:14: an inclusive level's lines are smaller than those of a level inside, '[cache L2]'" },
+        { MACHINE CACHE("L1") "store_fetch = partial\n[cache L2]\nsize = 4 KiB\n" REST "inclusion = inclusive\n",
+          "FILE:15: an inclusive level outside one with store_fetch = partial, which fills behind its back, '[cache "
+          "L2]'" },
+        { MACHINE "[cache L1]\nsets = 1\nways = 1\nline = 8 KiB\nlatency_cycles = 1\nindexing = physical\n",
+          "FILE:9: a physically indexed line is larger than a page, '[cache L1]'" },
+        { MACHINE "[tlb]\n", "FILE:4: bad name of a TLB, '[tlb]'" },
+        { MACHINE "[tlb a]\nways = 1\n[tlb b]\n", "FILE:4: missing key 'entries', '[tlb a]'" },
+        { MACHINE "[tlb a]\nentries = 6\nways = 4\n[tlb b]\n", "FILE:6: entries is not a multiple of ways, '[tlb a]'" },
+        { MACHINE "[tlb a]\nentries = 6\n[tlb a]\n", "FILE:6: duplicate section, '[tlb a]'" },
+        { MACHINE "[tlb a]\nentries = 6\n[tlb b]\nentries = 6\n[tlb c]\n", "FILE:8: too many TLBs, '[tlb c]'" },
+        { MACHINE "[tlb a]\nentries = 0\n", "FILE:5: must be at least 1, '0'" },
+    };
+
+    CHECK_BAD(bad);
+}
+
+static void validate_knows_the_options_too(void)
+{
+    static const struct sim_machine good = { .n_levels = 1, .level = { LEVEL("a", "lru", 4, 2, 64, 1) } };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good };
+
+    bad[0].level[0].inclusion = SIM_INCLUSIVE;
+    bad[1].level[0].n_slices = 8;
+    bad[2].level[0].prefetch[0] = (struct sim_prefetch){ SIM_PREFETCH_NEXT_LINE, 1, 1 };
+    bad[3].level[0].prefetch[0] = (struct sim_prefetch){ SIM_PREFETCH_STREAM, 17, 1 };
+    bad[4].level[0].prefetch[0] = (struct sim_prefetch){ 9, 1, 1 };
+    bad[5].page_bytes = 1 << 11;
+    bad[6].n_tlbs = 1;
+    bad[7].combining_buffers = SIM_MAX_COMBINING_BUFFERS + 1;
+    bad[8].level[0].bandwidth_bytes_per_cycle = -1;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char why[WHY_BYTES] = "";
+
+        test_check(sim_machine_validate(&bad[i], why, sizeof why) == -EINVAL && *why, "case %zu: \"%s\"", i, why);
+    }
+    CU_ASSERT(!sim_machine_validate(&good, NULL, 0) && sim_machine_is_plain(&good));
+}
+
 static void what_could_not_be_read_back_is_not_printed(void)
 {
     const struct sim_machine good = { .name = "m",
                                       .n_levels = 2,
-                                      .level = { { "a", "lru", 1, 1, 1, 1 }, { "b", "lru", 1, 1, 1, 1 } } };
+                                      .level = { LEVEL("a", "lru", 1, 1, 1, 1), LEVEL("b", "lru", 1, 1, 1, 1) } };
     struct sim_machine bad[] = { good, good, good, good, good, good, good };
     char text[1024] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
@@ -313,7 +465,7 @@ static void what_could_not_be_read_back_is_not_printed(void)
 
 static void printing_to_a_full_disk_fails(void)
 {
-    const struct sim_machine m = { .name = "m", .n_levels = 1, .level = { { "a", "lru", 1, 1, 1, 1 } } };
+    const struct sim_machine m = { .name = "m", .n_levels = 1, .level = { LEVEL("a", "lru", 1, 1, 1, 1) } };
     FILE *out = fopen("/dev/full", "w");
 
     if (!out) {
@@ -326,23 +478,26 @@ static void printing_to_a_full_disk_fails(void)
 
 static void validate_names_the_level_and_the_fault(void)
 {
-    const struct sim_level good = { "a", "lru", 4, 2, 64, 1 };
+    const struct sim_level good = LEVEL("a", "lru", 4, 2, 64, 1);
     const struct {
         struct sim_level level;
         const char *why;
     } bad[] = {
-        { { "a", "lru", 0, 2, 64, 1 }, "no sets or no ways, 'sets 0, ways 2, line 64, latency 1, policy lru'" },
-        { { "a", "lru", 4, 0, 64, 1 }, "no sets or no ways, 'sets 4, ways 0, line 64, latency 1, policy lru'" },
-        { { "a", "lru", 4, 2, 0, 1 }, "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
-        { { "a", "lru", 4, 2, 65, 1 }, "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
-        { { "a", "lru", 4, 2, 1 << 22, 1 },
+        { LEVEL("a", "lru", 0, 2, 64, 1), "no sets or no ways, 'sets 0, ways 2, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 0, 64, 1), "no sets or no ways, 'sets 4, ways 0, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 0, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 65, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 1 << 22, 1),
           "line is too large, 'sets 4, ways 2, line 4194304, latency 1, policy lru'" },
-        { { "a", "lru", UINT64_MAX, 2, 64, 1 },
+        { LEVEL("a", "lru", UINT64_MAX, 2, 64, 1),
           "more lines than can be simulated, 'sets 18446744073709551615, ways 2, line 64, latency 1, policy lru'" },
-        { { "a", "lru", 1, UINT32_MAX, 64, 1 },
+        { LEVEL("a", "lru", 1, UINT32_MAX, 64, 1),
           "more lines than can be simulated, 'sets 1, ways 4294967295, line 64, latency 1, policy lru'" },
-        { { "a", "lru", 4, 2, 64, -1 }, "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
-        { { "a", "", 4, 2, 64, 1 }, "unknown policy, 'sets 4, ways 2, line 64, latency 1, policy '" },
+        { LEVEL("a", "lru", 4, 2, 64, -1),
+          "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
+        { LEVEL("a", "", 4, 2, 64, 1), "unknown policy, 'sets 4, ways 2, line 64, latency 1, policy '" },
     };
     char expected[WHY_BYTES], why[WHY_BYTES];
 
@@ -391,9 +546,7 @@ static void check_file(const char *path, const struct expected_level *level, dou
 
 static void the_machine_files_hold_what_their_sources_say(void)
 {
-    static const struct expected_level clx[] = { { 32 << 10, 8, 64, 5 },
-                                                 { 1 << 20, 16, 64, 14 },
-                                                 { 4 << 20, 16, 64, 50 } };
+    struct expected_level clx[] = { { 32 << 10, 8, 64, 5 }, { 1 << 20, 16, 64, 14 }, { 4 << 20, 16, 64, 50 } };
     static const struct expected_level p10[] = { { 32 << 10, 8, 128, 2 },
                                                  { 1 << 20, 8, 128, 10 },
                                                  { 4 << 20, 16, 128, 30 } };
@@ -403,6 +556,9 @@ static void the_machine_files_hold_what_their_sources_say(void)
 
     check_file("sim/machines/clx4208.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
     check_file("sim/machines/power10.cfg", p10, 300, "f32_16x8__mma", "POWER10");
+    clx[2] = (struct expected_level){ 11 << 20, 11, 64, 50 };
+    check_file("sim/machines/clx4208-real.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
+    check_file("sim/machines/power10-victim.cfg", p10, 300, "f32_16x8__mma", "POWER10");
     check_file("sim/machines/toy.cfg", toy, 100, "", "");
 }
 
@@ -534,6 +690,9 @@ static const struct test_case cases[] = {
     { "sizes take suffixes", sizes_take_suffixes },
     { "bad structure is reported with its line", bad_structure_is_reported_with_its_line },
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
+    { "bad options are reported with their line", bad_options_are_reported_with_their_line },
+    { "every option is read and printed", every_option_is_read_and_printed },
+    { "validate knows the options too", validate_knows_the_options_too },
     { "a NUL byte is reported", a_nul_byte_is_reported },
     { "an overlong line is reported", an_overlong_line_is_reported },
     { "files that cannot be read are reported", files_that_cannot_be_read_are_reported },

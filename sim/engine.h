@@ -1,0 +1,54 @@
+/*
+ * What stands behind the facade (hierarchy.h): an engine is one way to simulate. All engines agree in every count on
+ * every machine that they can run; they differ in what they can and in how fast they do it. Internal: users of the
+ * simulator include hierarchy.h; tests include this to force an engine.
+ *
+ * An engine's object begins with a struct sim_hierarchy, so that a pointer to it is the facade's handle and accept()
+ * reaches it without a detour.
+ */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include <stdbool.h>
+
+#include "sim/access.h"
+#include "sim/hierarchy.h"
+#include "sim/machine.h"
+#include "sim/stats.h"
+
+struct sim_engine {
+    const char *name;
+
+    /* Whether the machine, which validates, asks for nothing that this engine lacks. */
+    bool (*can_run)(const struct sim_machine *m);
+
+    /* Builds an empty object with sink.accept set; the facade sets engine. Returns 0 or -errno with *h NULL. */
+    int (*create)(struct sim_hierarchy **h, const struct sim_machine *m);
+    void (*free)(struct sim_hierarchy *h); /* never NULL */
+
+    /* See record.h. NULL: each record becomes a burst. */
+    void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
+
+    /* Brings the counts up to date, should the engine defer them. */
+    const struct sim_stats *(*stats)(const struct sim_hierarchy *h);
+    void (*clear_stats)(struct sim_hierarchy *h);
+    void (*clear)(struct sim_hierarchy *h); /* caches and counts */
+    void (*flush)(struct sim_hierarchy *h, unsigned phase);
+};
+
+struct sim_hierarchy {
+    struct sim_sink sink; /* first: accept() finds the object around it */
+    const struct sim_engine *engine;
+    int err; /* what sim_hierarchy_error() says; 0 after clear */
+};
+
+/* Least recently used, non-inclusive, write-back, write-allocate, nothing else. */
+extern const struct sim_engine sim_engine_plain;
+
+/* Everything that hierarchy.h describes, on any machine that validates. */
+extern const struct sim_engine sim_engine_full;
+
+/* As sim_hierarchy_new, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
+int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Which frame a page of virtual memory is in: a bijection of page numbers that looks random, so that no two pages share
+ * a frame and no table is needed. Four rounds of a Feistel network over the bits of the page number:
+ *
+ *     n     bits of a page number, SIM_ADDRESS_BITS - log2(page size); low = n / 2 bits, high = the others
+ *     round i = 0..3:  i even: high ^= mix(low, i), i odd: low ^= mix(high, i), cut to the bits there are
+ *     mix(x, i)        the top 32 bits of splitmix64's output function of (x + seed * 0x9e3779b97f4a7c15 + i)
+ *
+ * splitmix64's output function: z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb;
+ * z ^= z >> 31.
+ */
+#ifndef SIM_PAGEMAP_H
+#define SIM_PAGEMAP_H
+
+#include <stdint.h>
+
+/* The physical address of a virtual one, below 2^SIM_ADDRESS_BITS both. */
+uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed);
+
+/*
+ * Slices: the set of a line in a level of n_slices (a power of two) slices of n_sets / n_slices sets each.
+ *
+ *     slice = XOR of all groups of log2(n_slices) bits of the line number
+ *     set   = slice * (n_sets / n_slices) + line mod (n_sets / n_slices)
+ *
+ * It spreads lines as evenly as the unpublished hashes of real parts are found to do, with other bits (Maurice et al.,
+ * RAID 2015, for Intel's: each slice bit is an XOR of many address bits).
+ */
+uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices);
+
+#endif

@@ -1,0 +1,26 @@
+#include "sim/replacement.h"
+
+#include <string.h>
+
+static const struct sim_replacement *const policies[] = {
+    &sim_replacement_lru,    &sim_replacement_fifo,  &sim_replacement_tree_plru, &sim_replacement_bit_plru,
+    &sim_replacement_random, &sim_replacement_srrip, &sim_replacement_brrip,     &sim_replacement_drrip,
+};
+
+const struct sim_replacement *sim_replacement_find(const char *name)
+{
+    struct sim_replacement_level unused;
+
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        if (!strcmp(policies[i]->name, name))
+            return policies[i];
+    }
+    return sim_replacement_parse_qlru(name, &unused) ? &sim_replacement_qlru : NULL;
+}
+
+void sim_replacement_level_init(struct sim_replacement_level *l, const char *name, uint32_t n_ways, uint64_t n_sets,
+                                uint64_t seed)
+{
+    *l = (struct sim_replacement_level){ .n_ways = n_ways, .n_sets = n_sets, .random = seed, .selector = 511 };
+    sim_replacement_parse_qlru(name, l);
+}

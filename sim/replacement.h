@@ -1,0 +1,94 @@
+/*
+ * Replacement policies of the full engine: which way of a full set makes room. One file each (replacement_<name>.c),
+ * looked up by name. (The plain engine has LRU built in.)
+ *
+ * A cache numbers the ways of a set from 0 and tells the policy what happens to them; the policy keeps what it
+ * remembers in words of its own, set_words() per set, and may keep more per level in struct sim_replacement_level.
+ * Filling takes the invalid way of lowest index (highest for a policy that fills_last), without asking the policy.
+ *
+ *   name           on a hit               on a fill              victim
+ *   lru            youngest               youngest               oldest
+ *   fifo           nothing                youngest               oldest
+ *   tree-plru      tree points away       tree points away       where the tree points; ways a power of two
+ *   bit-plru       bit set (*)            bit set (*)            lowest way whose bit is clear      [Malamy 1994; NRU]
+ *   random         nothing                nothing                way (r mod ways), r the next number of splitmix64,
+ *                                                                seeded with the level's seed       [Steele 2014]
+ *   srrip          value 0                value 2                lowest way of value 3, after adding 1 to all until
+ *                                                                there is one                       [Jaleel 2010]
+ *   brrip          value 0                value 3, but 2 on      as srrip
+ *                                         every 32nd fill of
+ *                                         the level
+ *   drrip          value 0                as the set's side says as srrip
+ *   QLRU_H.._M._R._U.[_UMO]               see replacement_qlru.c                                    [Abel 2020]
+ *
+ *   (*) and if that sets the last clear bit, all others are cleared (a set of one way keeps its bit).
+ *
+ * drrip: the sets whose index is 0 modulo p always fill as srrip, those of index 1 modulo p always as
+ * brrip, p = max(2, sets / 32). A counter of 10 bits starts at 511, goes up on a fill of the first kind and down on a
+ * fill of the second, and stays within 0..1023. The other sets fill as brrip while it is above 511. The level's count
+ * to 32 counts the fills made as brrip.
+ *
+ * Sources: Malamy, Patel, Hayes, US patent 5,353,425 (1994); Steele, Lea, Flood, Fast splittable pseudorandom number
+ * generators, OOPSLA 2014; Jaleel, Theobald, Steely, Emer, High performance cache replacement using re-reference
+ * interval prediction, ISCA 2010 (2-bit values, hit priority); Abel, Reineke, nanoBench, ISPASS 2020.
+ */
+#ifndef SIM_REPLACEMENT_H
+#define SIM_REPLACEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a policy needs to know of its level, and remembers of it as a whole. */
+struct sim_replacement_level {
+    uint32_t n_ways;
+    uint64_t n_sets;
+    uint64_t random;   /* state of the generator */
+    uint64_t clock;    /* uses so far */
+    uint32_t n_far;    /* fills as brrip, modulo 32 */
+    uint32_t selector; /* of drrip */
+    uint8_t param[5];  /* of qlru: H's two digits, M, R, U */
+    bool updates_on_miss_only;
+};
+
+struct sim_replacement {
+    const char *name;
+    bool needs_power_of_two_ways;
+
+    size_t (*set_words)(uint32_t n_ways);
+    void (*clear)(const struct sim_replacement_level *l, uint64_t *set); /* all ways invalid */
+    void (*hit)(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
+    void (*fill)(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way);
+    void (*miss)(struct sim_replacement_level *l, uint64_t *set);       /* before victim and fill; NULL: nothing */
+    uint32_t (*victim)(struct sim_replacement_level *l, uint64_t *set); /* all ways are valid */
+    void (*invalidate)(struct sim_replacement_level *l, uint64_t *set, uint32_t way); /* NULL: nothing */
+};
+
+extern const struct sim_replacement sim_replacement_lru, sim_replacement_fifo, sim_replacement_tree_plru,
+    sim_replacement_bit_plru, sim_replacement_random, sim_replacement_srrip, sim_replacement_brrip,
+    sim_replacement_drrip, sim_replacement_qlru;
+
+/* The policy of that name, or NULL. */
+const struct sim_replacement *sim_replacement_find(const char *name);
+
+/* Fills in the level's memory as the name, seed and geometry say. The name must be one that find() knows. */
+void sim_replacement_level_init(struct sim_replacement_level *l, const char *name, uint32_t n_ways, uint64_t n_sets,
+                                uint64_t seed);
+
+/* Whether the highest invalid way is filled first. */
+static inline bool sim_replacement_fills_last(const struct sim_replacement_level *l)
+{
+    return l->param[3] == 2;
+}
+
+/* Reads "QLRU_H11_M1_R0_U0" into l->param and l->updates_on_miss_only. Returns whether it is one. */
+bool sim_replacement_parse_qlru(const char *name, struct sim_replacement_level *l);
+
+/* Shared by the rrip files: one byte per way. */
+size_t sim_replacement_rrip_words(uint32_t n_ways);
+void sim_replacement_rrip_clear(const struct sim_replacement_level *l, uint64_t *set);
+void sim_replacement_rrip_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
+uint32_t sim_replacement_rrip_victim(struct sim_replacement_level *l, uint64_t *set);
+uint8_t sim_replacement_brrip_value(struct sim_replacement_level *l); /* of the next fill made as brrip */
+
+#endif

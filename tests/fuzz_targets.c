@@ -1,0 +1,172 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine.h"
+#include "sim/trace_reader.h"
+#include "tests/fuzz_targets.h"
+
+enum {
+    MANY_ACCESSES =
+        20000, /* traces of more are not written again: a few bytes of a binary one can stand for billions */
+    SMALL_BLOCK_BYTES = 64,
+};
+
+static bool complain(const char *what, const char *value)
+{
+    fprintf(stderr, "fuzz: %s, '%s'\n", what, value);
+    return false;
+}
+
+/* A message is one line that starts with the input's name. */
+static bool is_message(const char *why, const char *name)
+{
+    return !strncmp(why, name, strlen(name)) && why[strlen(name)] == ':' && !strchr(why, '\n');
+}
+
+/* A file that holds these bytes, to be read from the start. */
+static FILE *file_of(const void *data, size_t size)
+{
+    FILE *f = tmpfile();
+
+    if (!f || fwrite(data, 1, size, f) != size || fflush(f) || fseek(f, 0, SEEK_SET)) {
+        perror("fuzz: cannot write a temporary file");
+        exit(1);
+    }
+    return f;
+}
+
+/* ---- machine files ---- */
+
+static bool reads_machine_back(const struct sim_machine *m)
+{
+    struct sim_machine again;
+    char path[64], why[512];
+    FILE *f = tmpfile();
+    bool same;
+
+    if (!f || sim_machine_print(m, f) || fflush(f))
+        return complain("a machine that was read cannot be printed", m->name);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+    same = !sim_machine_read(&again, path, why, sizeof why) && !memcmp(&again, m, sizeof again);
+    fclose(f);
+    return same || complain("a machine differs after being printed and read", m->name);
+}
+
+bool fuzz_machine(const uint8_t *data, size_t size)
+{
+    struct sim_machine m;
+    char path[64], why[512] = "";
+    FILE *f = file_of(data, size);
+    int err;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+    err = sim_machine_read(&m, path, why, sizeof why);
+    fclose(f);
+    if (err)
+        return is_message(why, path) || complain("not a message", why);
+    return reads_machine_back(&m);
+}
+
+/* ---- traces ---- */
+
+/* What a trace came to. */
+struct outcome {
+    int err;
+    char why[256];
+    uint64_t n_accesses;
+    uint64_t digest; /* of the accesses in order, unless there are many */
+};
+
+static void digest_access(void *ctx, const struct sim_access *a)
+{
+    const uint64_t words[] = { a->addr, a->bytes, (uint64_t)a->kind << 16 | (uint64_t)a->tag << 8 | a->phase };
+    uint64_t *digest = ctx;
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        *digest = (*digest ^ words[i]) * 0x100000001b3u;
+}
+
+static struct outcome read_trace(FILE *in, enum sim_trace_format format, size_t block_bytes, struct sim_sink *copy)
+{
+    const struct sim_trace_options options = { .format = format, .has_fetches = true, .block_bytes = block_bytes };
+    struct outcome o = { .digest = 0xcbf29ce484222325u };
+    struct sim_expander x;
+    struct sim_trace_reader *r;
+    struct sim_run run[3];
+    size_t n = 1;
+
+    sim_expander_init(&x, digest_access, &o.digest);
+    if (sim_trace_reader_new(&r, in, "trace", &options))
+        exit(1);
+    while (!o.err && n) {
+        o.err = sim_trace_reader_next(r, run, sizeof run / sizeof run[0], &n, o.why, sizeof o.why);
+        if (sim_trace_reader_counts(r).accesses > MANY_ACCESSES)
+            continue;
+        sim_emit(&x.sink, run, n, 1);
+        if (copy)
+            sim_emit(copy, run, n, 1);
+    }
+    o.n_accesses = sim_trace_reader_counts(r).accesses;
+    sim_trace_reader_free(r);
+    return o;
+}
+
+static bool same_outcome(const struct outcome *a, const struct outcome *b)
+{
+    return a->err == b->err && a->n_accesses == b->n_accesses && a->digest == b->digest;
+}
+
+/* Reads in small blocks, copying into a binary trace; the copy must come to the same. */
+static bool survives_copy(FILE *in, enum sim_trace_format format, const struct outcome *whole)
+{
+    struct outcome small, again;
+    struct sim_trace t;
+    FILE *copy = tmpfile();
+
+    if (!copy || fseek(in, 0, SEEK_SET))
+        exit(1);
+    sim_trace_init_as(&t, copy, SIM_TRACE_BINARY);
+    small = read_trace(in, format, SMALL_BLOCK_BYTES, sim_trace_sink(&t));
+    if (!same_outcome(whole, &small) && !strstr(small.why, "too long"))
+        return complain("small blocks change the trace", small.why);
+    if (sim_trace_close(&t) || fseek(copy, 0, SEEK_SET))
+        exit(1);
+    again = read_trace(copy, SIM_TRACE_BINARY, 0, NULL);
+    fclose(copy);
+    if (small.err || small.n_accesses > MANY_ACCESSES)
+        return true;
+    return same_outcome(&small, &again) || complain("a trace differs after being written and read", again.why);
+}
+
+static bool fuzz_trace(enum sim_trace_format format, const uint8_t *data, size_t size)
+{
+    FILE *in = file_of(data, size);
+    struct outcome whole = read_trace(in, format, 0, NULL);
+    bool holds = !whole.err || is_message(whole.why, "trace") || complain("not a message", whole.why);
+
+    holds = holds && survives_copy(in, format, &whole);
+    fclose(in);
+    return holds;
+}
+
+bool fuzz_text(const uint8_t *data, size_t size)
+{
+    return fuzz_trace(SIM_TRACE_TEXT, data, size);
+}
+
+bool fuzz_din(const uint8_t *data, size_t size)
+{
+    return fuzz_trace(SIM_TRACE_DIN, data, size);
+}
+
+bool fuzz_lackey(const uint8_t *data, size_t size)
+{
+    return fuzz_trace(SIM_TRACE_LACKEY, data, size);
+}
+
+bool fuzz_binary(const uint8_t *data, size_t size)
+{
+    return fuzz_trace(SIM_TRACE_BINARY, data, size);
+}

@@ -1,0 +1,20 @@
+/*
+ * What fuzzing tries on each parser: any bytes at all are either read or refused with one line that names the place,
+ * and what was read survives being written and read again. `make fuzz` runs them on libFuzzer's inputs
+ * (tests/fuzz_main.c), `make test` on the corpus that it left (tests/corpus).
+ */
+#ifndef TESTS_FUZZ_TARGETS_H
+#define TESTS_FUZZ_TARGETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True if the above holds for these bytes; else false, after one line on stderr. */
+bool fuzz_machine(const uint8_t *data, size_t size);
+bool fuzz_text(const uint8_t *data, size_t size);
+bool fuzz_din(const uint8_t *data, size_t size);
+bool fuzz_lackey(const uint8_t *data, size_t size);
+bool fuzz_binary(const uint8_t *data, size_t size);
+
+#endif
