@@ -16,6 +16,13 @@ const char *exp_count_name(enum exp_count c)
     return names[c];
 }
 
+const char *exp_cache_state_name(enum exp_cache_state s)
+{
+    static const char *const names[] = { "cold", "warm", "network" };
+
+    return names[s];
+}
+
 static size_t count_bits(unsigned bits)
 {
     return bits ? 1 + count_bits(bits & (bits - 1)) : 0;

@@ -28,6 +28,15 @@ enum exp_count {
 
 const char *exp_count_name(enum exp_count c);
 
+/* What the caches hold when a layer starts. */
+enum exp_cache_state {
+    EXP_COLD,    /* nothing */
+    EXP_WARM,    /* what the same algorithm left on the same tensors */
+    EXP_NETWORK, /* what the layer before left: replayed in network order; timed after sweeping, with the input written */
+};
+
+const char *exp_cache_state_name(enum exp_cache_state s);
+
 struct exp_measured {
     const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
     uint64_t *sample_ns;     /* [n_samples], in the order of the repetitions */

@@ -6,6 +6,7 @@
 
 #include "experiments/exp_stats.h"
 #include "experiments/exp_totals.h"
+#include "sim/estimate.h"
 
 #define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
 
@@ -137,7 +138,7 @@ PUT(put_source)
         return;
     }
     snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC, %s; counts: %s", strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
-             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->is_warm ? "warm" : "cold",
+             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, exp_cache_state_name(row->r->cache),
              *info->counter_source ? info->counter_source : *info->software_source ? info->software_source : "none");
     exp_csv_string(csv, column, text);
 }
@@ -178,6 +179,17 @@ PUT(put_tiles_served)
 {
     if (is_simulated(csv, column, row))
         exp_csv_double(csv, column, exp_loads_served(&row->c->simulated.stats, &row->tiles, arg));
+}
+
+PUT(put_cycles)
+{
+    struct sim_estimate e;
+
+    (void)arg;
+    if (!is_simulated(csv, column, row))
+        return;
+    sim_estimate(&e, &row->r->e->setup->machine, &row->sum);
+    exp_csv_double(csv, column, e.sconv_eq6_cycles);
 }
 
 #define PROBLEM(field) put_problem, offsetof(struct conv_problem, field)
@@ -259,6 +271,8 @@ static const struct exp_layer_column columns[] = {
     { { "plan_r", "filters", "base: block of filters, R", "OpenBLAS" }, BLOCKING(r) },
     { { "measured_instructions", "instructions", "retired, of one run", "perf_event" }, put_count, EXP_INSTRUCTIONS },
     { { "measured_cycles", "cycles", "core cycles, of one run", "perf_event" }, put_count, EXP_CYCLES },
+    { { "simulated_cycles", "cycles", "Eq. 6 with the simulated counts: loads served by L2, L3, memory times their latencies", "replay" },
+      put_cycles, 0 },
     { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" }, put_count,
       EXP_PAGE_FAULTS },
 };

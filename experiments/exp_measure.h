@@ -4,7 +4,8 @@
  * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
  * replayed. The algorithms take turns, repetition by repetition, after one untimed round. Cold (the default): before
  * each repetition a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
- * Warm: one untimed run of the same algorithm directly before each timed one. Counters, where the machine has them,
+ * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
+ * algorithm directly before each timed one. Counters, where the machine has them,
  * count runs of their own, so that reading them costs no time in the samples.
  */
 #ifndef EXPERIMENTS_EXP_MEASURE_H
@@ -19,7 +20,7 @@
 struct exp_measure_options {
     unsigned n_reps;          /* timed repetitions, >= 1 */
     unsigned n_threads;       /* for the verification */
-    bool is_warm;
+    enum exp_cache_state cache;
     const char *groups_dir;   /* counters/groups */
 };
 

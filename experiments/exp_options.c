@@ -12,8 +12,8 @@ enum kind { TEXT, NUMBER, WORD };
 struct option {
     const char *name;
     enum kind kind;
-    size_t offset;         /* of the field; TEXT: const char *, NUMBER: unsigned, WORD: bool */
-    const char *words[2];  /* WORD: false, true */
+    size_t offset;         /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
+    const char *words[3];  /* WORD: the values 0, 1, 2 */
     const char *help;
 };
 
@@ -27,7 +27,7 @@ static const struct option options[] = {
     { "REPS", NUMBER, FIELD(reps), { 0 }, "timed repetitions (default 10)" },
     { "JOBS", NUMBER, FIELD(jobs), { 0 }, "threads for verification and replay (default: all cores); timing uses one" },
     { "TIMING", WORD, FIELD(timing), { "0", "1" }, "0 = replay only" },
-    { "CACHE", WORD, FIELD(is_warm), { "cold", "warm" }, "caches at the start of each run and replay: cold (default) or warm" },
+    { "CACHE", WORD, FIELD(cache), { "cold", "warm", "network" }, "caches at the start of each layer: cold (default), warm, network" },
     { "FILTERS", WORD, FIELD(packs_filters), { "ahead", "run_time" }, "when SConv packs filters: ahead (default) or run_time" },
     { "UKR", TEXT, FIELD(ukr), { 0 }, "SConv's micro-kernel (default: the machine's, else the widest this CPU runs)" },
     { "CORE", TEXT, FIELD(core), { 0 }, "OpenBLAS core that is replayed (default: the machine's, else the one in use)" },
@@ -71,13 +71,14 @@ static int read_value(struct exp_options *o, const struct option *opt, const cha
         return 0; /* an empty variable is an unset one */
     if (opt->kind == NUMBER)
         return read_number(opt->name, text, field, why, why_bytes);
-    for (int i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 3 && opt->words[i]; i++) {
         if (!strcmp(text, opt->words[i])) {
-            *(bool *)field = i;
+            *(unsigned *)field = i;
             return 0;
         }
     }
-    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s or %s, not '%s'", opt->name, opt->words[0], opt->words[1], text);
+    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s%s%s or %s, not '%s'", opt->name, opt->words[0],
+                    opt->words[2] ? ", " : "", opt->words[2] ? opt->words[1] : "", opt->words[opt->words[2] ? 2 : 1], text);
 }
 
 static int read_argument(struct exp_options *o, const char *arg, char *why, size_t why_bytes)
@@ -107,7 +108,7 @@ int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, s
         .redraw = "",
         .reps = 10,
         .jobs = cores > 0 ? (unsigned)cores : 1,
-        .timing = true,
+        .timing = 1,
     };
     for (int i = 1; i < argc; i++) {
         int err = 0;

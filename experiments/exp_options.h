@@ -18,9 +18,9 @@ struct exp_options {
     const char *redraw;   /* a result folder whose figures are to be drawn again; "" = run an experiment */
     unsigned reps;        /* >= 1 */
     unsigned jobs;        /* threads, >= 1 */
-    bool timing;
-    bool is_warm;
-    bool packs_filters;
+    unsigned timing;        /* 0 or 1 */
+    unsigned cache;         /* enum exp_cache_state */
+    unsigned packs_filters; /* 0 or 1 */
     bool documents;       /* print the columns and stop */
     bool helps;           /* print the usage and stop */
 };

@@ -24,32 +24,30 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     return r->replay.base.step(&r->replay.base, s);
 }
 
-static int replay_case(struct exp_case *c, const struct sim_machine *m, bool is_warm, const struct exp_pool *pool)
+/* Replays one case through h, with tensors where bind says; its counts become the case's. */
+static int replay_through(struct exp_case *c, struct sim_hierarchy *h, const struct conv_binding *bind,
+                          const struct exp_pool *pool)
 {
     struct stoppable r = { .base.step = step_unless_stopped, .pool = pool };
-    struct sim_hierarchy *h;
-    int err = sim_hierarchy_new(&h, m);
+    int err;
 
-    if (err)
-        return err;
     conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
-    if (is_warm) {
-        err = conv_nest_run(&c->plan, &r.base);
-        sim_hierarchy_clear_stats(h);
-    }
+    if (bind)
+        r.replay.bind = *bind;
+    sim_hierarchy_clear_stats(h);
+    err = conv_nest_run(&c->plan, &r.base);
     if (!err)
-        err = conv_nest_run(&c->plan, &r.base);
+        err = sim_hierarchy_error(h);
     if (!err) {
         c->simulated.stats = *sim_hierarchy_stats(h);
         c->simulated.why_not = NULL;
     }
-    sim_hierarchy_free(h);
     return err;
 }
 
 struct replay_all {
     struct exp_experiment *e;
-    bool is_warm;
+    enum exp_cache_state cache;
     struct exp_progress *progress;
 };
 
@@ -58,35 +56,104 @@ double exp_replay_weight(const struct exp_case *c)
     return 0.65 * conv_macs(&c->layer->problem);
 }
 
-static int job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+static void begin(const struct replay_all *all, const struct exp_case *c)
+{
+    exp_progress_begin(all->progress, (size_t)(c->layer - all->e->model->layer) + 1, c->layer->name, "replaying");
+}
+
+/* ---- each layer by itself ---- */
+
+static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
 {
     struct replay_all *all = ctx;
     struct exp_case *c = &all->e->cases[index];
-    int err = 0;
+    struct sim_hierarchy *h;
+    int err;
 
     (void)thread;
     c->simulated.why_not = c->algo->why_not_replay(all->e->setup);
     if (c->simulated.why_not || c->same_as != index)
         return 0;
-    exp_progress_begin(all->progress, (size_t)(c->layer - all->e->model->layer) + 1, c->layer->name, "replaying");
-    err = replay_case(c, &all->e->setup->machine, all->is_warm, pool);
+    begin(all, c);
+    err = sim_hierarchy_new(&h, &all->e->setup->machine);
+    if (err)
+        return err;
+    if (all->cache == EXP_WARM)
+        err = replay_through(c, h, NULL, pool);
+    if (!err)
+        err = replay_through(c, h, NULL, pool);
+    sim_hierarchy_free(h);
     exp_progress_step(all->progress, exp_replay_weight(c));
     return err;
 }
 
-int exp_replay_all(struct exp_experiment *e, bool is_warm, unsigned n_threads, struct exp_progress *progress, char *why,
-                   size_t why_bytes)
+static void copy_identical(struct exp_experiment *e)
 {
-    struct replay_all all = { e, is_warm, progress };
-    int err = exp_pool_run(e->n_cases, n_threads, job, &all, exp_interrupted, NULL);
-
-    if (err)
-        return exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while replaying" : "out of memory while replaying");
     for (size_t i = 0; i < e->n_cases; i++) {
         if (e->cases[i].same_as != i) {
             e->cases[i].simulated = e->cases[e->cases[i].same_as].simulated;
             e->cases[i].simulated.is_copy = true;
         }
     }
+}
+
+/* ---- a whole network ---- */
+
+/* Each layer's tensors in a region of their own, common buffers in one before them. */
+#define LAYER_REGION ((uint64_t)1 << 40)
+
+/* Where a layer's tensors are; previous_output is where the layer before wrote, 0 for the first. */
+static struct conv_binding network_binding(const struct exp_case *c, size_t layer, const struct exp_case *previous,
+                                           uint64_t previous_output)
+{
+    struct conv_binding bind = conv_bind(&c->plan.layout, (layer + 1) * LAYER_REGION);
+
+    bind.addr[CONV_PACKED_INPUT] = CONV_REPLAY_BASE;
+    bind.addr[CONV_IM2COL] = CONV_REPLAY_BASE + LAYER_REGION / 4;
+    if (c->plan.core || c->plan.packs_filters)
+        bind.addr[CONV_PACKED_FILTER] = CONV_REPLAY_BASE + LAYER_REGION / 2;
+    if (previous && previous->plan.layout.bytes[CONV_OUTPUT] == c->plan.layout.bytes[CONV_INPUT])
+        bind.addr[CONV_INPUT] = previous_output;
+    return bind;
+}
+
+static int replay_network(void *ctx, size_t algo, size_t thread, const struct exp_pool *pool)
+{
+    struct replay_all *all = ctx;
+    struct exp_experiment *e = all->e;
+    const struct exp_case *previous = NULL;
+    uint64_t output = 0;
+    struct sim_hierarchy *h;
+    int err = sim_hierarchy_new(&h, &e->setup->machine);
+
+    (void)thread;
+    for (size_t l = 0; l < e->model->n_layers && !err; l++) {
+        struct exp_case *c = &e->cases[l * e->n_algos + algo];
+        struct conv_binding bind = network_binding(c, l, previous, output);
+
+        c->simulated.why_not = c->algo->why_not_replay(e->setup);
+        if (c->simulated.why_not)
+            continue;
+        begin(all, c);
+        err = replay_through(c, h, &bind, pool);
+        exp_progress_step(all->progress, exp_replay_weight(c));
+        previous = c;
+        output = bind.addr[CONV_OUTPUT];
+    }
+    sim_hierarchy_free(h);
+    return err;
+}
+
+int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
+                   struct exp_progress *progress, char *why, size_t why_bytes)
+{
+    struct replay_all all = { e, cache, progress };
+    int err = cache == EXP_NETWORK ? exp_pool_run(e->n_algos, n_threads, replay_network, &all, exp_interrupted, NULL)
+                                   : exp_pool_run(e->n_cases, n_threads, replay_alone, &all, exp_interrupted, NULL);
+
+    if (err)
+        return exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while replaying" : "out of memory while replaying");
+    if (cache != EXP_NETWORK)
+        copy_identical(e);
     return 0;
 }

@@ -78,7 +78,7 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "compiler", "%s", __VERSION__);
     exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
     exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
-    exp_csv_header(csv, "caches at the start of a run", "%s", r->is_warm ? "warm: left by the same algorithm" : "cold: empty");
+    exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
     exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
     exp_csv_header(csv, "repetitions", "%u", r->n_reps);
     exp_csv_header(csv, "host", "host.txt beside this file");

@@ -13,7 +13,7 @@ struct exp_report {
     const struct exp_measure_info *info;
     const char *experiments_dir; /* for the published numbers */
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
-    bool is_warm;
+    enum exp_cache_state cache;
     unsigned n_reps;             /* 0: not timed */
 };
 

@@ -73,7 +73,7 @@ static int prepare(struct session *s)
         err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
     if (!err)
         err = find_machine(s);
-    s->setup.packs_filters = o->packs_filters;
+    s->setup.packs_filters = o->packs_filters != 0;
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
     if (!err)
@@ -96,7 +96,7 @@ static double total_weight(const struct session *s)
         const struct exp_case *c = &s->experiment.cases[i];
         bool is_first = i % s->experiment.n_algos == 0;
 
-        if (c->same_as == i && !c->algo->why_not_replay(&s->setup))
+        if ((c->same_as == i || s->options.cache == EXP_NETWORK) && !c->algo->why_not_replay(&s->setup))
             sum += exp_replay_weight(c);
         if (s->options.timing)
             sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
@@ -109,7 +109,7 @@ static int measure(struct session *s, struct exp_progress *progress)
     const struct exp_measure_options m = {
         .n_reps = s->options.reps,
         .n_threads = s->options.jobs,
-        .is_warm = s->options.is_warm,
+        .cache = (enum exp_cache_state)s->options.cache,
         .groups_dir = GROUPS_DIR,
     };
     int err;
@@ -133,7 +133,8 @@ static int work(struct session *s)
         return exp_fail(s->why, sizeof s->why, err, "out of memory");
     err = measure(s, progress);
     if (!err)
-        err = exp_replay_all(&s->experiment, s->options.is_warm, s->options.jobs, progress, s->why, sizeof s->why);
+        err = exp_replay_all(&s->experiment, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why,
+                             sizeof s->why);
     exp_progress_free(progress);
     return err;
 }
@@ -162,7 +163,7 @@ static int print_host(const struct session *s, FILE *out)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
     else if (s->options.timing)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    if (s->options.timing && !s->options.is_warm)
+    if (s->options.timing && s->options.cache != EXP_WARM)
         fprintf(out, "swept before each timed run: %.0f bytes\n", s->info.sweep_bytes);
     if (!ctr_timer_measure(&timer))
         fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
@@ -183,7 +184,8 @@ static int print_titles(const struct session *s, FILE *out)
     const struct exp_setup *u = &s->setup;
 
     fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
-    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n", s->options.is_warm ? "warm" : "cold", u->ukr->name,
+    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n", exp_cache_state_name((enum exp_cache_state)s->options.cache),
+            u->ukr->name,
             u->core ? u->core->name : "unknown core");
     fprintf(out, "host: this computer, one thread, %s%s%s; OpenBLAS core %s\n",
             s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
@@ -278,7 +280,7 @@ static int write_tables(struct session *s)
         .info = &s->info,
         .experiments_dir = EXPERIMENTS_DIR,
         .commit = s->options.commit,
-        .is_warm = s->options.is_warm,
+        .cache = (enum exp_cache_state)s->options.cache,
         .n_reps = s->options.timing ? s->options.reps : 0,
     };
     int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);

@@ -131,6 +131,11 @@ deterministic() {
         for (i = 1; i <= 38; i++) if (keep[i]) line = line "," $i; print line }'
 }
 
+loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
+    grep -v '^#' "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "simulated_loads") column = NF - i; next }
+        { print $3, $4, $(NF - column) }'
+}
+
 run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
     local name=$1
     shift
@@ -161,6 +166,8 @@ results() {
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
     run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,goto REPS=1
+    run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
+        <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")
     check "4 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 13 ]
 }
 
