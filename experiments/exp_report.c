@@ -39,6 +39,12 @@ static const struct exp_csv_column traffic_columns[] = {
     { "write_misses", "lines", "of those, not present", "replay" },
     { "load_misses", "loads", "load instructions not served here or further in", "replay" },
     { "write_backs", "lines", "dirty lines sent outwards", "replay" },
+    { "compulsory_misses", "lines", "of all misses, first touches; empty without classify = 3c in the machine file", "replay" },
+    { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
+    { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
+    { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
+    { "useful_prefetches", "lines", "of those, used before they were evicted", "replay" },
+    { "useless_prefetches", "lines", "evicted without having been used", "replay" },
 };
 
 static const struct exp_csv_column sample_columns[] = {
@@ -226,13 +232,37 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
 
 /* ---- traffic.csv ---- */
 
-static void put_traffic_row(struct exp_csv *csv, const struct exp_case *c, const char *level, size_t tensor, size_t phase,
-                            const struct sim_level_counts *k)
+/* What only some machine files ask for; level is NULL for memory. */
+static void put_special(struct exp_csv *csv, const struct sim_level *level, const struct sim_level_counts *k)
+{
+    const struct {
+        const char *column;
+        bool is_counted;
+        uint64_t value;
+    } cells[] = {
+        { "compulsory_misses", level && level->is_classified, k->compulsory_misses },
+        { "capacity_misses", level && level->is_classified, k->capacity_misses },
+        { "conflict_misses", level && level->is_classified, k->conflict_misses },
+        { "prefetch_fills", level && level->prefetch[0].kind, k->prefetch_fills },
+        { "useful_prefetches", level && level->prefetch[0].kind, k->useful_prefetches },
+        { "useless_prefetches", level && level->prefetch[0].kind, k->useless_prefetches },
+    };
+
+    for (size_t i = 0; i < N(cells); i++) {
+        if (cells[i].is_counted)
+            exp_csv_u64(csv, cells[i].column, cells[i].value);
+        else
+            exp_csv_empty(csv, cells[i].column);
+    }
+}
+
+static void put_traffic_row(struct exp_csv *csv, const struct exp_case *c, const struct sim_level *level, size_t tensor,
+                            size_t phase, const struct sim_level_counts *k)
 {
     exp_csv_u64(csv, "layer_index", c->layer->index);
     exp_csv_string(csv, "layer", c->layer->name);
     exp_csv_string(csv, "algo", c->algo->name);
-    exp_csv_string(csv, "level", level);
+    exp_csv_string(csv, "level", level ? level->name : "memory");
     exp_csv_string(csv, "tensor", conv_tensor_name((enum conv_tensor)tensor));
     exp_csv_string(csv, "phase", conv_phase_name((enum conv_phase)phase));
     exp_csv_u64(csv, "reads", k->reads);
@@ -241,6 +271,7 @@ static void put_traffic_row(struct exp_csv *csv, const struct exp_case *c, const
     exp_csv_u64(csv, "write_misses", k->write_misses);
     exp_csv_u64(csv, "load_misses", k->load_misses);
     exp_csv_u64(csv, "write_backs", k->write_backs);
+    put_special(csv, level, k);
     exp_csv_end_row(csv);
 }
 
@@ -254,10 +285,10 @@ static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const str
         const struct sim_level_counts *k = &cell->level[l];
 
         if (k->reads || k->writes || k->write_backs)
-            put_traffic_row(csv, c, m->level[l].name, tensor, phase, k);
+            put_traffic_row(csv, c, &m->level[l], tensor, phase, k);
     }
     if (memory.reads || memory.writes)
-        put_traffic_row(csv, c, "memory", tensor, phase, &memory);
+        put_traffic_row(csv, c, NULL, tensor, phase, &memory);
 }
 
 static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
