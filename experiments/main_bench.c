@@ -14,6 +14,7 @@
 #include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
 #include "experiments/exp_measure.h"
+#include "experiments/exp_pool.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_stats.h"
@@ -194,6 +195,71 @@ static int bench_replays(struct vgg *v)
     return err;
 }
 
+/* ---- the simulator's working day: every layer of every model on both paper machines, identical ones too ---- */
+
+enum { DAY_THREADS = 2 };
+
+static int replay_job(void *ctx, size_t i, size_t thread, const struct exp_pool *pool)
+{
+    const struct exp_experiment *e = ctx;
+    struct sim_hierarchy *h;
+    struct conv_replay r;
+    int err = sim_hierarchy_new(&h, &e->setup->machine);
+
+    (void)thread;
+    (void)pool;
+    if (err)
+        return err;
+    conv_replay_init(&r, &e->cases[i].plan, sim_hierarchy_sink(h));
+    err = conv_nest_run(&e->cases[i].plan, &r.base);
+    sim_hierarchy_free(h);
+    return err;
+}
+
+static int bench_model(const char *machine, const char *model, double *seconds, char *why, size_t why_bytes)
+{
+    struct exp_setup s = { .why_no_core = "" };
+    struct exp_model m = { 0 };
+    struct exp_experiment e = { 0 };
+    unsigned algos;
+    uint64_t start;
+    int err = exp_algo_select("", &algos, why, why_bytes);
+
+    if (!err)
+        err = exp_model_find(&m, "experiments", model, why, why_bytes);
+    if (!err)
+        err = sim_machine_read(&s.machine, machine, why, why_bytes);
+    if (!err)
+        err = exp_setup_init(&s, "", "", why, why_bytes);
+    if (!err)
+        err = exp_experiment_plan(&e, &s, &m, algos, why, why_bytes);
+    start = ctr_now_ns();
+    if (!err)
+        err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
+    *seconds += (double)(ctr_now_ns() - start) / 1e9;
+    exp_experiment_release(&e);
+    exp_setup_release(&s);
+    exp_model_release(&m);
+    return err;
+}
+
+static int bench_day(char *why, size_t why_bytes)
+{
+    static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
+    static const char *const models[] = { "googlenet", "inceptionv2", "resnet152", "resnet18",
+                                          "resnet50",  "squeezenet",  "vgg16" };
+    double seconds = 0;
+    int err = 0;
+
+    for (size_t k = 0; k < 2 && !err; k++) {
+        for (size_t i = 0; i < sizeof models / sizeof models[0] && !err; i++)
+            err = bench_model(machines[k], models[i], &seconds, why, why_bytes);
+    }
+    if (!err)
+        printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
+    return err;
+}
+
 int main(void)
 {
     struct vgg v = { .why = "" };
@@ -201,6 +267,8 @@ int main(void)
     int err = exp_signal_install();
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
     if (!err && ctr_pin(-1, &core, v.why, sizeof v.why))
         fprintf(stderr, "bench: not pinned: %s\n", v.why);
     if (!err)
