@@ -56,6 +56,16 @@ size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, struct
     return n;
 }
 
+void vbp_pack(const struct conv_pack_windows_args *a, size_t lanes, vbp_columns_fn fn)
+{
+    struct conv_tiles tiles;
+
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (struct vbp_columns c = vbp_first(a->p, lanes); c.n; c = vbp_next(a->p, lanes, c))
+            fn(a, &tiles, c);
+    }
+}
+
 bool vbp_suits(const struct conv_problem *p)
 {
     return p->stride_w <= 2;

@@ -39,6 +39,13 @@ size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, struct
 /* Whether the shape suits: a stride of 1 or 2 along the width. */
 bool vbp_suits(const struct conv_problem *p);
 
+/* Packs the tiles' rows of one group of columns, all channels. */
+typedef void (*vbp_columns_fn)(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
+                               struct vbp_columns columns);
+
+/* Calls fn for every set of tiles and every group of columns: the order of packing and of its emission. */
+void vbp_pack(const struct conv_pack_windows_args *a, size_t lanes, vbp_columns_fn fn);
+
 /*
  * Emits tiles packed with vectors of vector_bytes: for each group of columns, channel and tile the pieces of every span
  * that hold a valid element, then the group's panel stores.

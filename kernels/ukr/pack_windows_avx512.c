@@ -109,12 +109,7 @@ static void pack_columns(const struct conv_pack_windows_args *a, const struct co
 
 static void conv_pack_windows__avx512(const struct conv_pack_windows_args *a)
 {
-    struct conv_tiles tiles;
-
-    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (struct vbp_columns c = vbp_first(a->p, LANES); c.n; c = vbp_next(a->p, LANES, c))
-            pack_columns(a, &tiles, c);
-    }
+    vbp_pack(a, LANES, pack_columns);
 }
 
 #define FN conv_pack_windows__avx512
