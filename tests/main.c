@@ -27,6 +27,7 @@ extern const struct test_suite suite_exp_table;
 extern const struct test_suite suite_exp_model;
 extern const struct test_suite suite_counters;
 extern const struct test_suite suite_counters_run;
+extern const struct test_suite suite_peers;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
@@ -46,6 +47,7 @@ static const struct test_suite *const suites[] = {
     &suite_exp_model,
     &suite_counters,
     &suite_counters_run,
+    &suite_peers,
 };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];

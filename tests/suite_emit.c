@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/im2col_rows.h"
 #include "kernels/ukr/ukr_table.h"
 #include "sim/trace.h"
 #include "tests/kcheck.h"
@@ -21,6 +22,7 @@ extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
 void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
 void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
 void logged_conv_im2col(const struct conv_im2col_args *a);
+void logged_conv_im2col_rows(const struct conv_im2col_args *a);
 
 /* Compares the emitted accesses, one by one as they come, with the recorded ones. */
 struct comparison {
@@ -188,6 +190,16 @@ static void emit_im2col(void *args, struct sim_sink *sink)
     conv_im2col_emit(args, sink);
 }
 
+static void run_im2col_rows(void *args)
+{
+    logged_conv_im2col_rows(args);
+}
+
+static void emit_im2col_rows(void *args, struct sim_sink *sink)
+{
+    conv_im2col_rows_emit(args, sink);
+}
+
 static void im2col_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(100); round++) {
@@ -204,6 +216,7 @@ static void im2col_touches_what_it_emits(void)
         a.in = watched[0].addr;
         a.col = watched[1].addr;
         check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
+        check_emission("im2col_rows", run_im2col_rows, emit_im2col_rows, &a, watched, 2);
         kbuffer_release(&in);
         kbuffer_release(&col);
     }
