@@ -28,9 +28,10 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
-PROGRAMS := experiment bench tests
+PROGRAMS := experiment bench peers tests
 main_experiment := experiments/main_experiment.c
 main_bench := experiments/main_bench.c
+main_peers := experiments/main_peers.c
 main_tests := tests/main.c
 LDLIBS := -lhwloc -lpfm -ldl -lm
 
@@ -92,7 +93,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
 EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE RESULTS
-export $(EXPERIMENT_VARIABLES)
+export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
@@ -118,6 +119,23 @@ check-long: deps ## The same tests on 100 times as many random cases (about an h
 bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)$(BUILD)/bench
+
+# oneDNN's header decides what is built: noted in a file that changes only when that does.
+dnnl_note = $(BUILD)/onednn-header
+dnnl_header = $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
+
+$(dnnl_note): FORCE
+	@mkdir -p $(@D)
+	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
+
+$(BUILD)/obj/experiments/exp_dnnl.o: $(dnnl_note)
+
+FORCE:
+
+bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=7] [HOT=3] [CLOCK=cpu] [LAYERS=...]
+	$(Q).ci/deps peers
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
+	$(Q)$(BUILD)/peers "MODEL=$$MODEL" "LAYERS=$$LAYERS" "REPS=$$REPS" "HOT=$$HOT" "CLOCK=$$CLOCK" "RESULTS=$$RESULTS" "COMMIT=$(COMMIT)"
 
 asan: ## The tests with AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address test
@@ -163,4 +181,4 @@ help: ## Show this
 	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all experiment figures test check check-long bench asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment figures test check check-long bench bench-peers FORCE asan ubsan sanitize deps format format-check clean help
