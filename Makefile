@@ -75,7 +75,7 @@ $(BUILD)/logged.o: $(logged_objects)
 	$(Q)objcopy --redefine-syms=$@.names $@.all $@
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
-extra_libraries_tests := -lcunit
+extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 
 define program_rule
 $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(LIBRARIES),$(call archive,$l))
