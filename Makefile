@@ -151,9 +151,10 @@ figures: deps ## Draw the figures of an experiment again from its CSV files: mak
 	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/peers
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
+	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
 
 check: test

@@ -1,4 +1,5 @@
-# The paper's Figure 10: where the time of Base and SConv goes. Both in units of Base's time.
+# The paper's Figure 10: where the time of Base and SConv goes. Both in units of Base's time; where that is not available (batches,
+# groups), SConv's in units of its own.
 load figures."/peers_common.gp"
 file = data."/phases.csv"
 n = 0
@@ -7,13 +8,14 @@ if (n == 0) { print "no models were timed"; exit status 77 }
 eval open_output
 eval put_what
 set title "Where the time goes: Base (left bars; packing estimated by our GEMM with OpenBLAS's blocking), SConv (right bars)"
-set ylabel "% of Base's time"
+set ylabel "% of Base's time (without left bar: of its own)"
 set xrange [0.4:n + 0.6]
 set yrange [0:*]
 set boxwidth 0.34
 x(side) = column("number") + side * 0.19
 top(a, b, c, d) = number(a) + (b eq "" ? 0 : number(b)) + (c eq "" ? 0 : number(c)) + (d eq "" ? 0 : number(d))
-ratio(dummy) = number("sconv_to_base")
+or_one(v) = (v == v) ? v : 1
+ratio(dummy) = or_one(number("sconv_to_base"))
 plot file using (x(-1)):(top("base_im2col_percent", "base_packing_percent", "base_ukr_percent", "base_other_percent")) with boxes lc rgb "#c0c0c0" title "other", \
      file using (x(-1)):(top("base_im2col_percent", "base_packing_percent", "base_ukr_percent", "")) with boxes lc rgb colour_sconv title "micro-kernels", \
      file using (x(-1)):(top("base_im2col_percent", "base_packing_percent", "", "")) with boxes lc rgb colour_nchw title "packing", \
