@@ -18,7 +18,7 @@ enum {
     ALIGN = 4096,
     PEAK_STEPS = 1 << 14,       /* some 100 us */
     READ_FLOATS = 1 << 25,      /* 128 MiB: beyond any cache here */
-    PHASE_ROUNDS = 3,
+    READ_ROUNDS = 3,
     NAIVE_COST = 60,            /* a multiply-add of the plain loops in those of a fast method */
     AMPLITUDE = 4,
 };
@@ -43,7 +43,7 @@ const char *exp_peers_cache_name(enum exp_peers_cache c)
 static int allocate(float **x, size_t bytes)
 {
     void *memory = NULL;
-    int err = posix_memalign(&memory, ALIGN, bytes ? bytes : 1);
+    int err = posix_memalign(&memory, ALIGN, bytes + ALIGN); /* OpenBLAS's kernels may read past a panel's end */
 
     if (err)
         return -err;
@@ -84,11 +84,11 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
     memset(bytes, 0, CONV_N_TENSORS * sizeof *bytes);
     for (size_t i = 0; i < p->n_layers; i++) {
         const struct exp_peers_layer *l = &p->layer[i];
-        const size_t *base = l->base->plan.layout.bytes, *own = l->own_gemm->plan.layout.bytes;
+        const size_t *base = l->base->plan.layout.bytes;
 
         bytes[CONV_IM2COL] = max_size(bytes[CONV_IM2COL], base[CONV_IM2COL]);
-        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], own[CONV_PACKED_INPUT]));
-        bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], own[CONV_PACKED_FILTER]);
+        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]));
+        bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], base[CONV_PACKED_FILTER]);
         bytes[CONV_OUTPUT] = max_size(bytes[CONV_OUTPUT], bytes_of(l)[CONV_OUTPUT]); /* what is compared with */
     }
 }
@@ -166,7 +166,7 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
 static int plan_layers(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
-    int err = exp_algo_select("base,sconv,goto", &algos, why, why_bytes);
+    int err = exp_algo_select("base,sconv", &algos, why, why_bytes);
 
     if (!err)
         err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
@@ -182,8 +182,6 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
 
         if (!strcmp(c->algo->name, "base"))
             l->base = c;
-        else if (!strcmp(c->algo->name, "goto"))
-            l->own_gemm = c;
         else if (c->is_chosen)
             l->sconv = c;
     }
@@ -198,6 +196,18 @@ static int check_runs(const struct exp_peers *p, char *why, size_t why_bytes)
     return base || sconv ? exp_fail(why, why_bytes, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }
 
+/* The baseline's steps are known only where the blocking of the very core that runs is on record. */
+static void find_parts(struct exp_peers *p)
+{
+    const struct exp_setup *s = p->setup;
+
+    *p->why_no_parts = '\0';
+    if (!s->core || strcmp(s->core->name, s->blas.core))
+        exp_fail(p->why_no_parts, sizeof p->why_no_parts, 0, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
+    else
+        conv_blas_parts_find(&p->parts, &s->blas, p->why_no_parts, sizeof p->why_no_parts);
+}
+
 int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     size_t scratch[CONV_N_TENSORS];
@@ -207,6 +217,7 @@ int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why
         err = check_runs(p, why, why_bytes);
     if (err)
         goto fail;
+    find_parts(p);
     scratch_sizes(p, scratch);
     p->tensor_bytes = estimate(p, scratch);
     if (p->tensor_bytes >> 30 >= EXP_PEERS_MAX_GIB) {
@@ -302,6 +313,20 @@ static int compare_base(const struct exp_peers *p, const struct exp_peers_layer 
     return 0;
 }
 
+/* Base step by step must compute what Base computes. */
+static int verify_parts(const struct exp_peers *p, const struct exp_peers_layer *l, char *why, size_t why_bytes)
+{
+    const struct conv_binding b = bind(p, l, p->scratch[CONV_PACKED_FILTER]);
+    struct conv_blas_exec exec;
+    int err;
+
+    memset(l->out, 0xff, bytes_of(l)[CONV_OUTPUT]);
+    conv_blas_exec_init(&exec, &l->base->plan, &b, &p->parts);
+    err = conv_nest_run(&l->base->plan, &exec.base);
+    conv_blas_exec_flush(&exec);
+    return err ? err : compare_base(p, l, EXP_PEER_BASE, why, why_bytes);
+}
+
 static int verify_layer(const struct exp_peers *p, const struct exp_peers_layer *l, char *why, size_t why_bytes)
 {
     bool is_first = l->base->same_as == (size_t)(l->base - p->experiment.cases);
@@ -311,6 +336,8 @@ static int verify_layer(const struct exp_peers *p, const struct exp_peers_layer 
     if (!err && is_first)
         err = compare_naive(l, EXP_PEER_BASE, why, why_bytes);
     memcpy(p->scratch[CONV_OUTPUT], l->out, bytes);
+    if (!err && !*p->why_no_parts)
+        err = verify_parts(p, l, why, why_bytes);
     for (int m = EXP_PEER_BASE_ROWS; m < EXP_N_PEERS && !err; m++) {
         if (*l->why_not[m])
             continue;
@@ -387,20 +414,20 @@ static uint64_t sample_peak(const struct conv_peak *peak, uint64_t (*now_ns)(voi
 
 static int sample_read(struct exp_peers *p, uint64_t (*now_ns)(void), volatile float *sink)
 {
-    uint64_t sample[PHASE_ROUNDS];
+    uint64_t sample[READ_ROUNDS];
     float *x;
     int err = allocate(&x, READ_FLOATS * sizeof *x);
 
     if (err)
         return err;
-    for (int i = 0; i < PHASE_ROUNDS; i++) {
+    for (int i = 0; i < READ_ROUNDS; i++) {
         uint64_t start = now_ns();
 
         *sink = p->peak->read(x, READ_FLOATS);
         sample[i] = now_ns() - start;
     }
     free(x);
-    p->read_gbytes = READ_FLOATS * sizeof(float) / exp_stats_median(sample, PHASE_ROUNDS);
+    p->read_gbytes = READ_FLOATS * sizeof(float) / exp_stats_median(sample, READ_ROUNDS);
     return 0;
 }
 
@@ -507,30 +534,27 @@ static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
 {
     for (int k = 0; k < CONV_N_STEP_KINDS; k++)
         sum->step_ns[k] += x->step_ns[k];
-    sum->gemm_ns += x->gemm_ns;
     sum->total_ns += x->total_ns;
 }
 
-/* One pass over the network by SConv, Base and our GEMM, each in turn. */
-static int phase_sweep(struct exp_peers *p, int which, uint64_t (*now_ns)(void))
+/* One pass over the network by SConv or by Base. */
+static int phase_sweep(struct exp_peers *p, bool is_base, uint64_t (*now_ns)(void))
 {
     for (size_t i = 0; i < p->n_layers; i++) {
         struct exp_peers_layer *l = &p->layer[i];
-        struct conv_binding b = bind(p, l, which ? p->scratch[CONV_PACKED_FILTER] : l->packed);
-        struct exp_phases *sum[] = { &l->sconv_phases, &l->base_phases, &l->own_gemm_phases };
+        struct conv_binding b = bind(p, l, is_base ? p->scratch[CONV_PACKED_FILTER] : l->packed);
         struct exp_phases x;
         int err;
 
         if (exp_interrupted())
             return -EINTR;
-        if (which == 1)
-            err = exp_phases_run_base(&l->base->plan, &b, &p->setup->blas, now_ns, &x);
+        if (is_base)
+            err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
         else
-            err = exp_phases_run(which ? &l->own_gemm->plan : &l->sconv->plan, &b, now_ns, &x);
-        l->has_base_phases = which == 1 ? !err : l->has_base_phases;
-        if (err && err != -ENOTSUP)
+            err = exp_phases_run(&l->sconv->plan, &b, now_ns, &x);
+        if (err)
             return err;
-        add_phases(sum[which], &x);
+        add_phases(is_base ? &l->base_phases : &l->sconv_phases, &x);
     }
     return 0;
 }
@@ -540,11 +564,11 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
     int err = 0;
 
     exp_progress_begin(progress, number, p->experiment.model->name, "phases");
-    for (int r = 0; r < PHASE_ROUNDS && !err; r++) {
-        for (int which = 0; which < 3 && !err; which++) {
-            err = phase_sweep(p, which, now_ns);
-            exp_progress_step(progress, network_macs(p));
-        }
+    for (int r = 0; r < EXP_PEERS_PHASE_ROUNDS && !err; r++) {
+        err = phase_sweep(p, false, now_ns);
+        if (!err && !*p->why_no_parts)
+            err = phase_sweep(p, true, now_ns);
+        exp_progress_step(progress, 3 * network_macs(p));
     }
     return err;
 }

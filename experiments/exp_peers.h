@@ -37,13 +37,12 @@ struct exp_peer_times {
 };
 
 struct exp_peers_layer {
-    const struct exp_case *base, *sconv, *own_gemm; /* plans; own_gemm is im2col + our GEMM with OpenBLAS's blocking */
-    float *in, *filter, *out, *packed;              /* packed: SConv's filters */
-    struct exp_dnnl_conv *conv[3];                  /* by enum exp_dnnl_layout */
+    const struct exp_case *base, *sconv; /* plans */
+    float *in, *filter, *out, *packed;   /* packed: SConv's filters */
+    struct exp_dnnl_conv *conv[3];       /* by enum exp_dnnl_layout */
     char why_not[EXP_N_PEERS][96];                  /* "" = it runs */
     struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
-    struct exp_phases sconv_phases, base_phases, own_gemm_phases;
-    bool has_base_phases;
+    struct exp_phases sconv_phases, base_phases;
 };
 
 struct exp_peers {
@@ -56,10 +55,15 @@ struct exp_peers {
     struct exp_peers_layer *layer;
     float *scratch[CONV_N_TENSORS]; /* as large as the largest layer wants it */
     size_t tensor_bytes;            /* estimate of all memory in use */
+    struct conv_blas_parts parts;   /* base, step by step; */
+    char why_no_parts[96];          /* "" = they are there */
     double peak_gflops, read_gbytes; /* medians of the samples taken between the sweeps; 0 if there is no peak loop */
 };
 
-enum { EXP_PEERS_MAX_GIB = 4 };
+enum {
+    EXP_PEERS_MAX_GIB = 4,
+    EXP_PEERS_PHASE_ROUNDS = 3, /* phases are sums over so many sweeps */
+};
 
 struct exp_peers_options {
     unsigned n_reps;     /* sweeps, >= 1 */

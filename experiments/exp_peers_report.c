@@ -56,10 +56,11 @@ static const struct exp_csv_column total_columns[] = {
 
 static const struct exp_csv_column phase_columns[] = {
     { "number", "", "of the model, from 1", "" },
-    { "base_im2col_percent", "%", "of base's time", "clock" },
-    { "base_packing_percent", "%", "estimated: the packing share that our GEMM with OpenBLAS's blocking and plain copy loops has", "clock, estimated" },
-    { "base_ukr_percent", "%", "estimated: its micro-kernels' share", "clock, estimated" },
-    { "base_other_percent", "%", "the rest: clearing the output, loops", "clock, estimated" },
+    { "base_im2col_percent", "%", "of base's time, run step by step with OpenBLAS's own routines", "clock" },
+    { "base_packing_percent", "%", "OpenBLAS's copy routines", "clock" },
+    { "base_ukr_percent", "%", "OpenBLAS's micro-kernel", "clock" },
+    { "base_other_percent", "%", "the rest: clearing the output, loops", "clock" },
+    { "base_steps_to_call", "", "that time / base's time with cblas_sgemm in the sweeps: near 1, or the shares are not the call's", "clock" },
     { "sconv_packing_percent", "%", "of SConv's time: packing windows", "clock" },
     { "sconv_ukr_percent", "%", "micro-kernels", "clock" },
     { "sconv_other_percent", "%", "the rest", "clock" },
@@ -214,7 +215,6 @@ static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
 {
     for (int k = 0; k < CONV_N_STEP_KINDS; k++)
         sum->step_ns[k] += x->step_ns[k];
-    sum->gemm_ns += x->gemm_ns;
     sum->total_ns += x->total_ns;
 }
 
@@ -234,10 +234,8 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
         if (!*model->why_not[m])
             memcpy(model->why_not[m], l->why_not[m], sizeof model->why_not[m]);
     }
-    model->has_base_phases = model->has_base_phases && l->has_base_phases;
     add_phases(&model->sconv, &l->sconv_phases);
     add_phases(&model->base, &l->base_phases);
-    add_phases(&model->own_gemm, &l->own_gemm_phases);
 }
 
 int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes)
@@ -248,8 +246,9 @@ int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, 
     if (err)
         return exp_fail(why, why_bytes, err, "out of memory");
     model = &r->model[r->n_models];
-    *model = (struct exp_peers_model){ .peak_gflops = p->peak_gflops, .read_gbytes = p->read_gbytes, .has_base_phases = true };
+    *model = (struct exp_peers_model){ .peak_gflops = p->peak_gflops, .read_gbytes = p->read_gbytes };
     exp_fail(model->name, sizeof model->name, 0, "%s", p->experiment.model->name);
+    memcpy(model->why_no_base_phases, p->why_no_parts, sizeof model->why_no_base_phases);
     for (size_t i = 0; i < p->n_layers; i++)
         add_layer(r, p, &p->layer[i], model);
     r->n_models++;
@@ -361,27 +360,33 @@ static double percent(uint64_t part, uint64_t whole)
     return 100 * (double)part / (double)whole;
 }
 
-/* OpenBLAS's GEMM is one call: its inner shares are taken from our GEMM of the same blocking. */
-static void put_phases(const struct exp_peers_model *m, size_t number, struct exp_csv *csv)
+static uint64_t packing_ns(const struct exp_phases *x)
 {
-    const uint64_t *own = m->own_gemm.step_ns, *sconv = m->sconv.step_ns;
-    uint64_t own_gemm = m->own_gemm.total_ns - own[CONV_STEP_IM2COL];
-    double gemm = percent(m->base.gemm_ns, m->base.total_ns);
-    double packing = (double)(own[CONV_STEP_PACK_MATRIX] + own[CONV_STEP_PACK_FILTERS]) / (double)own_gemm;
-    double ukr = (double)own[CONV_STEP_UKR] / (double)own_gemm;
-    double nan_unless = m->has_base_phases ? 0 : (double)NAN;
-    const char *why = "a batch or groups";
-    uint64_t sconv_packing = sconv[CONV_STEP_PACK_WINDOWS] + sconv[CONV_STEP_PACK_FILTERS];
+    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
+}
 
-    exp_csv_u64(csv, "number", number);
-    put_number(csv, "base_im2col_percent", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns) + nan_unless, why);
-    put_number(csv, "base_packing_percent", gemm * packing + nan_unless, why);
-    put_number(csv, "base_ukr_percent", gemm * ukr + nan_unless, why);
-    put_number(csv, "base_other_percent", gemm * (1 - packing - ukr) + nan_unless, why);
-    put_number(csv, "sconv_packing_percent", percent(sconv_packing, m->sconv.total_ns), "no time");
-    put_number(csv, "sconv_ukr_percent", percent(sconv[CONV_STEP_UKR], m->sconv.total_ns), "no time");
-    put_number(csv, "sconv_other_percent", percent(m->sconv.total_ns - sconv_packing - sconv[CONV_STEP_UKR], m->sconv.total_ns), "no time");
-    put_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns + nan_unless, why);
+static uint64_t other_ns(const struct exp_phases *x)
+{
+    return x->total_ns - packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - x->step_ns[CONV_STEP_UKR];
+}
+
+/* Phases are sums over EXP_PEERS_PHASE_ROUNDS sweeps, the sweeps' times medians of one. */
+static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_csv *csv)
+{
+    const struct exp_peers_model *m = &r->model[i];
+    double base_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
+    const char *why = *m->why_no_base_phases ? m->why_no_base_phases : "no time";
+
+    exp_csv_u64(csv, "number", i + 1);
+    put_number(csv, "base_im2col_percent", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns), why);
+    put_number(csv, "base_packing_percent", percent(packing_ns(&m->base), m->base.total_ns), why);
+    put_number(csv, "base_ukr_percent", percent(m->base.step_ns[CONV_STEP_UKR], m->base.total_ns), why);
+    put_number(csv, "base_other_percent", percent(other_ns(&m->base), m->base.total_ns), why);
+    put_number(csv, "base_steps_to_call", m->base.total_ns ? (double)m->base.total_ns / base_ns : (double)NAN, why);
+    put_number(csv, "sconv_packing_percent", percent(packing_ns(&m->sconv), m->sconv.total_ns), "no time");
+    put_number(csv, "sconv_ukr_percent", percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns), "no time");
+    put_number(csv, "sconv_other_percent", percent(other_ns(&m->sconv), m->sconv.total_ns), "no time");
+    put_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns, why);
     exp_csv_string(csv, "model", m->name);
     exp_csv_end_row(csv);
 }
@@ -394,7 +399,7 @@ static int write_phases(struct exp_peers_report *r, const char *what, char *why,
     if (err)
         return err;
     for (size_t i = 0; i < r->n_models; i++)
-        put_phases(&r->model[i], i + 1, csv);
+        put_phases(r, i, csv);
     return exp_csv_close(csv, why, why_bytes);
 }
 
@@ -542,19 +547,25 @@ static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_p
 
 static void print_phases(const struct exp_peers_report *r, FILE *out)
 {
-    fprintf(out, "\nshares of the time, %%    base: im2col, GEMM   sconv: packing, micro-kernels, other\n");
+    fprintf(out, "\nshares of the time, %%\n%-16s %44s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s\n", "",
+            "base, with OpenBLAS's own routines", "sconv", "", "im2col", "packing", "ukr", "other", "/ call", "packing", "ukr", "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
-        double packing = percent(m->sconv.step_ns[CONV_STEP_PACK_WINDOWS], m->sconv.total_ns);
-        double ukr = percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns);
+        double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
+        const struct exp_phases *b = &m->base, *s = &m->sconv;
 
-        fprintf(out, "%-16.16s", m->name);
-        if (m->has_base_phases)
-            fprintf(out, " %14.1f %7.1f", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns),
-                    percent(m->base.gemm_ns, m->base.total_ns));
-        else
-            fprintf(out, " %14s %7s", "-", "-");
-        fprintf(out, " %16.1f %7.1f %7.1f\n", packing, ukr, 100 - packing - ukr);
+        fprintf(out, "%-16.16s ", m->name);
+        print_cell(out, percent(b->step_ns[CONV_STEP_IM2COL], b->total_ns));
+        print_cell(out, percent(packing_ns(b), b->total_ns));
+        print_cell(out, percent(b->step_ns[CONV_STEP_UKR], b->total_ns));
+        print_cell(out, percent(other_ns(b), b->total_ns));
+        fprintf(out, " %7.2f  ", (double)b->total_ns / call_ns);
+        print_cell(out, percent(packing_ns(s), s->total_ns));
+        print_cell(out, percent(s->step_ns[CONV_STEP_UKR], s->total_ns));
+        print_cell(out, percent(other_ns(s), s->total_ns));
+        fprintf(out, "\n");
+        if (*m->why_no_base_phases)
+            fprintf(out, "base's shares not available: %s\n", m->why_no_base_phases);
     }
 }
 

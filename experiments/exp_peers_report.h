@@ -22,8 +22,8 @@ struct exp_peers_model {
     char name[64];
     double peak_gflops, read_gbytes;
     char why_not[EXP_N_PEERS][96]; /* of the first layer that lacks the method; "" = all have it */
-    struct exp_phases sconv, base, own_gemm;
-    bool has_base_phases;
+    struct exp_phases sconv, base;
+    char why_no_base_phases[96]; /* "" = they are there */
 };
 
 struct exp_peers_report {

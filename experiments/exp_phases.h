@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 #include "kernels/backend.h"
-#include "kernels/base.h"
+#include "kernels/backend_blas.h"
 
 struct exp_phases {
     uint64_t step_ns[CONV_N_STEP_KINDS];
-    uint64_t gemm_ns;  /* of the baseline: all of cblas_sgemm */
     uint64_t total_ns; /* what no kind claims is the start and the end */
 };
 
@@ -20,11 +19,8 @@ struct exp_phases {
 int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
                    struct exp_phases *phases);
 
-/*
- * Runs the baseline: step_ns[CONV_STEP_IM2COL], gemm_ns, total_ns. Returns 0 or what conv_base_run returns; -ENOTSUP for batches and
- * groups, whose matrices take turns in one buffer.
- */
-int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas,
+/* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas_parts *parts,
                         uint64_t (*now_ns)(void), struct exp_phases *phases);
 
 #endif

@@ -171,6 +171,53 @@ static void phases_add_up(void)
     }
 }
 
+/* OpenBLAS's own routines, called step by step, compute the convolution; clock and kinds as above. */
+static void base_in_steps_is_right(void)
+{
+    const struct conv_gemm_core *core;
+    struct conv_blas_parts parts;
+    struct conv_blas blas;
+    char why[160];
+
+    if (conv_blas_load(&blas, why, sizeof why)) {
+        test_skip("%s", why);
+        return;
+    }
+    core = conv_gemm_core_find(blas.core);
+    if (!core || conv_blas_parts_find(&parts, &blas, why, sizeof why)) {
+        test_skip("%s", core ? why : "the blocking of this core is not on record");
+        conv_blas_unload(&blas);
+        return;
+    }
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct conv_binding bind = { { 0 } };
+        struct kbuffer buffer[CONV_N_TENSORS];
+        struct conv_mismatch at = { 0 };
+        struct conv_plan plan;
+        struct exp_phases x;
+        struct kcheck k;
+
+        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
+        CU_ASSERT_FATAL(kcheck_init(&k, &p, true) == 0);
+        for (int t = 0; t < CONV_N_TENSORS; t++) {
+            CU_ASSERT_FATAL(kbuffer_init(&buffer[t], plan.layout.bytes[t] / sizeof(float) + 1024) == 0); /* kernels prefetch, and may over-read */
+            bind.addr[t] = (uintptr_t)buffer[t].data;
+        }
+        bind.addr[CONV_INPUT] = (uintptr_t)k.in;
+        bind.addr[CONV_FILTER] = (uintptr_t)k.filter;
+        ticks = 0;
+        CU_ASSERT_EQUAL(exp_phases_run_base(&plan, &bind, &parts, tick, &x), 0);
+        CU_ASSERT(x.step_ns[CONV_STEP_UKR] > 0 && x.step_ns[CONV_STEP_PACK_MATRIX] > 0 && x.step_ns[CONV_STEP_ZERO] > 0);
+        test_check(!conv_naive_compare(&p, k.in, k.filter, buffer[CONV_OUTPUT].data, true, &at), "%s: element %zu is %g, must be %g",
+                   kcheck_describe(&p), at.index, at.got, at.want);
+        for (int t = 0; t < CONV_N_TENSORS; t++)
+            kbuffer_release(&buffer[t]);
+        kcheck_release(&k);
+    }
+    conv_blas_unload(&blas);
+}
+
 /* ---- totals, worked by hand ----
  * model 0: base 4 + 1 ms, sconv 2 + 2 ms: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
  * model 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
@@ -209,6 +256,7 @@ static const struct test_case cases[] = {
     { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
     { "oneDNN in every layout equals the naive convolution", peers_compute_the_same },
     { "phases add up to the total, and the timed nest computes", phases_add_up },
+    { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
     { "totals over layers and models are as defined", totals_are_as_defined },
     { NULL, NULL },
 };

@@ -1,5 +1,4 @@
-# The paper's Figure 10: where the time of Base and SConv goes. Both in units of Base's time; where that is not available (batches,
-# groups), SConv's in units of its own.
+# The paper's Figure 10: where the time of Base and SConv goes. Both in units of Base's time; where that is not available, SConv's in units of its own.
 load figures."/peers_common.gp"
 file = data."/phases.csv"
 n = 0
@@ -7,7 +6,7 @@ stats file using (n = n + 1, 0) nooutput
 if (n == 0) { print "no models were timed"; exit status 77 }
 eval open_output
 eval put_what
-set title "Where the time goes: Base (left bars; packing estimated by our GEMM with OpenBLAS's blocking), SConv (right bars)"
+set title "Where the time goes: Base (left bars, OpenBLAS's own routines step by step), SConv (right bars)"
 set ylabel "% of Base's time (without left bar: of its own)"
 set xrange [0.4:n + 0.6]
 set yrange [0:*]
