@@ -46,7 +46,7 @@ ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring 
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize -fno-builtin,-fno-tree-vectorize -fno-tree-loop-distribute-patterns)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) lib ## Build everything (no packages are installed; see 'deps')
+all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -84,50 +84,7 @@ $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(LIBRAR
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
-# libsconv: what kernels/sconv.c needs of the kernels and of sim/machine, position-independent, with nothing but sconv_* visible.
-VERSION := $(shell sed -n 's/^\#define SCONV_VERSION "\(.*\)"/\1/p' kernels/sconv.h)
-SONAME := libsconv.so.$(firstword $(subst ., ,$(VERSION)))
-pic_objects := $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,kernels) $(call sources,sim))
-PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
-INCLUDEDIR ?= $(PREFIX)/include
-MANDIR ?= $(PREFIX)/share/man
-DESTDIR ?=
-
-$(BUILD)/pic/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  PIC     $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(call ukr_flags,$<) -MMD -MP -c -o $@ $<
-
-$(BUILD)/libpic.a: $(pic_objects)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/libsconv.a: $(BUILD)/libpic.a
-	@echo "  AR      $@"
-	$(Q)$(LD) -r -o $(BUILD)/sconv-all.o $(BUILD)/pic/kernels/sconv.o $<
-	$(Q)objcopy --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv-all.o
-	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv-all.o
-
-$(BUILD)/$(SONAME): $(BUILD)/libpic.a
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,-soname,$(SONAME) -o $@ $(BUILD)/pic/kernels/sconv.o $< -lhwloc -lm
-
-lib: $(BUILD)/libsconv.a $(BUILD)/$(SONAME) ## Build the library: libsconv.a, libsconv.so
-
-install: lib ## Install the library, its header, man page and pkg-config file: PREFIX=/usr/local, DESTDIR=
-	$(Q)install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man3
-	$(Q)install -m 644 $(BUILD)/libsconv.a $(DESTDIR)$(LIBDIR)/
-	$(Q)install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so.$(VERSION)
-	$(Q)ln -sf libsconv.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so
-	$(Q)install -m 644 kernels/sconv.h $(DESTDIR)$(INCLUDEDIR)/
-	$(Q)sed 's|@VERSION@|$(VERSION)|' kernels/sconv.3 >$(DESTDIR)$(MANDIR)/man3/sconv.3
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-	    kernels/sconv.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/sconv.pc
-
-uninstall: ## Remove what install put there
-	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsconv.a libsconv.so $(SONAME) libsconv.so.$(VERSION) pkgconfig/sconv.pc) \
-	    $(DESTDIR)$(INCLUDEDIR)/sconv.h $(DESTDIR)$(MANDIR)/man3/sconv.3
+include kernels/libsconv.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -208,7 +165,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
 	@echo
 	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
@@ -228,4 +185,4 @@ help: ## Show this
 	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all lib install uninstall experiment figures test check check-long bench bench-peers FORCE asan ubsan sanitize deps format format-check clean help
+.PHONY: all install uninstall experiment figures test check check-long bench bench-peers FORCE asan ubsan sanitize deps format format-check clean help

@@ -20,7 +20,7 @@ check() { # check DESCRIPTION COMMAND...: the command succeeds
 }
 
 # shellcheck disable=SC2086  # arguments are words
-install_to() { ${MAKE:-make} --no-print-directory ${MAKE_ARGS-} install "PREFIX=$work/usr" "$@"; }
+install_to() { ${MAKE:-make} --no-print-directory ${MAKE_ARGS-} install-sconv "PREFIX=$work/usr" "$@"; }
 
 # The C library's own names are the only ones that a library may define beside ours.
 exports_only_ours() { # exports_only_ours NM-OPTION FILE
@@ -37,7 +37,7 @@ compile() { # compile OUTPUT FLAGS...
 
 runs() { "$@" | grep -q '^schedule=[iw]s ukr=f32_.* bias relu'; }
 
-check "make install" install_to
+check "make install-sconv" install_to
 export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
 cflags="-I$work/usr/include"
 libs="-L$work/usr/lib -lsconv"
@@ -63,7 +63,7 @@ if command -v groff >/dev/null; then
 fi
 check "staging with DESTDIR" install_to "DESTDIR=$work/stage"
 check "what DESTDIR got" test -e "$work/stage$work/usr/lib/libsconv.so"
-check "make uninstall" bash -c "${MAKE:-make} --no-print-directory ${MAKE_ARGS-} uninstall PREFIX=$work/usr"
+check "make uninstall-sconv" bash -c "${MAKE:-make} --no-print-directory ${MAKE_ARGS-} uninstall-sconv PREFIX=$work/usr"
 check "nothing is left" [ -z "$(find "$work/usr" -type f -o -type l)" ]
 echo "library: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
