@@ -3,7 +3,9 @@
 
 SCONV_VERSION := $(shell sed -n 's/^\#define SCONV_VERSION "\(.*\)"/\1/p' kernels/sconv.h)
 SCONV_SONAME := libsconv.so.$(firstword $(subst ., ,$(SCONV_VERSION)))
-sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(wildcard sim/machine*.c sim/policy*.c))
+sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(call sources,sim))
+# The Makefile's flags for a file; ukr_flags where only kernels have any.
+sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
@@ -13,7 +15,7 @@ DESTDIR ?=
 $(BUILD)/sconv/%.o: %.c Makefile kernels/libsconv.mk
 	@mkdir -p $(@D)
 	@echo "  PIC     $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(call ukr_flags,$<) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(call sconv_flags,$<) -MMD -MP -c -o $@ $<
 
 $(BUILD)/sconv/all.a: $(sconv_objects)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -26,7 +28,7 @@ $(BUILD)/libsconv.a: $(BUILD)/sconv/all.a
 
 $(BUILD)/$(SCONV_SONAME): $(BUILD)/sconv/all.a
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,-soname,$(SCONV_SONAME) -o $@ $(BUILD)/sconv/kernels/sconv.o $< -lhwloc -lm
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,-soname,$(SCONV_SONAME) -o $@ $(BUILD)/sconv/kernels/sconv.o $< -lhwloc -lm
 
 all: lib
 
