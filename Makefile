@@ -120,9 +120,10 @@ check-long: deps ## The same tests on 100 times as many random cases (about an h
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
-bench: deps ## Measure speed: micro-kernels, SConv against Base, replays; ratios within one run
+bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, then bench-peers; ratios within one run
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)$(BUILD)/bench
+	$(Q)$(MAKE) --no-print-directory bench-peers
 
 # oneDNN's header decides what is built: noted in a file that changes only when that does.
 dnnl_note = $(BUILD)/onednn-header

@@ -1,4 +1,5 @@
-/* A 3x3 convolution of a 224x224 image with bias and ReLU, over two threads. Build: cc sconv_example.c $(pkg-config --cflags --libs sconv) */
+/* A 3x3 convolution of a 224x224 image with bias and ReLU, over two threads. Build: cc sconv_example.c $(pkg-config
+ * --cflags --libs sconv) */
 #include <sconv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +7,22 @@
 
 int main(void)
 {
-    const struct sconv_shape shape = { .batch = 1, .in_c = 3, .in_h = 224, .in_w = 224, .out_c = 64, .k_h = 3, .k_w = 3,
-                                       .stride_h = 1, .stride_w = 1, .pad_top = 1, .pad_left = 1, .pad_bottom = 1,
-                                       .pad_right = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1 };
+    const struct sconv_shape shape = { .batch = 1,
+                                       .in_c = 3,
+                                       .in_h = 224,
+                                       .in_w = 224,
+                                       .out_c = 64,
+                                       .k_h = 3,
+                                       .k_w = 3,
+                                       .stride_h = 1,
+                                       .stride_w = 1,
+                                       .pad_top = 1,
+                                       .pad_left = 1,
+                                       .pad_bottom = 1,
+                                       .pad_right = 1,
+                                       .dilation_h = 1,
+                                       .dilation_w = 1,
+                                       .groups = 1 };
     float *src = calloc(3 * 224 * 224, sizeof *src), *dst = calloc(64 * 224 * 224, sizeof *dst);
     float *weights = calloc(64 * 3 * 3 * 3, sizeof *weights), *bias = calloc(64, sizeof *bias);
     const struct sconv_options options = { .bias = bias, .activation = SCONV_RELU, .threads = 2 };

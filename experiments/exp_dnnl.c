@@ -17,11 +17,12 @@
 
 /* The functions in use, with the types of the header. */
 #define FUNCTIONS(X)                                                                                                   \
-    X(dnnl_version) X(dnnl_engine_create) X(dnnl_engine_destroy) X(dnnl_stream_create) X(dnnl_stream_destroy)          \
-    X(dnnl_stream_wait) X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_desc_equal) X(dnnl_memory_create)                \
-    X(dnnl_memory_destroy) X(dnnl_dilated_convolution_forward_desc_init) X(dnnl_primitive_desc_create)                 \
-    X(dnnl_primitive_desc_destroy) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query)                        \
-    X(dnnl_reorder_primitive_desc_create) X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)
+    X(dnnl_version)                                                                                                    \
+    X(dnnl_engine_create) X(dnnl_engine_destroy) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait)      \
+        X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_desc_equal) X(dnnl_memory_create) X(dnnl_memory_destroy)         \
+            X(dnnl_dilated_convolution_forward_desc_init) X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy) \
+                X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query) X(dnnl_reorder_primitive_desc_create)     \
+                    X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)
 
 #define POINTER(name) __typeof__(&name) name##_;
 #define NAME(name) #name,
@@ -131,8 +132,8 @@ static int describe(const struct exp_dnnl *d, const struct conv_problem *p, stru
     const dnnl_dims_t in = { (dnnl_dim_t)p->n, (dnnl_dim_t)p->c, (dnnl_dim_t)p->h, (dnnl_dim_t)p->w };
     const dnnl_dims_t out = { (dnnl_dim_t)p->n, (dnnl_dim_t)p->k, (dnnl_dim_t)p->p, (dnnl_dim_t)p->q };
     const dnnl_dims_t filter = { (dnnl_dim_t)p->k, (dnnl_dim_t)p->c, (dnnl_dim_t)p->r, (dnnl_dim_t)p->s };
-    const dnnl_dims_t grouped = { g, (dnnl_dim_t)conv_group_filters(p), (dnnl_dim_t)conv_group_channels(p), (dnnl_dim_t)p->r,
-                                  (dnnl_dim_t)p->s };
+    const dnnl_dims_t grouped = { g, (dnnl_dim_t)conv_group_filters(p), (dnnl_dim_t)conv_group_channels(p),
+                                  (dnnl_dim_t)p->r, (dnnl_dim_t)p->s };
     const dnnl_dim_t *dims[N_MEMORIES] = { in, g > 1 ? grouped : filter, out };
     const dnnl_format_tag_t tag[N_MEMORIES] = { dnnl_nchw, g > 1 ? dnnl_goihw : dnnl_oihw, dnnl_nchw };
 
@@ -146,21 +147,25 @@ static int describe(const struct exp_dnnl *d, const struct conv_problem *p, stru
     return 0;
 }
 
-static int describe_conv(struct exp_dnnl_conv *c, const struct conv_problem *p, const struct descriptors *m, bool is_plain)
+static int describe_conv(struct exp_dnnl_conv *c, const struct conv_problem *p, const struct descriptors *m,
+                         bool is_plain)
 {
     const dnnl_dims_t stride = { (dnnl_dim_t)p->stride_h, (dnnl_dim_t)p->stride_w };
     const dnnl_dims_t dilation = { (dnnl_dim_t)p->dilation_h - 1, (dnnl_dim_t)p->dilation_w - 1 };
     /* What the last window reaches, not what the shape offers: oneDNN wants both to agree. */
-    const ptrdiff_t high_h = (ptrdiff_t)((p->p - 1) * p->stride_h + (p->r - 1) * p->dilation_h + 1) - (ptrdiff_t)(p->h + p->pad_top);
-    const ptrdiff_t high_w = (ptrdiff_t)((p->q - 1) * p->stride_w + (p->s - 1) * p->dilation_w + 1) - (ptrdiff_t)(p->w + p->pad_left);
+    const ptrdiff_t high_h =
+        (ptrdiff_t)((p->p - 1) * p->stride_h + (p->r - 1) * p->dilation_h + 1) - (ptrdiff_t)(p->h + p->pad_top);
+    const ptrdiff_t high_w =
+        (ptrdiff_t)((p->q - 1) * p->stride_w + (p->s - 1) * p->dilation_w + 1) - (ptrdiff_t)(p->w + p->pad_left);
     const dnnl_dims_t low = { (dnnl_dim_t)p->pad_top, (dnnl_dim_t)p->pad_left }, high = { high_h, high_w };
     const dnnl_memory_desc_t *data = is_plain ? m->plain : m->any;
     const struct exp_dnnl *d = c->d;
     dnnl_convolution_desc_t desc;
     const char *impl = NULL;
 
-    if (d->dnnl_dilated_convolution_forward_desc_init_(&desc, dnnl_forward_inference, dnnl_convolution_direct, &data[IN],
-                                                       &m->any[FILTER], NULL, &data[OUT], stride, dilation, low, high) ||
+    if (d->dnnl_dilated_convolution_forward_desc_init_(&desc, dnnl_forward_inference, dnnl_convolution_direct,
+                                                       &data[IN], &m->any[FILTER], NULL, &data[OUT], stride, dilation,
+                                                       low, high) ||
         d->dnnl_primitive_desc_create_(&c->pd, &desc, NULL, d->engine, NULL))
         return -ENOTSUP;
     d->dnnl_primitive_desc_query_(c->pd, dnnl_query_impl_info_str, 0, (void *)&impl);
@@ -190,8 +195,8 @@ static int make_memories(struct exp_dnnl_conv *c, const struct descriptors *m, f
     return 0;
 }
 
-static int make_reorder(const struct exp_dnnl_conv *c, struct stage *s, dnnl_memory_t from, const dnnl_memory_desc_t *from_md,
-                        dnnl_memory_t to, const dnnl_memory_desc_t *to_md)
+static int make_reorder(const struct exp_dnnl_conv *c, struct stage *s, dnnl_memory_t from,
+                        const dnnl_memory_desc_t *from_md, dnnl_memory_t to, const dnnl_memory_desc_t *to_md)
 {
     const struct exp_dnnl *d = c->d;
     dnnl_primitive_desc_t pd;
@@ -213,7 +218,8 @@ static int execute(const struct exp_dnnl *d, const struct stage *s)
 }
 
 /* Converts once. */
-static int convert(const struct exp_dnnl_conv *c, enum memory i, const struct descriptors *m, const dnnl_memory_desc_t *own)
+static int convert(const struct exp_dnnl_conv *c, enum memory i, const struct descriptors *m,
+                   const dnnl_memory_desc_t *own)
 {
     struct stage s = { 0 };
     int err = make_reorder(c, &s, c->plain[i], &m->plain[i], c->own[i], own);
@@ -250,7 +256,8 @@ static int make_stages(struct exp_dnnl_conv *c, enum exp_dnnl_layout layout, con
     if (!err)
         err = make_conv_stage(c, &c->stage[c->n_stages++]);
     if (!err && c->own[OUT] != c->plain[OUT])
-        err = make_reorder(c, is_timed ? &c->stage[c->n_stages++] : &c->fetch, c->own[OUT], out, c->plain[OUT], &m->plain[OUT]);
+        err = make_reorder(c, is_timed ? &c->stage[c->n_stages++] : &c->fetch, c->own[OUT], out, c->plain[OUT],
+                           &m->plain[OUT]);
     return err;
 }
 
@@ -275,8 +282,10 @@ int exp_dnnl_conv_new(struct exp_dnnl_conv **out, const struct exp_dnnl *d, enum
         err = make_stages(c, layout, &m);
     if (err) {
         exp_dnnl_conv_free(c);
-        return exp_fail(why, why_bytes, err, "oneDNN %s", err == -ENOTSUP ? "has no implementation for this shape"
-                                                          : err == -ENOMEM ? "is out of memory" : "failed");
+        return exp_fail(why, why_bytes, err, "oneDNN %s",
+                        err == -ENOTSUP  ? "has no implementation for this shape"
+                        : err == -ENOMEM ? "is out of memory"
+                                         : "failed");
     }
     *out = c;
     return 0;

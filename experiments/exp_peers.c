@@ -16,10 +16,10 @@
 
 enum {
     ALIGN = 4096,
-    PEAK_STEPS = 1 << 14,       /* some 100 us */
-    READ_FLOATS = 1 << 25,      /* 128 MiB: beyond any cache here */
+    PEAK_STEPS = 1 << 14,  /* some 100 us */
+    READ_FLOATS = 1 << 25, /* 128 MiB: beyond any cache here */
     READ_ROUNDS = 3,
-    NAIVE_COST = 60,            /* a multiply-add of the plain loops in those of a fast method */
+    NAIVE_COST = 60, /* a multiply-add of the plain loops in those of a fast method */
     AMPLITUDE = 4,
 };
 
@@ -87,7 +87,8 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
         const size_t *base = l->base->plan.layout.bytes;
 
         bytes[CONV_IM2COL] = max_size(bytes[CONV_IM2COL], base[CONV_IM2COL]);
-        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]));
+        bytes[CONV_PACKED_INPUT] =
+            max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]));
         bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], base[CONV_PACKED_FILTER]);
         bytes[CONV_OUTPUT] = max_size(bytes[CONV_OUTPUT], bytes_of(l)[CONV_OUTPUT]); /* what is compared with */
     }
@@ -203,7 +204,8 @@ static void find_parts(struct exp_peers *p)
 
     *p->why_no_parts = '\0';
     if (!s->core || strcmp(s->core->name, s->blas.core))
-        exp_fail(p->why_no_parts, sizeof p->why_no_parts, 0, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
+        exp_fail(p->why_no_parts, sizeof p->why_no_parts, 0, "the blocking of OpenBLAS core %s is not on record",
+                 s->blas.core);
     else
         conv_blas_parts_find(&p->parts, &s->blas, p->why_no_parts, sizeof p->why_no_parts);
 }
@@ -221,7 +223,8 @@ int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why
     scratch_sizes(p, scratch);
     p->tensor_bytes = estimate(p, scratch);
     if (p->tensor_bytes >> 30 >= EXP_PEERS_MAX_GIB) {
-        err = exp_fail(why, why_bytes, -EFBIG, "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows", model->path,
+        err = exp_fail(why, why_bytes, -EFBIG,
+                       "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows", model->path,
                        (double)p->tensor_bytes / (double)(1 << 30), EXP_PEERS_MAX_GIB);
         goto fail;
     }
@@ -285,9 +288,11 @@ double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c,
 
 /* ---- checking ---- */
 
-static int wrong(const struct exp_peers_layer *l, enum exp_peer m, size_t index, double got, double want, char *why, size_t why_bytes)
+static int wrong(const struct exp_peers_layer *l, enum exp_peer m, size_t index, double got, double want, char *why,
+                 size_t why_bytes)
 {
-    return exp_fail(why, why_bytes, -EILSEQ, "layer '%s': %s computes a wrong result: output element %zu is %.9g, must be %.9g",
+    return exp_fail(why, why_bytes, -EILSEQ,
+                    "layer '%s': %s computes a wrong result: output element %zu is %.9g, must be %.9g",
                     l->base->layer->name, exp_peer_name(m), index, got, want);
 }
 
@@ -299,8 +304,10 @@ static int compare_naive(const struct exp_peers_layer *l, enum exp_peer m, char 
     return err == -EILSEQ ? wrong(l, m, at.index, at.got, at.want, why, why_bytes) : err;
 }
 
-/* Sums of small integers are the same in any order. Where they could exceed what floats hold exactly, the plain loops judge. */
-static int compare_base(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peer m, char *why, size_t why_bytes)
+/* Sums of small integers are the same in any order. Where they could exceed what floats hold exactly, the plain loops
+ * judge. */
+static int compare_base(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peer m, char *why,
+                        size_t why_bytes)
 {
     const float *want = p->scratch[CONV_OUTPUT];
 
@@ -361,7 +368,8 @@ int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t 
         if (err == -EILSEQ)
             return err;
         if (err)
-            return exp_fail(why, why_bytes, err, "layer '%s': cannot be checked: %s", p->layer[i].base->layer->name, strerror(-err));
+            return exp_fail(why, why_bytes, err, "layer '%s': cannot be checked: %s", p->layer[i].base->layer->name,
+                            strerror(-err));
         exp_progress_step(progress, conv_macs(problem(&p->layer[i])) * ((is_first ? NAIVE_COST : 0) + EXP_N_PEERS));
     }
     return 0;
@@ -441,10 +449,12 @@ static double network_macs(const struct exp_peers *p)
 }
 
 /*
- * Methods take turns, each round beginning with another; the peak is sampled before each. A timed sweep follows an untimed one by the
- * same method, as one inference follows another: what is left in the outer caches is the method's own doing, not its predecessor's.
+ * Methods take turns, each round beginning with another; the peak is sampled before each. A timed sweep follows an
+ * untimed one by the same method, as one inference follows another: what is left in the outer caches is the method's
+ * own doing, not its predecessor's.
  */
-static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, size_t number)
+static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                          size_t number)
 {
     const unsigned n_reps = o->n_reps;
     size_t n_peaks = 0;
@@ -488,11 +498,13 @@ static int run_hot(void *ctx)
 }
 
 /* Each timed run follows one of the same method: caches hold what it leaves in them. */
-static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, const struct exp_peers_options *o, uint64_t *sample)
+static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, const struct exp_peers_options *o,
+                             uint64_t *sample)
 {
     const unsigned n_reps = o->n_hot_reps;
-    const struct exp_bench protocol = { .min_rounds = n_reps, .max_rounds = n_reps, .now_ns = o->now_ns,
-                                        .interrupted = exp_interrupted };
+    const struct exp_bench protocol = {
+        .min_rounds = n_reps, .max_rounds = n_reps, .now_ns = o->now_ns, .interrupted = exp_interrupted
+    };
     struct hot_runner runner[EXP_N_PEERS];
     struct exp_contender contender[EXP_N_PEERS];
     size_t n = 0, n_rounds;
@@ -515,7 +527,8 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
     return err;
 }
 
-static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, size_t number)
+static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                       size_t number)
 {
     const unsigned n_reps = o->n_hot_reps;
     uint64_t *sample = calloc((size_t)n_reps * EXP_N_PEERS, sizeof *sample);
@@ -573,8 +586,8 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
     return err;
 }
 
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, size_t number,
-                      char *why, size_t why_bytes)
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                      size_t number, char *why, size_t why_bytes)
 {
     int err = measure_sweeps(p, o, progress, number);
 
@@ -583,5 +596,6 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
     if (!err)
         err = measure_phases(p, o->now_ns, progress, number);
     return err ? exp_fail(why, why_bytes, err, "%s: %s", p->experiment.model->name,
-                          err == -EINTR ? "interrupted while timing" : strerror(-err)) : 0;
+                          err == -EINTR ? "interrupted while timing" : strerror(-err))
+               : 0;
 }

@@ -1,6 +1,7 @@
 /*
- * Base, SConv and peers side by side over a network: every layer has weights and activations of its own, all of them in memory at
- * once, and is run in network order (sweep), so that weights are as cold as in inference; and again and again (hot).
+ * Base, SConv and peers side by side over a network: every layer has weights and activations of its own, all of them in
+ * memory at once, and is run in network order (sweep), so that weights are as cold as in inference; and again and again
+ * (hot).
  */
 #ifndef EXPERIMENTS_EXP_PEERS_H
 #define EXPERIMENTS_EXP_PEERS_H
@@ -40,7 +41,7 @@ struct exp_peers_layer {
     const struct exp_case *base, *sconv; /* plans */
     float *in, *filter, *out, *packed;   /* packed: SConv's filters */
     struct exp_dnnl_conv *conv[3];       /* by enum exp_dnnl_layout */
-    char why_not[EXP_N_PEERS][96];                  /* "" = it runs */
+    char why_not[EXP_N_PEERS][96];       /* "" = it runs */
     struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
     struct exp_phases sconv_phases, base_phases;
 };
@@ -53,10 +54,10 @@ struct exp_peers {
     struct exp_experiment experiment;
     size_t n_layers;
     struct exp_peers_layer *layer;
-    float *scratch[CONV_N_TENSORS]; /* as large as the largest layer wants it */
-    size_t tensor_bytes;            /* estimate of all memory in use */
-    struct conv_blas_parts parts;   /* base, step by step; */
-    char why_no_parts[96];          /* "" = they are there */
+    float *scratch[CONV_N_TENSORS];  /* as large as the largest layer wants it */
+    size_t tensor_bytes;             /* estimate of all memory in use */
+    struct conv_blas_parts parts;    /* base, step by step; */
+    char why_no_parts[96];           /* "" = they are there */
     double peak_gflops, read_gbytes; /* medians of the samples taken between the sweeps; 0 if there is no peak loop */
 };
 
@@ -66,25 +67,27 @@ enum {
 };
 
 struct exp_peers_options {
-    unsigned n_reps;     /* sweeps, >= 1 */
-    unsigned n_hot_reps; /* 0: no hot times */
+    unsigned n_reps;          /* sweeps, >= 1 */
+    unsigned n_hot_reps;      /* 0: no hot times */
     uint64_t (*now_ns)(void); /* the clock */
 };
 
 /*
- * Plans and allocates. model must outlive p; setup, dnnl, peak and why_no_dnnl are already set in p. Returns 0; -EFBIG if the network
- * needs more than EXP_PEERS_MAX_GIB; -ENOMEM; -ENOTSUP if OpenBLAS or the micro-kernel cannot run; why gets one line.
+ * Plans and allocates. model must outlive p; setup, dnnl, peak and why_no_dnnl are already set in p. Returns 0; -EFBIG
+ * if the network needs more than EXP_PEERS_MAX_GIB; -ENOMEM; -ENOTSUP if OpenBLAS or the micro-kernel cannot run; why
+ * gets one line.
  */
 int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes);
 void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
 
 /*
- * Checks every method on every layer: Base against the plain loops (each distinct shape once), the others against Base. Then times
- * sweeps, hot runs and phases. Returns 0; -EILSEQ for a wrong result; -EINTR; -ENOMEM; -EIO; why gets one line.
+ * Checks every method on every layer: Base against the plain loops (each distinct shape once), the others against Base.
+ * Then times sweeps, hot runs and phases. Returns 0; -EILSEQ for a wrong result; -EINTR; -ENOMEM; -EIO; why gets one
+ * line.
  */
 int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t number, char *why, size_t why_bytes);
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, size_t number,
-                      char *why, size_t why_bytes);
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
+                      size_t number, char *why, size_t why_bytes);
 
 /* Median in ns; NaN if the method did not run. */
 double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);

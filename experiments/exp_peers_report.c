@@ -14,7 +14,8 @@
 static const struct exp_csv_column layer_columns[] = {
     { "model", "", "name of the layer table", "" },
     { "layer_index", "", "position in the table, from 1", "" },
-    { "method", "", "base, base_rows (im2col by rows), sconv, onednn_nchw, onednn_reorder (conversions timed), onednn_blocked", "" },
+    { "method", "",
+      "base, base_rows (im2col by rows), sconv, onednn_nchw, onednn_reorder (conversions timed), onednn_blocked", "" },
     { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
     { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
     { "macs", "multiply-adds", "nominal, taps on padding included", "" },
@@ -23,7 +24,8 @@ static const struct exp_csv_column layer_columns[] = {
     { "measured_time_min_ns", "ns", "fastest repetition", "clock" },
     { "measured_reps", "", "timed repetitions", "" },
     { "measured_gflops", "GFLOP/s", "2 * macs / median", "clock" },
-    { "measured_peak_percent", "%", "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
+    { "measured_peak_percent", "%",
+      "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
     { "measured_speedup_vs_base", "", "base's median / this median, same cache state", "clock" },
     { "plan", "", "sconv: schedule, micro-kernel, Nc, K2, K3; oneDNN: its implementation", "" },
     { "layer", "", "name of the layer", "" },
@@ -48,7 +50,8 @@ static const struct exp_csv_column total_columns[] = {
     { "measured_network_speedup", "", "base's sum / this sum", "clock" },
     { "measured_layers_speedup", "", "geometric mean over the layers of base's median / this median", "clock" },
     { "measured_won_percent", "%", "layers faster than base", "clock" },
-    { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there", "clock" },
+    { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
+      "clock" },
     { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
     { "peak_gflops", "GFLOP/s", "that peak: median", "clock" },
     { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
@@ -60,7 +63,8 @@ static const struct exp_csv_column phase_columns[] = {
     { "base_packing_percent", "%", "OpenBLAS's copy routines", "clock" },
     { "base_ukr_percent", "%", "OpenBLAS's micro-kernel", "clock" },
     { "base_other_percent", "%", "the rest: clearing the output, loops", "clock" },
-    { "base_steps_to_call", "", "that time / base's time with cblas_sgemm in the sweeps: near 1, or the shares are not the call's", "clock" },
+    { "base_steps_to_call", "",
+      "that time / base's time with cblas_sgemm in the sweeps: near 1, or the shares are not the call's", "clock" },
     { "sconv_packing_percent", "%", "of SConv's time: packing windows", "clock" },
     { "sconv_ukr_percent", "%", "micro-kernels", "clock" },
     { "sconv_other_percent", "%", "the rest", "clock" },
@@ -95,11 +99,12 @@ static void put_number(struct exp_csv *csv, const char *column, double x, const 
         exp_csv_missing(csv, column, why_not);
 }
 
-static int open_csv(const struct exp_peers_report *r, struct exp_csv **csv, const char *name, const struct exp_csv_column *column,
-                    size_t n, const char *what, char *why, size_t why_bytes)
+static int open_csv(const struct exp_peers_report *r, struct exp_csv **csv, const char *name,
+                    const struct exp_csv_column *column, size_t n, const char *what, char *why, size_t why_bytes)
 {
     char *path = exp_outdir_file(r->dir, name);
-    int err = path ? exp_csv_open(csv, path, column, n, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err =
+        path ? exp_csv_open(csv, path, column, n, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     free(path);
     if (!err)
@@ -107,7 +112,8 @@ static int open_csv(const struct exp_peers_report *r, struct exp_csv **csv, cons
     return err;
 }
 
-int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
+                          size_t why_bytes)
 {
     int err;
 
@@ -126,8 +132,8 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
 
     *text = '\0';
     if (m == EXP_PEER_SCONV)
-        exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu", csa_schedule_name(t->schedule), l->sconv->plan.ukr->name, t->n_c, t->k2,
-                 t->k3);
+        exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu", csa_schedule_name(t->schedule), l->sconv->plan.ukr->name,
+                 t->n_c, t->k2, t->k3);
     else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW])
         exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     return text;
@@ -166,8 +172,8 @@ static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_csv_end_row(r->layers);
 }
 
-static void put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peers_cache c,
-                        enum exp_peer m)
+static void put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
+                        enum exp_peers_cache c, enum exp_peer m)
 {
     const struct exp_peer_times *t = &l->times[c][m];
 
@@ -258,7 +264,8 @@ int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, 
 
 /* ---- all models ---- */
 
-static struct exp_peers_total total_of_one(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c, enum exp_peer m)
+static struct exp_peers_total total_of_one(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
+                                           enum exp_peer m)
 {
     struct exp_peers_total t = { 0 };
     double base_ns = 0, logs = 0, flop = 0;
@@ -283,11 +290,14 @@ static struct exp_peers_total total_of_one(const struct exp_peers_report *r, siz
     t.geomean_ratio = exp(logs / (double)t.n_layers);
     t.won_percent = 100 * (double)n_won / (double)t.n_layers;
     t.pointwise_won_percent = 100 * (double)n_pointwise_won / (double)t.n_pointwise;
-    t.peak_percent = model < r->n_models && r->model[model].peak_gflops > 0 ? 100 * flop / t.ns / r->model[model].peak_gflops : (double)NAN;
+    t.peak_percent = model < r->n_models && r->model[model].peak_gflops > 0
+                         ? 100 * flop / t.ns / r->model[model].peak_gflops
+                         : (double)NAN;
     return t;
 }
 
-struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c, enum exp_peer m)
+struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
+                                       enum exp_peer m)
 {
     struct exp_peers_total all = total_of_one(r, model, c, m);
     double network = 0, layers = 0, peak = 0, n = (double)r->n_models;
@@ -316,7 +326,8 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t model, 
     return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
 }
 
-static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c, enum exp_peer m)
+static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
+                      enum exp_peer m)
 {
     struct exp_peers_total t = exp_peers_total(r, model, c, m);
     const char *why = why_no_total(r, model, c, m);
@@ -330,12 +341,15 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     put_number(csv, "measured_time_ns", t.n_layers ? t.ns : (double)NAN, why);
     put_number(csv, "measured_network_speedup", t.network_ratio, why);
     put_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
-    put_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent, m == EXP_PEER_BASE ? "this is base" : why);
+    put_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
+               m == EXP_PEER_BASE ? "this is base" : why);
     put_number(csv, "measured_pointwise_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.pointwise_won_percent,
                m == EXP_PEER_BASE ? "this is base" : why);
     put_number(csv, "measured_peak_percent", t.peak_percent, why);
-    put_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN, is_one ? "no FMA loop for this CPU" : "sampled per model");
-    put_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN, is_one ? "no FMA loop for this CPU" : "sampled per model");
+    put_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN,
+               is_one ? "no FMA loop for this CPU" : "sampled per model");
+    put_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN,
+               is_one ? "no FMA loop for this CPU" : "sampled per model");
     exp_csv_end_row(csv);
 }
 
@@ -436,8 +450,8 @@ static int write_sorted(struct exp_peers_report *r, bool only_pointwise, const c
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     for (int m = 0; m < EXP_N_PEERS; m++)
         n[m] = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x + (size_t)m * r->n_rows);
-    err = open_csv(r, &csv, only_pointwise ? "speedups_pointwise.csv" : "speedups.csv", sorted_columns, N_OF(sorted_columns), what, why,
-                   why_bytes);
+    err = open_csv(r, &csv, only_pointwise ? "speedups_pointwise.csv" : "speedups.csv", sorted_columns,
+                   N_OF(sorted_columns), what, why, why_bytes);
     for (size_t i = 0; i < n[EXP_PEER_BASE] && !err; i++) {
         exp_csv_double(csv, "rank_percent", 100 * ((double)i + 0.5) / (double)n[EXP_PEER_BASE]);
         for (size_t m = 1; m < EXP_N_PEERS; m++)
@@ -548,7 +562,8 @@ static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_p
 static void print_phases(const struct exp_peers_report *r, FILE *out)
 {
     fprintf(out, "\nshares of the time, %%\n%-16s %44s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s\n", "",
-            "base, with OpenBLAS's own routines", "sconv", "", "im2col", "packing", "ukr", "other", "/ call", "packing", "ukr", "other");
+            "base, with OpenBLAS's own routines", "sconv", "", "im2col", "packing", "ukr", "other", "/ call", "packing",
+            "ukr", "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
         double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
@@ -584,7 +599,8 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
     };
 
     for (size_t i = 0; i < N_OF(parts); i++) {
-        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv", "nchw", "reorder", "blocked");
+        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv", "nchw",
+                "reorder", "blocked");
         for (size_t k = 0; k < r->n_models + (r->n_models > 1); k++)
             print_line(r, k, out, parts[i].of);
     }
@@ -592,7 +608,8 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
     for (int m = 0; m < EXP_N_PEERS; m++) {
         for (size_t i = 0; i < r->n_models; i++) {
             if (*r->model[i].why_not[m])
-                fprintf(out, "%s, %s: not available: %s\n", exp_peer_name((enum exp_peer)m), r->model[i].name, r->model[i].why_not[m]);
+                fprintf(out, "%s, %s: not available: %s\n", exp_peer_name((enum exp_peer)m), r->model[i].name,
+                        r->model[i].why_not[m]);
         }
     }
 }

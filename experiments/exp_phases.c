@@ -48,17 +48,23 @@ int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind
                    struct exp_phases *phases)
 {
     struct conv_exec exec;
-    struct timed t = { .base.step = step, .inner = &exec.base, .now_ns = now_ns, .phases = phases, .kind = CONV_N_STEP_KINDS };
+    struct timed t = {
+        .base.step = step, .inner = &exec.base, .now_ns = now_ns, .phases = phases, .kind = CONV_N_STEP_KINDS
+    };
 
     conv_exec_init(&exec, plan, bind);
     return run(plan, &t);
 }
 
-int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas_parts *parts,
-                        uint64_t (*now_ns)(void), struct exp_phases *phases)
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
+                        const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases)
 {
     struct conv_blas_exec exec;
-    struct timed t = { .base.step = step, .inner = &exec.base, .gathers = &exec, .now_ns = now_ns, .phases = phases,
+    struct timed t = { .base.step = step,
+                       .inner = &exec.base,
+                       .gathers = &exec,
+                       .now_ns = now_ns,
+                       .phases = phases,
                        .kind = CONV_N_STEP_KINDS };
 
     conv_blas_exec_init(&exec, plan, bind, parts);

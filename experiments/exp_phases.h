@@ -1,6 +1,7 @@
 /*
- * Where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The clock is read
- * only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time counts as its step's.
+ * Where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The clock is
+ * read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time counts as
+ * its step's.
  */
 #ifndef EXPERIMENTS_EXP_PHASES_H
 #define EXPERIMENTS_EXP_PHASES_H
@@ -20,7 +21,7 @@ int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind
                    struct exp_phases *phases);
 
 /* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
-int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas_parts *parts,
-                        uint64_t (*now_ns)(void), struct exp_phases *phases);
+int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
+                        const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases);
 
 #endif

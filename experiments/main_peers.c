@@ -51,7 +51,8 @@ static void usage(FILE *out)
           "  LAYERS   comma-separated name patterns\n"
           "  REPS     sweeps over each network; default 7\n"
           "  HOT      repetitions of each layer with hot caches; default 3; 0 = none\n"
-          "  CLOCK    wall (default), or cpu: the thread's own time, which leaves out what other processes take on a busy computer\n"
+          "  CLOCK    wall (default), or cpu: the thread's own time, which leaves out what other processes take on a "
+          "busy computer\n"
           "  RESULTS  folder of results, default results; this goes to RESULTS/host/peers/<model>/\n"
           "  COMMIT   what is noted as the source's version\n",
           out);
@@ -73,7 +74,8 @@ static int parse_count(const char *key, const char *text, unsigned least, unsign
     long n = strtol(text, &end, 10);
 
     if (!*text || *end || n < (long)least || n > MAX_REPS)
-        return exp_fail(why, why_bytes, -EINVAL, "%s: a whole number from %u to %d, not '%s'", key, least, MAX_REPS, text);
+        return exp_fail(why, why_bytes, -EINVAL, "%s: a whole number from %u to %d, not '%s'", key, least, MAX_REPS,
+                        text);
     *value = (unsigned)n;
     return 0;
 }
@@ -84,9 +86,8 @@ static int parse(struct session *s, int argc, char **argv)
         const char *key;
         const char **value;
     } keys[] = {
-        { "MODEL=", &s->o.model },     { "LAYERS=", &s->o.layers }, { "REPS=", &s->o.reps },
-        { "HOT=", &s->o.hot },         { "RESULTS=", &s->o.results }, { "COMMIT=", &s->o.commit },
-        { "CLOCK=", &s->o.clock },
+        { "MODEL=", &s->o.model },     { "LAYERS=", &s->o.layers }, { "REPS=", &s->o.reps },   { "HOT=", &s->o.hot },
+        { "RESULTS=", &s->o.results }, { "COMMIT=", &s->o.commit }, { "CLOCK=", &s->o.clock },
     };
     int err;
 
@@ -97,7 +98,8 @@ static int parse(struct session *s, int argc, char **argv)
         while (k < sizeof keys / sizeof keys[0] && strncmp(argv[i], keys[k].key, strlen(keys[k].key)) != 0)
             k++;
         if (k == sizeof keys / sizeof keys[0])
-            return exp_fail(s->why, sizeof s->why, -EINVAL, "unknown option '%s'; --help lists the known ones", argv[i]);
+            return exp_fail(s->why, sizeof s->why, -EINVAL, "unknown option '%s'; --help lists the known ones",
+                            argv[i]);
         if (argv[i][strlen(keys[k].key)])
             *keys[k].value = argv[i] + strlen(keys[k].key);
     }
@@ -156,10 +158,11 @@ static void describe(struct session *s)
 {
     const struct conv_peak *peak = conv_peak_best();
 
-    exp_fail(s->what, sizeof s->what, 0,
-             "peers, commit %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by %s", s->o.commit, s->o.clock,
-             s->times.n_reps, s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
-             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
+    exp_fail(
+        s->what, sizeof s->what, 0,
+        "peers, commit %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by %s",
+        s->o.commit, s->o.clock, s->times.n_reps, s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
+        s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
 }
 
 static int prepare(struct session *s)
@@ -187,7 +190,9 @@ static int prepare(struct session *s)
 
 static int start(struct session *s, struct exp_peers *p, size_t i)
 {
-    *p = (struct exp_peers){ .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_best() };
+    *p = (struct exp_peers){
+        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_best()
+    };
     return exp_peers_open(p, &s->model[i], s->why, sizeof s->why);
 }
 
@@ -222,7 +227,8 @@ static double total_weight(const struct session *s)
 static int work(struct session *s)
 {
     struct exp_progress *progress;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), s->n_models, total_weight(s), ctr_now_ns);
+    int err =
+        exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), s->n_models, total_weight(s), ctr_now_ns);
 
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory");
@@ -266,10 +272,15 @@ static double mean_of_models(const struct session *s, bool of_peak)
 /* A figure that cannot be drawn costs no tables. Returns the first failure that is not a lack of data. */
 static int draw(struct session *s)
 {
-    static const char *const figures[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases", "peers_roofline" };
+    static const char *const figures[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
+                                           "peers_roofline" };
     char peak[32], read[32];
     const struct exp_plot_variable variable[] = {
-        { "figures", EXPERIMENTS_DIR "/figures" }, { "data", s->dir.path }, { "what", s->what }, { "peak_gflops", peak }, { "read_gbytes", read },
+        { "figures", EXPERIMENTS_DIR "/figures" },
+        { "data", s->dir.path },
+        { "what", s->what },
+        { "peak_gflops", peak },
+        { "read_gbytes", read },
     };
     int first = 0;
 
@@ -278,7 +289,8 @@ static int draw(struct session *s)
     for (size_t i = 0; i < 2 * sizeof figures / sizeof figures[0] && !exp_interrupted(); i++) {
         char *script = exp_format("%s/figures/%s.gp", EXPERIMENTS_DIR, figures[i / 2]);
         char *file = exp_format("%s/%s.%s", s->dir.path, figures[i / 2], i % 2 ? "svg" : "png");
-        int err = script && file ? exp_plot_draw(script, file, variable, sizeof variable / sizeof variable[0], s->why, sizeof s->why)
+        int err = script && file ? exp_plot_draw(script, file, variable, sizeof variable / sizeof variable[0], s->why,
+                                                 sizeof s->why)
                                  : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
 
         if (err)

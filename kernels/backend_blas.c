@@ -41,8 +41,8 @@ static void run_block(struct conv_blas_exec *e)
 {
     const struct conv_ukr_args a = conv_resolve_ukr(e->plan, e->bind, &e->block);
 
-    e->parts->kernel((long)a.n_win, (long)a.n_f, (long)a.k, 1, conv_out_ptr(a.in), conv_out_ptr(a.filter), conv_out_ptr(a.out),
-                     (long)a.ld_out);
+    e->parts->kernel((long)a.n_win, (long)a.n_f, (long)a.k, 1, conv_out_ptr(a.in), conv_out_ptr(a.filter),
+                     conv_out_ptr(a.out), (long)a.ld_out);
 }
 
 void conv_blas_exec_flush(struct conv_blas_exec *e)

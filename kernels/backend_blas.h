@@ -1,7 +1,7 @@
 /*
- * A back-end that executes the GEMM nest with OpenBLAS's own routines for a core (copy, micro-kernel, clearing), which the shared
- * library exports: the same work as cblas_sgemm, in the order of its driver/level3/level3.c, but step by step, so that the parts of
- * one call can be timed.
+ * A back-end that executes the GEMM nest with OpenBLAS's own routines for a core (copy, micro-kernel, clearing), which
+ * the shared library exports: the same work as cblas_sgemm, in the order of its driver/level3/level3.c, but step by
+ * step, so that the parts of one call can be timed.
  */
 #ifndef KERNELS_BACKEND_BLAS_H
 #define KERNELS_BACKEND_BLAS_H
@@ -21,8 +21,9 @@ struct conv_blas_parts {
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, char *why, size_t why_bytes);
 
 /*
- * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call, which is made when the
- * next step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core in use and its own micro-kernel.
+ * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call, which is
+ * made when the next step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core
+ * in use and its own micro-kernel.
  */
 struct conv_blas_exec {
     struct conv_backend base;

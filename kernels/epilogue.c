@@ -33,8 +33,8 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     return err;
 }
 
-void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan, uint64_t out, uint64_t bias,
-                     uint64_t residual, enum conv_activation activation, struct sim_sink *sink)
+void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan, uint64_t out,
+                     uint64_t bias, uint64_t residual, enum conv_activation activation, struct sim_sink *sink)
 {
     *f = (struct conv_fused){
         .base.step = step,

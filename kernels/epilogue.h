@@ -1,9 +1,10 @@
 /*
- * What follows a convolution in a network, fused: bias, residual add, activation, on each output tile when its last channel set has
- * been accumulated, while it is in L1.
+ * What follows a convolution in a network, fused: bias, residual add, activation, on each output tile when its last
+ * channel set has been accumulated, while it is in L1.
  *
- * It needs nothing from the nests: a back-end around another one looks for the micro-kernel steps that end their reduction, and works
- * on the same box of outputs. With a sink it emits its accesses instead, around a replaying back-end.
+ * It needs nothing from the nests: a back-end around another one looks for the micro-kernel steps that end their
+ * reduction, and works on the same box of outputs. With a sink it emits its accesses instead, around a replaying
+ * back-end.
  */
 #ifndef KERNELS_EPILOGUE_H
 #define KERNELS_EPILOGUE_H
@@ -19,8 +20,8 @@ enum conv_activation {
 };
 
 /*
- * One tile: out[f][i] = activation(out[f][i] + bias[f] + residual[f][i]); the residual has the output's layout. An address of 0 leaves
- * a term out. NaN stays NaN. Emitted bias loads are tagged CONV_FILTER, residual loads CONV_INPUT.
+ * One tile: out[f][i] = activation(out[f][i] + bias[f] + residual[f][i]); the residual has the output's layout. An
+ * address of 0 leaves a term out. NaN stays NaN. Emitted bias loads are tagged CONV_FILTER, residual loads CONV_INPUT.
  */
 struct conv_epilogue_args {
     uint64_t out, bias, residual;
@@ -40,7 +41,7 @@ struct conv_fused {
     struct sim_sink *sink; /* NULL: execute */
 };
 
-void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan, uint64_t out, uint64_t bias,
-                     uint64_t residual, enum conv_activation activation, struct sim_sink *sink);
+void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan, uint64_t out,
+                     uint64_t bias, uint64_t residual, enum conv_activation activation, struct sim_sink *sink);
 
 #endif

@@ -12,12 +12,13 @@
 struct conv_peak {
     const char *name;
     enum cpu_isa isa;
-    double flop_per_step;            /* multiply-adds count as two */
-    float (*fma)(size_t n_steps);    /* the result is of no use but must be used; NULL: this build lacks it */
+    double flop_per_step;                    /* multiply-adds count as two */
+    float (*fma)(size_t n_steps);            /* the result is of no use but must be used; NULL: this build lacks it */
     float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */
 };
 
-/* The one with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises fused operations). */
+/* The one with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises fused
+ * operations). */
 const struct conv_peak *conv_peak_best(void);
 
 #endif

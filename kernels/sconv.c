@@ -92,11 +92,21 @@ static int read_shape(const struct sconv_shape *s, struct conv_problem *p)
     char why[128];
 
     *p = (struct conv_problem){
-        .n = s->batch, .c = s->in_c, .h = s->in_h, .w = s->in_w,
-        .k = s->out_c, .r = s->k_h, .s = s->k_w,
-        .stride_h = s->stride_h, .stride_w = s->stride_w,
-        .pad_top = s->pad_top, .pad_left = s->pad_left, .pad_bottom = s->pad_bottom, .pad_right = s->pad_right,
-        .dilation_h = s->dilation_h, .dilation_w = s->dilation_w,
+        .n = s->batch,
+        .c = s->in_c,
+        .h = s->in_h,
+        .w = s->in_w,
+        .k = s->out_c,
+        .r = s->k_h,
+        .s = s->k_w,
+        .stride_h = s->stride_h,
+        .stride_w = s->stride_w,
+        .pad_top = s->pad_top,
+        .pad_left = s->pad_left,
+        .pad_bottom = s->pad_bottom,
+        .pad_right = s->pad_right,
+        .dilation_h = s->dilation_h,
+        .dilation_w = s->dilation_w,
         .groups = s->groups,
     };
     return conv_problem_finish(p, why, sizeof why);
@@ -173,8 +183,8 @@ static int pack(struct sconv_plan *plan, const float *weights)
     return conv_nest_pack_filters(&plan->plan, &exec.base);
 }
 
-static int build(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine, const float *weights,
-                 const struct sconv_options *options)
+static int build(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                 const float *weights, const struct sconv_options *options)
 {
     static const struct sconv_options none = { .threads = 1 };
     const struct sconv_options *o = options ? options : &none;
@@ -196,8 +206,8 @@ static int build(struct sconv_plan *plan, const struct sconv_shape *shape, const
     return err;
 }
 
-static int create(struct sconv_plan **out, const struct sconv_shape *shape, const struct sconv_machine *machine, const float *weights,
-                  const struct sconv_options *options)
+static int create(struct sconv_plan **out, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                  const float *weights, const struct sconv_options *options)
 {
     struct sconv_plan *plan = calloc(1, sizeof *plan);
     int err = plan ? build(plan, shape, machine, weights, options) : -ENOMEM;
@@ -264,10 +274,13 @@ size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t tex
     if (!plan || (text_bytes && !text))
         return 0;
     t = &plan->plan.tiling;
-    n = snprintf(text, text_bytes, "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu threads=%u over=%s%s%s%s%s",
-                 csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets, t->in_tiles, t->f_tiles,
-                 plan->n_threads, conv_share_axis_name(plan->axis), plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "",
-                 activation[plan->activation], plan->is_assumed ? " caches=assumed" : "");
+    n = snprintf(
+        text, text_bytes,
+        "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu threads=%u over=%s%s%s%s%s",
+        csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets, t->in_tiles,
+        t->f_tiles, plan->n_threads, conv_share_axis_name(plan->axis), plan->bias ? " bias" : "",
+        plan->adds_residual ? " residual" : "", activation[plan->activation],
+        plan->is_assumed ? " caches=assumed" : "");
     return n < 0 ? 0 : (size_t)n;
 }
 
@@ -294,7 +307,8 @@ static void *work(void *ctx)
     struct conv_share share;
 
     conv_exec_init(&exec, &plan->plan, &w->bind);
-    conv_fused_init(&fused, &exec.base, &plan->plan, w->bind.addr[CONV_OUTPUT], (uintptr_t)plan->bias, w->residual, plan->activation, NULL);
+    conv_fused_init(&fused, &exec.base, &plan->plan, w->bind.addr[CONV_OUTPUT], (uintptr_t)plan->bias, w->residual,
+                    plan->activation, NULL);
     conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, w->number, plan->n_threads);
     w->err = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base : is_fused ? &fused.base : &exec.base);
     return NULL;
@@ -326,18 +340,19 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a && b && x < y + b_bytes && y < x + a_bytes;
 }
 
-static int check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual, const void *workspace,
-                     size_t workspace_bytes)
+static int check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                     const void *workspace, size_t workspace_bytes)
 {
     const size_t *bytes;
 
-    if (!plan || !src || !dst || !workspace || !is_float_aligned(src) || !is_float_aligned(dst) || !is_float_aligned(residual) ||
-        plan->adds_residual != (residual != NULL))
+    if (!plan || !src || !dst || !workspace || !is_float_aligned(src) || !is_float_aligned(dst) ||
+        !is_float_aligned(residual) || plan->adds_residual != (residual != NULL))
         return -EINVAL;
     if (workspace_bytes < plan->workspace_bytes)
         return -ENOBUFS;
     bytes = plan->plan.layout.bytes;
-    if (overlap(dst, bytes[CONV_OUTPUT], src, bytes[CONV_INPUT]) || overlap(dst, bytes[CONV_OUTPUT], residual, bytes[CONV_OUTPUT]) ||
+    if (overlap(dst, bytes[CONV_OUTPUT], src, bytes[CONV_INPUT]) ||
+        overlap(dst, bytes[CONV_OUTPUT], residual, bytes[CONV_OUTPUT]) ||
         overlap(dst, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes) ||
         overlap(src, bytes[CONV_INPUT], workspace, plan->workspace_bytes) ||
         overlap(residual, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes))

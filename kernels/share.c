@@ -76,8 +76,8 @@ static int step(struct conv_backend *self, const struct conv_step *step)
     return is_mine(s, step) ? s->inner->step(s->inner, step) : 0;
 }
 
-void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan, enum conv_share_axis axis,
-                     size_t thread, size_t n_threads)
+void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
+                     enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
     struct axis_units u = units(plan, axis);
     size_t each = u.n / n_threads, more = u.n % n_threads; /* the first `more` threads have one unit more */

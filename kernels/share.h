@@ -1,6 +1,6 @@
 /*
- * Threads: each runs the whole nest through a back-end that passes on only the steps of its share, so that order and blocking stay the
- * nest's. Shares are ranges of one axis; everything a thread packs is used by that thread.
+ * Threads: each runs the whole nest through a back-end that passes on only the steps of its share, so that order and
+ * blocking stay the nest's. Shares are ranges of one axis; everything a thread packs is used by that thread.
  */
 #ifndef KERNELS_SHARE_H
 #define KERNELS_SHARE_H
@@ -29,7 +29,7 @@ struct conv_share {
 };
 
 /* The share of thread `thread` out of n_threads; some may be empty. SConv plans whose filters were packed ahead. */
-void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan, enum conv_share_axis axis,
-                     size_t thread, size_t n_threads);
+void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
+                     enum conv_share_axis axis, size_t thread, size_t n_threads);
 
 #endif

@@ -67,7 +67,8 @@ static void peak_loops_compute(void)
 
 /* ---- oneDNN ---- */
 
-static void check_dnnl(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout, unsigned *n_run)
+static void check_dnnl(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout,
+                       unsigned *n_run)
 {
     size_t n_out = p->n * p->k * conv_windows(p);
     struct conv_mismatch at = { 0 };
@@ -88,8 +89,8 @@ static void check_dnnl(const struct exp_dnnl *d, const struct conv_problem *p, e
         CU_ASSERT_EQUAL(exp_dnnl_run(c), 0);
         CU_ASSERT_EQUAL(exp_dnnl_fetch(c), 0);
         err = conv_naive_compare(p, k.in, k.filter, out.data, true, &at);
-        test_check(!err, "%s, layout %d (%s): element %zu is %g, must be %g", kcheck_describe(p), (int)layout, exp_dnnl_impl(c), at.index,
-                   at.got, at.want);
+        test_check(!err, "%s, layout %d (%s): element %zu is %g, must be %g", kcheck_describe(p), (int)layout,
+                   exp_dnnl_impl(c), at.index, at.got, at.want);
     }
     exp_dnnl_conv_free(c);
     kbuffer_release(&out);
@@ -201,16 +202,18 @@ static void base_in_steps_is_right(void)
         CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
         CU_ASSERT_FATAL(kcheck_init(&k, &p, true) == 0);
         for (int t = 0; t < CONV_N_TENSORS; t++) {
-            CU_ASSERT_FATAL(kbuffer_init(&buffer[t], plan.layout.bytes[t] / sizeof(float) + 1024) == 0); /* kernels prefetch, and may over-read */
+            CU_ASSERT_FATAL(kbuffer_init(&buffer[t], plan.layout.bytes[t] / sizeof(float) + 1024) ==
+                            0); /* kernels prefetch, and may over-read */
             bind.addr[t] = (uintptr_t)buffer[t].data;
         }
         bind.addr[CONV_INPUT] = (uintptr_t)k.in;
         bind.addr[CONV_FILTER] = (uintptr_t)k.filter;
         ticks = 0;
         CU_ASSERT_EQUAL(exp_phases_run_base(&plan, &bind, &parts, tick, &x), 0);
-        CU_ASSERT(x.step_ns[CONV_STEP_UKR] > 0 && x.step_ns[CONV_STEP_PACK_MATRIX] > 0 && x.step_ns[CONV_STEP_ZERO] > 0);
-        test_check(!conv_naive_compare(&p, k.in, k.filter, buffer[CONV_OUTPUT].data, true, &at), "%s: element %zu is %g, must be %g",
-                   kcheck_describe(&p), at.index, at.got, at.want);
+        CU_ASSERT(x.step_ns[CONV_STEP_UKR] > 0 && x.step_ns[CONV_STEP_PACK_MATRIX] > 0 &&
+                  x.step_ns[CONV_STEP_ZERO] > 0);
+        test_check(!conv_naive_compare(&p, k.in, k.filter, buffer[CONV_OUTPUT].data, true, &at),
+                   "%s: element %zu is %g, must be %g", kcheck_describe(&p), at.index, at.got, at.want);
         for (int t = 0; t < CONV_N_TENSORS; t++)
             kbuffer_release(&buffer[t]);
         kcheck_release(&k);

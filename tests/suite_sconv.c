@@ -1,4 +1,5 @@
-/* The library as its users call it: right results for any shape, option and thread count; errors for everything else. */
+/* The library as its users call it: right results for any shape, option and thread count; errors for everything else.
+ */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -19,22 +20,49 @@
 static struct sconv_shape shape_of(const struct conv_problem *p)
 {
     return (struct sconv_shape){
-        .batch = p->n, .in_c = p->c, .in_h = p->h, .in_w = p->w, .out_c = p->k, .k_h = p->r, .k_w = p->s,
-        .stride_h = p->stride_h, .stride_w = p->stride_w,
-        .pad_top = p->pad_top, .pad_left = p->pad_left, .pad_bottom = p->pad_bottom, .pad_right = p->pad_right,
-        .dilation_h = p->dilation_h, .dilation_w = p->dilation_w, .groups = p->groups,
+        .batch = p->n,
+        .in_c = p->c,
+        .in_h = p->h,
+        .in_w = p->w,
+        .out_c = p->k,
+        .k_h = p->r,
+        .k_w = p->s,
+        .stride_h = p->stride_h,
+        .stride_w = p->stride_w,
+        .pad_top = p->pad_top,
+        .pad_left = p->pad_left,
+        .pad_bottom = p->pad_bottom,
+        .pad_right = p->pad_right,
+        .dilation_h = p->dilation_h,
+        .dilation_w = p->dilation_w,
+        .groups = p->groups,
     };
 }
 
 /* A 3x3 convolution of five channels into seven, which many tests refuse for other reasons. */
 static const struct sconv_shape small = {
-    .batch = 1, .in_c = 5, .in_h = 9, .in_w = 9, .out_c = 7, .k_h = 3, .k_w = 3, .stride_h = 1, .stride_w = 1,
-    .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+    .batch = 1,
+    .in_c = 5,
+    .in_h = 9,
+    .in_w = 9,
+    .out_c = 7,
+    .k_h = 3,
+    .k_w = 3,
+    .stride_h = 1,
+    .stride_w = 1,
+    .pad_top = 1,
+    .pad_left = 1,
+    .pad_bottom = 1,
+    .pad_right = 1,
+    .dilation_h = 1,
+    .dilation_w = 1,
+    .groups = 1,
 };
 
 enum { SMALL_IN = 5 * 9 * 9, SMALL_WEIGHTS = 7 * 5 * 9, SMALL_OUT = 7 * 9 * 9 };
 
-/* One machine for a whole test; the toy one makes tiles small, so that every loop of the nest has more than one turn. */
+/* One machine for a whole test; the toy one makes tiles small, so that every loop of the nest has more than one turn.
+ */
 static struct sconv_machine *machine(const char *path)
 {
     struct sconv_machine *m = NULL;
@@ -60,7 +88,8 @@ static void fill(const struct fixture *f, float *x, size_t n)
         rng_floats(x, n);
 }
 
-static void fixture_init(struct fixture *f, const struct conv_problem *p, const struct sconv_machine *m, bool exact, bool plain)
+static void fixture_init(struct fixture *f, const struct conv_problem *p, const struct sconv_machine *m, bool exact,
+                         bool plain)
 {
     struct sconv_shape shape = shape_of(p);
 
@@ -120,8 +149,9 @@ static void check_result(const struct fixture *f)
             }
         }
     }
-    test_check(!n_wrong, "%s: %zu outputs wrong, first %zu; activation %d, bias %d, residual %d, threads %u", kcheck_describe(p), n_wrong,
-               first, (int)f->options.activation, f->options.bias != NULL, f->options.adds_residual, f->options.threads);
+    test_check(!n_wrong, "%s: %zu outputs wrong, first %zu; activation %d, bias %d, residual %d, threads %u",
+               kcheck_describe(p), n_wrong, first, (int)f->options.activation, f->options.bias != NULL,
+               f->options.adds_residual, f->options.threads);
     free(plane);
     free(magnitude);
 }
@@ -133,7 +163,8 @@ static int run(struct fixture *f)
     size_t slack = (bytes / sizeof(float) + 2) * sizeof(float) - bytes;
     unsigned char *workspace = (unsigned char *)(void *)f->workspace.data + slack - rng_below(slack + 1);
 
-    return sconv_run(f->plan, f->k.in, f->out.data, f->options.adds_residual ? f->residual.data : NULL, workspace, bytes);
+    return sconv_run(f->plan, f->k.in, f->out.data, f->options.adds_residual ? f->residual.data : NULL, workspace,
+                     bytes);
 }
 
 static void random_convolutions_are_right(void)
@@ -188,8 +219,8 @@ static void *call(void *ctx)
     struct caller *c = ctx;
 
     for (int i = 0; i < N_CALLS && !c->err; i++)
-        c->err = sconv_run(c->f->plan, c->f->k.in, c->out, c->f->options.adds_residual ? c->f->residual.data : NULL, c->workspace,
-                           sconv_workspace_bytes(c->f->plan));
+        c->err = sconv_run(c->f->plan, c->f->k.in, c->out, c->f->options.adds_residual ? c->f->residual.data : NULL,
+                           c->workspace, sconv_workspace_bytes(c->f->plan));
     return NULL;
 }
 
@@ -257,8 +288,8 @@ static void shares_add_up(void)
                 conv_share_init(&s, &c.base, &plan, (enum conv_share_axis)axis, i, n_threads);
                 CU_ASSERT_EQUAL(conv_nest_run(&plan, &s.base), 0);
             }
-            test_check((double)c.n_points == conv_macs(&p), "%s over %zu threads by %s: %zu points", kcheck_describe(&p), n_threads,
-                       conv_share_axis_name((enum conv_share_axis)axis), c.n_points);
+            test_check((double)c.n_points == conv_macs(&p), "%s over %zu threads by %s: %zu points",
+                       kcheck_describe(&p), n_threads, conv_share_axis_name((enum conv_share_axis)axis), c.n_points);
         }
     }
 }
@@ -267,7 +298,8 @@ static void shares_add_up(void)
 
 static float weights[SMALL_WEIGHTS], in[SMALL_IN], out[SMALL_OUT];
 
-static void expect_refused(int want, const struct sconv_shape *s, const float *w, const struct sconv_options *o, const char *what)
+static void expect_refused(int want, const struct sconv_shape *s, const float *w, const struct sconv_options *o,
+                           const char *what)
 {
     struct sconv_plan *plan = (struct sconv_plan *)(void *)in;
     int err = sconv_plan_create(&plan, s, NULL, w, o);
@@ -280,10 +312,12 @@ static void expect_refused(int want, const struct sconv_shape *s, const float *w
 static void bad_shapes_are_refused(void)
 {
     static const size_t offsets[] = {
-        offsetof(struct sconv_shape, batch), offsetof(struct sconv_shape, in_c), offsetof(struct sconv_shape, in_h),
-        offsetof(struct sconv_shape, in_w), offsetof(struct sconv_shape, out_c), offsetof(struct sconv_shape, k_h),
-        offsetof(struct sconv_shape, k_w), offsetof(struct sconv_shape, stride_h), offsetof(struct sconv_shape, stride_w),
-        offsetof(struct sconv_shape, dilation_h), offsetof(struct sconv_shape, dilation_w), offsetof(struct sconv_shape, groups),
+        offsetof(struct sconv_shape, batch),      offsetof(struct sconv_shape, in_c),
+        offsetof(struct sconv_shape, in_h),       offsetof(struct sconv_shape, in_w),
+        offsetof(struct sconv_shape, out_c),      offsetof(struct sconv_shape, k_h),
+        offsetof(struct sconv_shape, k_w),        offsetof(struct sconv_shape, stride_h),
+        offsetof(struct sconv_shape, stride_w),   offsetof(struct sconv_shape, dilation_h),
+        offsetof(struct sconv_shape, dilation_w), offsetof(struct sconv_shape, groups),
     };
     static const size_t sizes[] = { offsetof(struct sconv_shape, batch), offsetof(struct sconv_shape, in_c),
                                     offsetof(struct sconv_shape, in_h), offsetof(struct sconv_shape, out_c),
@@ -301,8 +335,20 @@ static void bad_shapes_are_refused(void)
         *(size_t *)(void *)((char *)&s + sizes[i]) = (size_t)-3;
         expect_refused(-EOVERFLOW, &s, weights, NULL, "a negative size");
     }
-    expect_refused(-EINVAL, &(struct sconv_shape){ .batch = 1, .in_c = 5, .in_h = 2, .in_w = 9, .out_c = 7, .k_h = 3, .k_w = 3,
-                   .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1 }, weights, NULL, "a filter too large");
+    expect_refused(-EINVAL,
+                   &(struct sconv_shape){ .batch = 1,
+                                          .in_c = 5,
+                                          .in_h = 2,
+                                          .in_w = 9,
+                                          .out_c = 7,
+                                          .k_h = 3,
+                                          .k_w = 3,
+                                          .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1,
+                                          .groups = 1 },
+                   weights, NULL, "a filter too large");
 }
 
 static void bad_arguments_are_refused(void)
@@ -316,7 +362,8 @@ static void bad_arguments_are_refused(void)
     expect_refused(-EINVAL, &small, NULL, NULL, "no weights");
     expect_refused(-EINVAL, &small, odd, NULL, "weights at an odd address");
     expect_refused(-EINVAL, &small, weights, &(struct sconv_options){ .bias = odd }, "a bias at an odd address");
-    expect_refused(-EINVAL, &small, weights, &(struct sconv_options){ .activation = (enum sconv_activation)3 }, "an activation");
+    expect_refused(-EINVAL, &small, weights, &(struct sconv_options){ .activation = (enum sconv_activation)3 },
+                   "an activation");
     expect_refused(-EINVAL, &small, weights, &(struct sconv_options){ .threads = SCONV_MAX_THREADS + 1 }, "threads");
     CU_ASSERT_EQUAL(sconv_plan_create(NULL, &small, NULL, weights, NULL), -EINVAL);
     CU_ASSERT_EQUAL(sconv_machine_create(NULL, NULL, NULL, 0), -EINVAL);
@@ -360,7 +407,8 @@ static void bad_runs_are_refused(void)
     sconv_plan_free(adding);
 }
 
-/* Every allocation fails once, in its turn, and all after it; nothing leaks (the sanitizer looks) and the result is clean. */
+/* Every allocation fails once, in its turn, and all after it; nothing leaks (the sanitizer looks) and the result is
+ * clean. */
 static void failed_allocations_are_reported(void)
 {
     const struct sconv_options o = { .bias = weights };
@@ -400,7 +448,8 @@ static void plans_describe_themselves(void)
     CU_ASSERT_FATAL(sconv_plan_create(&plan, &small, m, weights, &o) == 0);
     n = sconv_plan_describe(plan, text, sizeof text);
     CU_ASSERT_EQUAL(n, strlen(text));
-    CU_ASSERT(strstr(text, "schedule=") && strstr(text, conv_ukr_best()->name) && strstr(text, " bias relu6") && strstr(text, "threads=2"));
+    CU_ASSERT(strstr(text, "schedule=") && strstr(text, conv_ukr_best()->name) && strstr(text, " bias relu6") &&
+              strstr(text, "threads=2"));
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, cut, sizeof cut), n);
     CU_ASSERT_EQUAL(strlen(cut), sizeof cut - 1);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, NULL, 0), n);

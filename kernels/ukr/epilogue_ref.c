@@ -64,7 +64,8 @@ void conv_epilogue(const struct conv_epilogue_args *a)
 }
 
 /* count pieces of the given width: load the output, load the residual, store. */
-static void emit_pieces(const struct conv_epilogue_args *a, uint64_t offset, size_t count, size_t width, struct sim_sink *sink)
+static void emit_pieces(const struct conv_epilogue_args *a, uint64_t offset, size_t count, size_t width,
+                        struct sim_sink *sink)
 {
     struct sim_run run[3];
     size_t n = 0;
@@ -85,7 +86,8 @@ void conv_epilogue_emit(const struct conv_epilogue_args *a, struct sim_sink *sin
 {
     for (size_t f = 0; f < a->n_f; f++) {
         uint64_t row = f * a->ld_out * sizeof(float);
-        const struct sim_run bias = element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_UKR, a->bias + f * sizeof(float), 0, 1);
+        const struct sim_run bias =
+            element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_UKR, a->bias + f * sizeof(float), 0, 1);
 
         if (a->bias)
             sim_emit(sink, &bias, 1, 1);

@@ -1,7 +1,8 @@
 /*
  * im2col a row at a time: the padding is found once per output row instead of once per element, and what lies inside is
- * copied 16 bytes at a time where windows are adjacent. The same matrix as Caffe's, for a baseline that nobody can call slow.
- * Vectors are the compiler's own, of the width that every CPU here has, so a piece in the source is one in the machine.
+ * copied 16 bytes at a time where windows are adjacent. The same matrix as Caffe's, for a baseline that nobody can call
+ * slow. Vectors are the compiler's own, of the width that every CPU here has, so a piece in the source is one in the
+ * machine.
  */
 #include "kernels/im2col_rows.h"
 #include "kernels/ukr/element.h"
@@ -108,8 +109,8 @@ static void emit_lowered_row(const struct conv_problem *p, uint64_t plane, size_
         const struct element_clip c = element_clip(p, &row, fh, fw);
 
         emit_clear(col, c.before, sink);
-        emit_copy(col + c.before * sizeof(float), plane + (c.row * p->w + c.column) * sizeof(float), p->stride_w, c.inside,
-                  sink);
+        emit_copy(col + c.before * sizeof(float), plane + (c.row * p->w + c.column) * sizeof(float), p->stride_w,
+                  c.inside, sink);
         emit_clear(col + (c.before + c.inside) * sizeof(float), c.after, sink);
     }
 }
