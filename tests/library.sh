@@ -35,7 +35,7 @@ compile() { # compile OUTPUT FLAGS...
     ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror examples/sconv_example.c -o "$out" "$@"
 }
 
-runs() { "$@" | grep -q '^schedule=[iw]s ukr=f32_.* bias relu'; }
+runs() { "$@" | grep -q '^schedule=[iw]s ukr=f32_.* threads=2 .* relu'; }
 
 check "make install-sconv" install_to
 export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
