@@ -29,9 +29,10 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
 SIM_PROGRAMS := $(patsubst sim/main_%.c,%,$(wildcard sim/main_*.c)) example
-PROGRAMS := experiment bench tests $(SIM_PROGRAMS)
+PROGRAMS := experiment bench peers tests $(SIM_PROGRAMS)
 main_experiment := experiments/main_experiment.c
 main_bench := experiments/main_bench.c
+main_peers := experiments/main_peers.c
 main_tests := tests/main.c
 main_example := sim/example.c
 $(foreach p,$(filter-out example,$(SIM_PROGRAMS)),$(eval main_$p := sim/main_$p.c))
@@ -86,7 +87,7 @@ $(BUILD)/logged.o: $(logged_objects)
 	$(Q)objcopy --redefine-syms=$@.names $@.all $@
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
-extra_libraries_tests := -lcunit
+extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 extra_objects_cachesim = $(call objects,$(wildcard sim/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim_naive*.c))
 
@@ -121,6 +122,8 @@ $(BUILD)/convsim.pc: Makefile
 	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: convsim' 'Description: exact simulator of memory hierarchies' 'Version: $(VERSION)' \
 	    'Requires.private: hwloc' 'Cflags: -I$${prefix}/include/convsim' 'Libs: -L$${prefix}/lib -lconvsim' 'Libs.private: -lm' >$@
 
+include kernels/libsconv.mk
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # ---- what users call ----
@@ -130,7 +133,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
 EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE RESULTS
-export $(EXPERIMENT_VARIABLES)
+export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
@@ -159,10 +162,12 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
+	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
+	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
 
 check: test
 
@@ -170,10 +175,28 @@ check-long: deps ## The same tests on 100 times as many random cases (about an h
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
-bench: deps ## Measure speed: micro-kernels, SConv against Base, replays, the simulator; ratios within one run
+# oneDNN's header decides what is built: noted in a file that changes only when that does.
+dnnl_note = $(BUILD)/onednn-header
+dnnl_header = $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
+
+$(dnnl_note): FORCE
+	@mkdir -p $(@D)
+	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
+
+$(BUILD)/obj/experiments/exp_dnnl.o: $(dnnl_note)
+
+FORCE:
+
+bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=7] [HOT=3] [CLOCK=cpu] [LAYERS=...]
+	$(Q).ci/deps peers
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
+	$(Q)$(BUILD)/peers "MODEL=$$MODEL" "LAYERS=$$LAYERS" "REPS=$$REPS" "HOT=$$HOT" "CLOCK=$$CLOCK" "RESULTS=$$RESULTS" "COMMIT=$(COMMIT)"
+
+bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
 	$(Q)$(BUILD)/bench
 	$(Q)$(BUILD)/simbench
+	$(Q)$(MAKE) --no-print-directory bench-peers
 
 bench-sim: deps ## Measure the simulator: accesses per second by stream and interface
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
@@ -222,7 +245,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
 	@echo
 	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
@@ -243,4 +266,4 @@ help: ## Show this
 	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all experiment figures test check check-long bench bench-sim install uninstall fuzz asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help

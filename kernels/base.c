@@ -21,6 +21,12 @@ static void multiply(const struct conv_plan *plan, const struct conv_binding *bi
 
 int conv_base_run(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas)
 {
+    return conv_base_run_with(plan, bind, blas, conv_im2col);
+}
+
+int conv_base_run_with(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas,
+                       conv_im2col_fn lower)
+{
     const struct conv_problem *p = &plan->problem;
     struct conv_step s = {
         .n_win = conv_windows(p),
@@ -35,7 +41,7 @@ int conv_base_run(const struct conv_plan *plan, const struct conv_binding *bind,
             if (plan->needs_im2col) {
                 const struct conv_im2col_args a = conv_resolve_im2col(plan, bind, &s);
 
-                conv_im2col(&a);
+                lower(&a);
             }
             multiply(plan, bind, blas, &s);
         }

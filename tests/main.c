@@ -31,6 +31,8 @@ extern const struct test_suite suite_exp_table;
 extern const struct test_suite suite_exp_model;
 extern const struct test_suite suite_counters;
 extern const struct test_suite suite_counters_run;
+extern const struct test_suite suite_peers;
+extern const struct test_suite suite_sconv;
 
 static const struct test_suite *const suites[] = {
     &suite_rng,
@@ -54,6 +56,8 @@ static const struct test_suite *const suites[] = {
     &suite_exp_model,
     &suite_counters,
     &suite_counters_run,
+    &suite_peers,
+    &suite_sconv,
 };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/epilogue.h"
+#include "kernels/im2col_rows.h"
 #include "kernels/ukr/ukr_table.h"
 #include "sim/trace.h"
 #include "tests/kcheck.h"
@@ -21,6 +23,8 @@ extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
 void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
 void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
 void logged_conv_im2col(const struct conv_im2col_args *a);
+void logged_conv_epilogue(const struct conv_epilogue_args *a);
+void logged_conv_im2col_rows(const struct conv_im2col_args *a);
 
 /* Compares the emitted accesses, one by one as they come, with the recorded ones. */
 struct comparison {
@@ -190,6 +194,16 @@ static void emit_im2col(void *args, struct sim_sink *sink)
     conv_im2col_emit(args, sink);
 }
 
+static void run_im2col_rows(void *args)
+{
+    logged_conv_im2col_rows(args);
+}
+
+static void emit_im2col_rows(void *args, struct sim_sink *sink)
+{
+    conv_im2col_rows_emit(args, sink);
+}
+
 static void im2col_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(100); round++) {
@@ -206,6 +220,7 @@ static void im2col_touches_what_it_emits(void)
         a.in = watched[0].addr;
         a.col = watched[1].addr;
         check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
+        check_emission("im2col_rows", run_im2col_rows, emit_im2col_rows, &a, watched, 2);
         kbuffer_release(&in);
         kbuffer_release(&col);
     }
@@ -256,10 +271,48 @@ static void panel_packing_touches_what_it_emits(void)
     }
 }
 
+static void run_epilogue(void *args)
+{
+    logged_conv_epilogue(args);
+}
+
+static void emit_epilogue(void *args, struct sim_sink *sink)
+{
+    conv_epilogue_emit(args, sink);
+}
+
+static void epilogues_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_epilogue_args a = { .n_f = (size_t)rng_range(1, 25), .n_win = (size_t)rng_range(1, 49) };
+        size_t n_out;
+        struct logged_buffer watched[3];
+        struct kbuffer out, residual, bias;
+
+        a.ld_out = a.n_win + rng_below(3);
+        a.activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
+        n_out = a.n_f * a.ld_out;
+        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&residual, n_out) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&bias, a.n_f) == 0);
+        watched[0] = watch(&out, n_out);
+        watched[1] = watch(&residual, n_out);
+        watched[2] = watch(&bias, a.n_f);
+        a.out = watched[0].addr;
+        a.residual = rng_below(2) ? watched[1].addr : 0;
+        a.bias = rng_below(2) ? watched[2].addr : 0;
+        check_emission("epilogue", run_epilogue, emit_epilogue, &a, watched, 3);
+        kbuffer_release(&out);
+        kbuffer_release(&residual);
+        kbuffer_release(&bias);
+    }
+}
+
 static const struct test_case cases[] = {
     { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
     { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },
     { "im2col touches exactly what it emits, in order", im2col_touches_what_it_emits },
+    { "epilogues touch exactly what they emit, in order", epilogues_touch_what_they_emit },
     { "matrix and filter packing touch exactly what they emit, in order", panel_packing_touches_what_it_emits },
     { NULL, NULL },
 };

@@ -1,0 +1,47 @@
+/*
+ * oneDNN as a peer, loaded at run time like OpenBLAS: forward convolutions in fp32, algorithm `direct`, one thread,
+ * weights laid out ahead of time as it likes them. Built without its header (package libdnnl-dev, version 2),
+ * everything here says so.
+ */
+#ifndef EXPERIMENTS_EXP_DNNL_H
+#define EXPERIMENTS_EXP_DNNL_H
+
+#include <stddef.h>
+
+#include "kernels/problem.h"
+
+enum exp_dnnl_layout {
+    EXP_DNNL_PLAIN,   /* input and output as NCHW */
+    EXP_DNNL_REORDER, /* its own blocked layouts; NCHW is converted before and after, every time */
+    EXP_DNNL_BLOCKED, /* its own blocked layouts, converted outside exp_dnnl_run */
+};
+
+struct exp_dnnl;      /* the library */
+struct exp_dnnl_conv; /* one convolution */
+
+/*
+ * Loads libdnnl.so.2. Sets OMP_NUM_THREADS=1 in the environment: call it before any thread starts. Returns 0, or
+ * -ENOENT / -EINVAL / -ENOMEM with one line in why.
+ */
+int exp_dnnl_load(struct exp_dnnl **d, char *why, size_t why_bytes);
+void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all its convolutions */
+const char *exp_dnnl_version(const struct exp_dnnl *d);
+
+/*
+ * Prepares a convolution. in, filter (OIHW) and out are the caller's and must outlive it; the filter is copied. BLOCKED
+ * copies the input, too. Returns 0; -ENOTSUP if oneDNN has no implementation; -ENOMEM; -EIO; why gets one line.
+ */
+int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
+                      const struct conv_problem *p, float *in, float *filter, float *out, char *why, size_t why_bytes);
+void exp_dnnl_conv_free(struct exp_dnnl_conv *c);
+
+/* What is timed. Returns 0 or -EIO. */
+int exp_dnnl_run(struct exp_dnnl_conv *c);
+
+/* Brings the result to out as NCHW, where BLOCKED left it elsewhere. Returns 0 or -EIO. */
+int exp_dnnl_fetch(struct exp_dnnl_conv *c);
+
+/* The implementation that oneDNN chose, such as "jit:avx512_core"; owned by c. */
+const char *exp_dnnl_impl(const struct exp_dnnl_conv *c);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * A back-end that executes the GEMM nest with OpenBLAS's own routines for a core (copy, micro-kernel, clearing), which
+ * the shared library exports: the same work as cblas_sgemm, in the order of its driver/level3/level3.c, but step by
+ * step, so that the parts of one call can be timed.
+ */
+#ifndef KERNELS_BACKEND_BLAS_H
+#define KERNELS_BACKEND_BLAS_H
+
+#include "kernels/blas.h"
+#include "kernels/nest.h"
+#include "kernels/plan.h"
+
+struct conv_blas_parts {
+    int (*copy_windows)(long k, long n, float *from, long ld, float *to);
+    int (*copy_filters)(long k, long n, float *from, long ld, float *to);
+    int (*kernel)(long m, long n, long k, float alpha, float *a, float *b, float *c, long ldc);
+    int (*clear)(long m, long n, long unused, float beta, float *, long, float *, long, float *c, long ldc);
+};
+
+/* Finds the routines of the core that is in use. Returns 0, or -ENOENT with one line in why. */
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, char *why, size_t why_bytes);
+
+/*
+ * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call, which is
+ * made when the next step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core
+ * in use and its own micro-kernel.
+ */
+struct conv_blas_exec {
+    struct conv_backend base;
+    const struct conv_plan *plan;
+    const struct conv_binding *bind;
+    const struct conv_blas_parts *parts;
+    struct conv_step block; /* n_win 0: none gathered */
+};
+
+void conv_blas_exec_init(struct conv_blas_exec *e, const struct conv_plan *plan, const struct conv_binding *bind,
+                         const struct conv_blas_parts *parts);
+void conv_blas_exec_flush(struct conv_blas_exec *e);
+
+#endif

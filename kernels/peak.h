@@ -1,0 +1,24 @@
+/*
+ * What the core can do at most, to quote speeds as shares of it: loops of nothing but fused multiply-adds on registers,
+ * and of nothing but loads. Clocks wander, so sample them beside what is compared with them.
+ */
+#ifndef KERNELS_PEAK_H
+#define KERNELS_PEAK_H
+
+#include <stddef.h>
+
+#include "kernels/cpu.h"
+
+struct conv_peak {
+    const char *name;
+    enum cpu_isa isa;
+    double flop_per_step;                    /* multiply-adds count as two */
+    float (*fma)(size_t n_steps);            /* the result is of no use but must be used; NULL: this build lacks it */
+    float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */
+};
+
+/* The one with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises fused
+ * operations). */
+const struct conv_peak *conv_peak_best(void);
+
+#endif

@@ -1,0 +1,380 @@
+/* The library's public face: checks, memory, threads. The work is the nests' and back-ends'. */
+#include "kernels/sconv.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/backend.h"
+#include "kernels/dispatch.h"
+#include "kernels/epilogue.h"
+#include "kernels/share.h"
+
+enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
+
+struct sconv_machine {
+    struct sim_machine m;
+    bool is_assumed;
+};
+
+struct sconv_plan {
+    struct conv_plan plan;
+    float *packed, *bias;
+    bool adds_residual, is_assumed;
+    enum conv_activation activation;
+    unsigned n_threads;
+    enum conv_share_axis axis;
+    size_t thread_bytes, workspace_bytes;
+};
+
+/* ---- machines ---- */
+
+/* What most cores of the last years have at least: for computers that hide their caches. */
+static const struct sim_machine typical = {
+    .name = "typical",
+    .n_levels = 3,
+    .level = {
+        { .name = "L1", .policy = "lru", .n_sets = 64, .n_ways = 8, .line_bytes = 64, .latency_cycles = 4 },
+        { .name = "L2", .policy = "lru", .n_sets = 1024, .n_ways = 8, .line_bytes = 64, .latency_cycles = 14 },
+        { .name = "L3", .policy = "lru", .n_sets = 8192, .n_ways = 16, .line_bytes = 64, .latency_cycles = 50 },
+    },
+    .memory_latency_cycles = 200,
+};
+
+static int describe_machine(struct sconv_machine *m, const char *path, char *why, size_t why_bytes)
+{
+    char ignored[160];
+
+    if (path)
+        return sim_machine_read(&m->m, path, why_bytes ? why : ignored, why_bytes ? why_bytes : sizeof ignored);
+    m->is_assumed = sim_machine_host(&m->m, ignored, sizeof ignored) != 0;
+    if (m->is_assumed)
+        m->m = typical;
+    return 0;
+}
+
+int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes)
+{
+    struct sconv_machine *m;
+    int err;
+
+    if (!machine || (why_bytes && !why))
+        return -EINVAL;
+    *machine = NULL;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    err = describe_machine(m, path, why, why_bytes);
+    if (err)
+        free(m);
+    else
+        *machine = m;
+    return err;
+}
+
+void sconv_machine_free(struct sconv_machine *machine)
+{
+    free(machine);
+}
+
+/* ---- plans ---- */
+
+static bool is_float_aligned(const void *p)
+{
+    return (uintptr_t)p % _Alignof(float) == 0;
+}
+
+static int read_shape(const struct sconv_shape *s, struct conv_problem *p)
+{
+    char why[128];
+
+    *p = (struct conv_problem){
+        .n = s->batch,
+        .c = s->in_c,
+        .h = s->in_h,
+        .w = s->in_w,
+        .k = s->out_c,
+        .r = s->k_h,
+        .s = s->k_w,
+        .stride_h = s->stride_h,
+        .stride_w = s->stride_w,
+        .pad_top = s->pad_top,
+        .pad_left = s->pad_left,
+        .pad_bottom = s->pad_bottom,
+        .pad_right = s->pad_right,
+        .dilation_h = s->dilation_h,
+        .dilation_w = s->dilation_w,
+        .groups = s->groups,
+    };
+    return conv_problem_finish(p, why, sizeof why);
+}
+
+static int read_options(struct sconv_plan *plan, const struct sconv_options *o)
+{
+    static const enum conv_activation activations[] = {
+        [SCONV_NO_ACTIVATION] = CONV_ACTIVATION_NONE,
+        [SCONV_RELU] = CONV_ACTIVATION_RELU,
+        [SCONV_RELU6] = CONV_ACTIVATION_RELU6,
+    };
+
+    if ((size_t)o->activation >= sizeof activations / sizeof activations[0] || o->threads > SCONV_MAX_THREADS ||
+        !is_float_aligned(o->bias))
+        return -EINVAL;
+    plan->activation = activations[o->activation];
+    plan->adds_residual = o->adds_residual != 0;
+    plan->n_threads = o->threads ? o->threads : 1;
+    return 0;
+}
+
+/* CSA's choice for the caches, with the best micro-kernel that runs here. */
+static int choose(struct sconv_plan *plan, const struct conv_problem *p, const struct sim_machine *m)
+{
+    const struct csa_caches caches = csa_caches_of(m, csa_default_share);
+    const struct conv_ukr *ukr = conv_ukr_best();
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        tiling[i] = csa_analyse(p, &caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+    return conv_plan_sconv(&plan->plan, p, ukr, &tiling[csa_choose(tiling)], false);
+}
+
+static int size_workspace(struct sconv_plan *plan)
+{
+    size_t bytes = plan->plan.layout.bytes[CONV_PACKED_INPUT];
+
+    if (__builtin_add_overflow(bytes, WORKSPACE_ALIGN - 1, &bytes))
+        return -EOVERFLOW;
+    plan->thread_bytes = bytes / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
+    if (__builtin_mul_overflow(plan->thread_bytes, plan->n_threads, &bytes) ||
+        __builtin_add_overflow(bytes, WORKSPACE_ALIGN, &plan->workspace_bytes) || plan->workspace_bytes > PTRDIFF_MAX)
+        return -EOVERFLOW;
+    return 0;
+}
+
+static int copy_bias(struct sconv_plan *plan, const float *bias)
+{
+    size_t n = plan->plan.problem.k;
+
+    if (!bias)
+        return 0;
+    plan->bias = calloc(n, sizeof *bias);
+    if (!plan->bias)
+        return -ENOMEM;
+    memcpy(plan->bias, bias, n * sizeof *bias);
+    return 0;
+}
+
+static int pack(struct sconv_plan *plan, const float *weights)
+{
+    struct conv_binding bind = { { 0 } };
+    struct conv_exec exec;
+    void *memory;
+    int err = posix_memalign(&memory, PACKED_ALIGN, plan->plan.layout.bytes[CONV_PACKED_FILTER]);
+
+    if (err)
+        return -err;
+    plan->packed = memory;
+    bind.addr[CONV_FILTER] = (uintptr_t)weights;
+    bind.addr[CONV_PACKED_FILTER] = (uintptr_t)plan->packed;
+    conv_exec_init(&exec, &plan->plan, &bind);
+    return conv_nest_pack_filters(&plan->plan, &exec.base);
+}
+
+static int build(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                 const float *weights, const struct sconv_options *options)
+{
+    static const struct sconv_options none = { .threads = 1 };
+    const struct sconv_options *o = options ? options : &none;
+    struct conv_problem p;
+    int err = read_shape(shape, &p);
+
+    if (!err)
+        err = read_options(plan, o);
+    if (!err)
+        err = choose(plan, &p, &machine->m);
+    if (!err)
+        err = size_workspace(plan);
+    if (!err)
+        err = copy_bias(plan, o->bias);
+    if (!err)
+        err = pack(plan, weights);
+    plan->is_assumed = machine->is_assumed;
+    plan->axis = err ? CONV_SHARE_WINDOWS : conv_share_choose(&plan->plan, plan->n_threads);
+    return err;
+}
+
+static int create(struct sconv_plan **out, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                  const float *weights, const struct sconv_options *options)
+{
+    struct sconv_plan *plan = calloc(1, sizeof *plan);
+    int err = plan ? build(plan, shape, machine, weights, options) : -ENOMEM;
+
+    if (err)
+        sconv_plan_free(plan);
+    else
+        *out = plan;
+    return err;
+}
+
+int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                      const float *weights, const struct sconv_options *options)
+{
+    struct sconv_machine *host;
+    int err;
+
+    if (!plan)
+        return -EINVAL;
+    *plan = NULL;
+    if (!shape || !weights || !is_float_aligned(weights))
+        return -EINVAL;
+    if (machine)
+        return create(plan, shape, machine, weights, options);
+    err = sconv_machine_create(&host, NULL, NULL, 0);
+    if (err)
+        return err;
+    err = create(plan, shape, host, weights, options);
+    sconv_machine_free(host);
+    return err;
+}
+
+void sconv_plan_free(struct sconv_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->packed);
+    free(plan->bias);
+    free(plan);
+}
+
+/* ---- questions ---- */
+
+size_t sconv_workspace_bytes(const struct sconv_plan *plan)
+{
+    return plan ? plan->workspace_bytes : 0;
+}
+
+int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_w)
+{
+    if (!plan || !out_h || !out_w)
+        return -EINVAL;
+    *out_h = plan->plan.problem.p;
+    *out_w = plan->plan.problem.q;
+    return 0;
+}
+
+size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes)
+{
+    static const char *const activation[CONV_N_ACTIVATIONS] = { "", " relu", " relu6" };
+    const struct csa_tiling *t;
+    int n;
+
+    if (!plan || (text_bytes && !text))
+        return 0;
+    t = &plan->plan.tiling;
+    n = snprintf(
+        text, text_bytes,
+        "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu threads=%u over=%s%s%s%s%s",
+        csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets, t->in_tiles,
+        t->f_tiles, plan->n_threads, conv_share_axis_name(plan->axis), plan->bias ? " bias" : "",
+        plan->adds_residual ? " residual" : "", activation[plan->activation],
+        plan->is_assumed ? " caches=assumed" : "");
+    return n < 0 ? 0 : (size_t)n;
+}
+
+/* ---- running ---- */
+
+/* One thread's part of a run. */
+struct worker {
+    const struct sconv_plan *plan;
+    struct conv_binding bind;
+    uint64_t residual;
+    unsigned number;
+    int err;
+    bool is_started;
+    pthread_t thread;
+};
+
+static void *work(void *ctx)
+{
+    struct worker *w = ctx;
+    const struct sconv_plan *plan = w->plan;
+    bool is_fused = plan->bias || plan->adds_residual || plan->activation != CONV_ACTIVATION_NONE;
+    struct conv_exec exec;
+    struct conv_fused fused;
+    struct conv_share share;
+
+    conv_exec_init(&exec, &plan->plan, &w->bind);
+    conv_fused_init(&fused, &exec.base, &plan->plan, w->bind.addr[CONV_OUTPUT], (uintptr_t)plan->bias, w->residual,
+                    plan->activation, NULL);
+    conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, w->number, plan->n_threads);
+    w->err = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base : is_fused ? &fused.base : &exec.base);
+    return NULL;
+}
+
+/* A thread that cannot be started costs time, not the result: its share is done here. */
+static int work_together(struct worker *w, unsigned n)
+{
+    int err = 0;
+
+    for (unsigned i = 1; i < n; i++)
+        w[i].is_started = !pthread_create(&w[i].thread, NULL, work, &w[i]);
+    for (unsigned i = 0; i < n; i++) {
+        if (!w[i].is_started)
+            work(&w[i]);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (w[i].is_started)
+            pthread_join(w[i].thread, NULL);
+        err = err ? err : w[i].err;
+    }
+    return err;
+}
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+
+    return a && b && x < y + b_bytes && y < x + a_bytes;
+}
+
+static int check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                     const void *workspace, size_t workspace_bytes)
+{
+    const size_t *bytes;
+
+    if (!plan || !src || !dst || !workspace || !is_float_aligned(src) || !is_float_aligned(dst) ||
+        !is_float_aligned(residual) || plan->adds_residual != (residual != NULL))
+        return -EINVAL;
+    if (workspace_bytes < plan->workspace_bytes)
+        return -ENOBUFS;
+    bytes = plan->plan.layout.bytes;
+    if (overlap(dst, bytes[CONV_OUTPUT], src, bytes[CONV_INPUT]) ||
+        overlap(dst, bytes[CONV_OUTPUT], residual, bytes[CONV_OUTPUT]) ||
+        overlap(dst, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes) ||
+        overlap(src, bytes[CONV_INPUT], workspace, plan->workspace_bytes) ||
+        overlap(residual, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes))
+        return -EINVAL;
+    return 0;
+}
+
+int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual, void *workspace,
+              size_t workspace_bytes)
+{
+    struct worker worker[SCONV_MAX_THREADS];
+    uintptr_t panels = ((uintptr_t)workspace + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
+    int err = check_run(plan, src, dst, residual, workspace, workspace_bytes);
+
+    if (err)
+        return err;
+    for (unsigned i = 0; i < plan->n_threads; i++) {
+        worker[i] = (struct worker){ .plan = plan, .residual = (uintptr_t)residual, .number = i };
+        worker[i].bind.addr[CONV_INPUT] = (uintptr_t)src;
+        worker[i].bind.addr[CONV_OUTPUT] = (uintptr_t)dst;
+        worker[i].bind.addr[CONV_PACKED_FILTER] = (uintptr_t)plan->packed;
+        worker[i].bind.addr[CONV_PACKED_INPUT] = panels + i * plan->thread_bytes;
+    }
+    return work_together(worker, plan->n_threads);
+}

@@ -1,0 +1,110 @@
+/*
+ * libsconv: direct convolution, sliced for the caches of a machine (SConv). fp32, NCHW activations, OIHW filters.
+ *
+ *     struct sconv_plan *plan;
+ *     int err = sconv_plan_create(&plan, &shape, NULL, weights, NULL);    analyse, pack the weights: once
+ *     size_t bytes = sconv_workspace_bytes(plan);
+ *     err = sconv_run(plan, src, dst, NULL, workspace, bytes);             as often as wanted
+ *     sconv_plan_free(plan);
+ *
+ * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL. There
+ * is no global state. A plan does not change once created: any number of threads may run it at the same time, each with
+ * a workspace and a dst of its own. NaN and infinities propagate as in plain loops. See sconv(3).
+ */
+#ifndef SCONV_H
+#define SCONV_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SCONV_VERSION "1.0.0"
+
+#if defined(__GNUC__)
+#define SCONV_API __attribute__((visibility("default")))
+#else
+#define SCONV_API
+#endif
+
+/*
+ * A convolution as ONNX Conv and PyTorch conv2d define it:
+ *
+ *   src      [batch][in_c][in_h][in_w]
+ *   weights  [out_c][in_c / groups][k_h][k_w]
+ *   dst      [batch][out_c][out_h][out_w]   out_h = (in_h + pad_top + pad_bottom - (k_h - 1) * dilation_h - 1) /
+ * stride_h + 1
+ */
+struct sconv_shape {
+    size_t batch, in_c, in_h, in_w;
+    size_t out_c, k_h, k_w;
+    size_t stride_h, stride_w;
+    size_t pad_top, pad_left, pad_bottom, pad_right; /* may differ; only these may be 0 */
+    size_t dilation_h, dilation_w;                   /* 1 = none */
+    size_t groups;                                   /* divides in_c and out_c */
+};
+
+enum sconv_activation {
+    SCONV_NO_ACTIVATION,
+    SCONV_RELU,  /* max(x, 0) */
+    SCONV_RELU6, /* min(max(x, 0), 6) */
+};
+
+/* What follows the convolution, done while an output tile is in the nearest cache: activation(sum + bias + residual).
+ */
+struct sconv_options {
+    const float *bias; /* [out_c], copied; NULL = none */
+    int adds_residual; /* sconv_run adds a tensor of dst's shape */
+    enum sconv_activation activation;
+    unsigned threads; /* that share one run; 0 = 1; at most SCONV_MAX_THREADS */
+};
+
+enum { SCONV_MAX_THREADS = 64 };
+
+struct sconv_machine; /* the caches that a plan is made for */
+struct sconv_plan;
+
+/*
+ * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
+ * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
+ * one line in why (may be NULL if why_bytes is 0). Where the computer does not tell, typical sizes are assumed, and
+ * sconv_plan_describe says so.
+ */
+SCONV_API int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes);
+SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need it any more */
+
+/*
+ * Plans and packs. machine NULL: this computer; options NULL: none, one thread. weights and options may go away
+ * afterwards. Returns 0, or -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size,
+ * stride, dilation or groups of 0; groups that do not divide; a filter larger than the padded input; an unknown
+ * activation; too many threads -EOVERFLOW  a tensor exceeds the address space (as a negative size, converted, does)
+ *   -ENOMEM
+ */
+SCONV_API int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape,
+                                const struct sconv_machine *machine, const float *weights,
+                                const struct sconv_options *options);
+SCONV_API void sconv_plan_free(struct sconv_plan *plan); /* NULL is fine */
+
+/* Bytes that sconv_run needs, for any alignment of the workspace; never 0. 0 if plan is NULL. */
+SCONV_API size_t sconv_workspace_bytes(const struct sconv_plan *plan);
+
+/* Output height and width. Returns 0, or -EINVAL for NULL. */
+SCONV_API int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_w);
+
+/* Writes the plan as one line of text, cut and terminated like snprintf's. Returns the length of the whole line. */
+SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes);
+
+/*
+ * Convolves. src, dst and residual need a float's alignment, no more; workspace needs none. residual is NULL unless the
+ * plan adds one. Returns 0, or before anything is written -EINVAL   a NULL or misaligned pointer; a residual missing or
+ * too many; dst overlaps src, residual or workspace -ENOBUFS  workspace_bytes < sconv_workspace_bytes(plan)
+ */
+SCONV_API int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual,
+                        void *workspace, size_t workspace_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * Allocations that fail when told to. The test program is linked with --wrap=calloc and --wrap=posix_memalign, so that
+ * every call from the project's own code comes by here.
+ */
+#ifndef TESTS_FAILING_ALLOC_H
+#define TESTS_FAILING_ALLOC_H
+
+#include <stddef.h>
+
+/* The next n allocations succeed, all after them fail, until failing_alloc_stop. For tests of one thread. */
+void failing_alloc_after(size_t n);
+
+/* Back to normal. Returns how many allocations were refused. */
+size_t failing_alloc_stop(void);
+
+#endif

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# The comparison with peers as a user meets it. Run from the project's folder; PEERS is the program (default build/peers).
+set -u
+
+peers=${PEERS:-build/peers}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "peers: FAILED: $what" >&2
+    fi
+}
+
+nothing_left() { [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]; }
+
+refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line that holds WORDS, nothing left behind
+    local words=$1 status
+    shift
+    "$peers" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+refuses "vgg17" MODEL=vgg17
+refuses "no/such.csv" MODEL=vgg16,no/such.csv
+refuses "REPS" MODEL=tests/data/three.csv REPS=0
+refuses "HOT" MODEL=tests/data/three.csv HOT=some
+refuses "CLOCK" MODEL=tests/data/three.csv CLOCK=moon
+refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
+refuses "GREPS" GREPS=3
+
+grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
+# A layer whose input alone has 8 GiB.
+{ cat "$work/header"; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; n = NF } END {
+    for (i = 1; i <= n; i++) {
+        v = name[i] == "name" ? "huge" : name[i] == "in_c" ? 512 : name[i] ~ /^in_/ ? 2048 : name[i] ~ /^pad/ ? 0 : 1
+        printf "%s%s", v, i < n ? "," : "\n" } }' "$work/header"; } >"$work/huge.csv"
+refuses "GiB" MODEL="$work/huge.csv"
+
+check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 >"$work/out" 2>"$work/err"
+dir=$work/results/host/peers/three
+for file in layers.csv model.csv samples.csv phases.csv speedups.csv roofline.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
+    check "$file is missing" test -s "$dir/$file"
+done
+rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
+check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 36 ]
+check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
+check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
+check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 4 ]
+
+# As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.
+before=$(md5sum <"$dir/layers.csv")
+"$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=1000 >/dev/null 2>&1 </dev/null &
+pid=$!
+sleep 1
+kill -TERM "$pid"
+wait "$pid"
+status=$?
+check "interrupted: status $status" [ "$status" -eq 143 ]
+check "interrupted: the old results are gone" [ "$before" = "$(md5sum <"$dir/layers.csv")" ]
+check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -name '.*partial*')" ]
+
+echo "peers: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
