@@ -42,7 +42,7 @@ LDLIBS := -lhwloc -lpfm -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_%,$(wildcard $1/*.c $1/*/*.c))
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 

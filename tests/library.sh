@@ -32,7 +32,7 @@ exports_only_ours() { # exports_only_ours NM-OPTION FILE
 compile() { # compile OUTPUT FLAGS...
     local out=$1
     shift
-    ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror examples/sconv_example.c -o "$out" "$@"
+    ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror kernels/sconv_example.c -o "$out" "$@"
 }
 
 runs() { "$@" | grep -q '^schedule=[iw]s ukr=f32_.* threads=2 .* relu'; }
