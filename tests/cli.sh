@@ -110,17 +110,17 @@ places() {
 
 interruption() {
     local pid status
-    "$experiment" MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1 "RESULTS=$work/results" >"$work/out" 2>"$work/err" &
+    "$experiment" MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1 "RESULTS=$work/results" >"$work/out" 2>"$work/interrupted" &
     pid=$!
     for _ in $(seq 100); do # until it has begun to replay
-        grep -q replaying "$work/err" 2>/dev/null && break
+        grep -q replaying "$work/interrupted" 2>/dev/null && break
         sleep 0.1
     done
     kill -TERM $pid
     wait $pid
     status=$?
     check "interrupted: exit status $status, not 143" [ $status -eq 143 ]
-    check "interrupted: says so: $(tail -1 "$work/err")" grep -q "interrupted" "$work/err"
+    check "interrupted: says so: $(tail -1 "$work/interrupted")" grep -q "interrupted" "$work/interrupted"
     check "interrupted: left something behind" nothing_left
     rm -rf "$work/results"
 }
