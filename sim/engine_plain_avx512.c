@@ -31,17 +31,31 @@ static inline uint32_t lanes_with(__m512i words, __m512i clean)
     return _mm512_cmplt_epu64_mask(_mm512_xor_si512(words, clean), _mm512_set1_epi64(1 << SIM_WORD_LINE_SHIFT));
 }
 
+/*
+ * Both outcomes are branches, not selections: whoever asked branches on them anyway, and predicted, a fill waits for
+ * nothing but the loads.
+ */
 static inline struct sim_plain_use use_8(uint64_t *set, uint32_t n_ways, uint64_t line, uint64_t keep, uint64_t put)
 {
     const __m512i words = _mm512_load_si512(set);
     uint64_t clean = sim_word_clean(line);
     uint32_t lanes = lanes_with(words, _mm512_set1_epi64((long long)clean));
-    unsigned place = (unsigned)__builtin_ctz(lanes | 1u << (n_ways - 1));
-    struct sim_plain_use use = { set[place], lanes != 0 };
-    uint64_t front = ((use.is_hit ? use.word : clean) & keep) | put;
-    __m512i moved = _mm512_permutexvar_epi64(_mm512_load_si512(moves[place]), words);
+    struct sim_plain_use use = { .is_hit = lanes != 0 };
+    __m512i moved;
 
-    _mm512_store_si512(set, _mm512_mask_set1_epi64(moved, 1, (long long)front));
+    if (use.is_hit) {
+        unsigned place = (unsigned)__builtin_ctz(lanes);
+
+        use.word = set[place];
+        moved = _mm512_permutexvar_epi64(_mm512_load_si512(moves[place]), words);
+        if (put)
+            moved = _mm512_mask_set1_epi64(moved, 1, (long long)((use.word & keep) | put));
+    } else {
+        use.word = set[n_ways - 1];
+        moved = _mm512_mask_alignr_epi64(words, (__mmask8)((1u << n_ways) - 1), words,
+                                         _mm512_set1_epi64((long long)(clean | put)), 7);
+    }
+    _mm512_store_si512(set, moved);
     return use;
 }
 
@@ -51,13 +65,24 @@ static inline struct sim_plain_use use_16(uint64_t *set, uint32_t n_ways, uint64
     uint64_t clean = sim_word_clean(line);
     const __m512i wanted = _mm512_set1_epi64((long long)clean);
     uint32_t lanes = lanes_with(low, wanted) | lanes_with(high, wanted) << 8;
-    unsigned place = (unsigned)__builtin_ctz(lanes | 1u << (n_ways - 1));
-    struct sim_plain_use use = { set[place], lanes != 0 };
-    uint64_t front = ((use.is_hit ? use.word : clean) & keep) | put;
-    __m512i low_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place]), high);
+    struct sim_plain_use use = { .is_hit = lanes != 0 };
+    __m512i low_moved, high_moved;
 
-    _mm512_store_si512(set, _mm512_mask_set1_epi64(low_moved, 1, (long long)front));
-    _mm512_store_si512(set + 8, _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place] + 8), high));
+    if (use.is_hit) {
+        unsigned place = (unsigned)__builtin_ctz(lanes);
+
+        use.word = set[place];
+        low_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place]), high);
+        high_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place] + 8), high);
+        if (put)
+            low_moved = _mm512_mask_set1_epi64(low_moved, 1, (long long)((use.word & keep) | put));
+    } else {
+        use.word = set[n_ways - 1];
+        low_moved = _mm512_alignr_epi64(low, _mm512_set1_epi64((long long)(clean | put)), 7);
+        high_moved = _mm512_mask_alignr_epi64(high, (__mmask8)((1u << (n_ways - 8)) - 1), high, low, 7);
+    }
+    _mm512_store_si512(set, low_moved);
+    _mm512_store_si512(set + 8, high_moved);
     return use;
 }
 
