@@ -86,8 +86,9 @@ static inline struct sim_plain_use use_16(uint64_t *set, uint32_t n_ways, uint64
     return use;
 }
 
-/* Any number of ways: searched a register at a time, moved word by word. */
-static struct sim_plain_use use_many(uint64_t *set, uint32_t n_ways, uint64_t line, uint64_t keep, uint64_t put)
+/* Any number of ways: searched a register at a time, moved word by word. Out of the way of the others' registers. */
+static __attribute__((noinline)) struct sim_plain_use use_many(uint64_t *set, uint32_t n_ways, uint64_t line,
+                                                               uint64_t keep, uint64_t put)
 {
     uint64_t clean = sim_word_clean(line);
     const __m512i wanted = _mm512_set1_epi64((long long)clean);

@@ -192,24 +192,30 @@ struct toucher {
     bool is_store;
 };
 
+/* fetch_line() where lines differ in size; apart, as its registers and stack would burden the usual case. */
+static __attribute__((noinline)) size_t fetch_lines(struct sim_plain *h, const struct toucher *who, uint64_t line,
+                                                    uint64_t victim)
+{
+    const struct sim_plain_level *c = &h->level[0];
+    size_t source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
+
+    if (sim_word_is_dirty(victim))
+        write_back(h, 0, victim, who->phase);
+    return source;
+}
+
 /* Brings in a line for which the first level has just given up `victim`. Returns the level it was in. */
 static __attribute__((noinline)) size_t fetch_line(struct sim_plain *h, const struct toucher *who, uint64_t line,
                                                    uint64_t victim)
 {
-    struct sim_plain_level *c = &h->level[0];
-    size_t source;
-
     h->n_l1_misses++;
     if (who->is_store)
         who->cell->level[0].write_misses++;
     else
         who->cell->level[0].read_misses++;
-    if (h->has_equal_lines)
-        return read_line(h, line, victim, who->cell, who->phase);
-    source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
-    if (sim_word_is_dirty(victim))
-        write_back(h, 0, victim, who->phase);
-    return source;
+    if (!h->has_equal_lines)
+        return fetch_lines(h, who, line, victim);
+    return read_line(h, line, victim, who->cell, who->phase);
 }
 
 /* Touches a line that is not in front of its set. Returns the level it was in. */
