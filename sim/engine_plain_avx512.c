@@ -9,22 +9,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-/*
- * Where lane i of a set moves from when the line at place p comes to the front: lanes 1..p from the one before, the
- * rest stay. Row p; a row is two registers, whose lanes index the 16 words of both.
- */
-#define FROM(p, i) ((uint64_t)((i) == 0 ? (p) : (i) <= (p) ? (i)-1 : (i)))
-#define ROW(p)                                                                                                         \
-    {                                                                                                                  \
-        FROM(p, 0), FROM(p, 1), FROM(p, 2), FROM(p, 3), FROM(p, 4), FROM(p, 5), FROM(p, 6), FROM(p, 7), FROM(p, 8),    \
-            FROM(p, 9), FROM(p, 10), FROM(p, 11), FROM(p, 12), FROM(p, 13), FROM(p, 14), FROM(p, 15)                   \
-    }
-
-static const _Alignas(64) uint64_t moves[16][16] = {
-    ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
-    ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15),
-};
-
 /* Lanes whose word holds the line. */
 static inline uint32_t lanes_with(__m512i words, __m512i clean)
 {
@@ -32,6 +16,9 @@ static inline uint32_t lanes_with(__m512i words, __m512i clean)
 }
 
 /*
+ * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `lanes`
+ * is p's, so lanes ^ (lanes - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move.
+ *
  * Both outcomes are branches, not selections: whoever asked branches on them anyway, and predicted, a fill waits for
  * nothing but the loads.
  */
@@ -47,9 +34,8 @@ static inline struct sim_plain_use use_8(uint64_t *set, uint32_t n_ways, uint64_
         unsigned place = (unsigned)__builtin_ctz(lanes);
 
         use.word = set[place];
-        moved = _mm512_permutexvar_epi64(_mm512_load_si512(moves[place]), words);
-        if (put)
-            moved = _mm512_mask_set1_epi64(moved, 1, (long long)((use.word & keep) | put));
+        moved = _mm512_mask_alignr_epi64(words, (__mmask8)(lanes ^ (lanes - 1)), words,
+                                         _mm512_set1_epi64((long long)((use.word & keep) | put)), 7);
     } else {
         use.word = set[n_ways - 1];
         moved = _mm512_mask_alignr_epi64(words, (__mmask8)((1u << n_ways) - 1), words,
@@ -71,11 +57,12 @@ static inline struct sim_plain_use use_16(uint64_t *set, uint32_t n_ways, uint64
     if (use.is_hit) {
         unsigned place = (unsigned)__builtin_ctz(lanes);
 
+        uint32_t up_to_place = lanes ^ (lanes - 1);
+
         use.word = set[place];
-        low_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place]), high);
-        high_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place] + 8), high);
-        if (put)
-            low_moved = _mm512_mask_set1_epi64(low_moved, 1, (long long)((use.word & keep) | put));
+        low_moved = _mm512_mask_alignr_epi64(low, (__mmask8)up_to_place, low,
+                                             _mm512_set1_epi64((long long)((use.word & keep) | put)), 7);
+        high_moved = _mm512_mask_alignr_epi64(high, (__mmask8)(up_to_place >> 8), high, low, 7);
     } else {
         use.word = set[n_ways - 1];
         low_moved = _mm512_alignr_epi64(low, _mm512_set1_epi64((long long)(clean | put)), 7);
