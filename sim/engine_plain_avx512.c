@@ -9,39 +9,39 @@
 #include <immintrin.h>
 #include <string.h>
 
-/*
- * Where lane i of a set moves from when the line at place p comes to the front: lanes 1..p from the one before, the
- * rest stay. Row p; a row is two registers, whose lanes index the 16 words of both.
- */
-#define FROM(p, i) ((uint64_t)((i) == 0 ? (p) : (i) <= (p) ? (i)-1 : (i)))
-#define ROW(p)                                                                                                         \
-    {                                                                                                                  \
-        FROM(p, 0), FROM(p, 1), FROM(p, 2), FROM(p, 3), FROM(p, 4), FROM(p, 5), FROM(p, 6), FROM(p, 7), FROM(p, 8),    \
-            FROM(p, 9), FROM(p, 10), FROM(p, 11), FROM(p, 12), FROM(p, 13), FROM(p, 14), FROM(p, 15)                   \
-    }
-
-static const _Alignas(64) uint64_t moves[16][16] = {
-    ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
-    ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15),
-};
-
 /* Lanes whose word holds the line. */
 static inline uint32_t lanes_with(__m512i words, __m512i clean)
 {
     return _mm512_cmplt_epu64_mask(_mm512_xor_si512(words, clean), _mm512_set1_epi64(1 << SIM_WORD_LINE_SHIFT));
 }
 
+/*
+ * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `lanes`
+ * is p's, so lanes ^ (lanes - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move.
+ *
+ * Both outcomes are branches, not selections: whoever asked branches on them anyway, and predicted, a fill waits for
+ * nothing but the loads.
+ */
 static inline struct sim_plain_use use_8(uint64_t *set, uint32_t n_ways, uint64_t line, uint64_t keep, uint64_t put)
 {
     const __m512i words = _mm512_load_si512(set);
     uint64_t clean = sim_word_clean(line);
     uint32_t lanes = lanes_with(words, _mm512_set1_epi64((long long)clean));
-    unsigned place = (unsigned)__builtin_ctz(lanes | 1u << (n_ways - 1));
-    struct sim_plain_use use = { set[place], lanes != 0 };
-    uint64_t front = ((use.is_hit ? use.word : clean) & keep) | put;
-    __m512i moved = _mm512_permutexvar_epi64(_mm512_load_si512(moves[place]), words);
+    struct sim_plain_use use = { .is_hit = lanes != 0 };
+    __m512i moved;
 
-    _mm512_store_si512(set, _mm512_mask_set1_epi64(moved, 1, (long long)front));
+    if (use.is_hit) {
+        unsigned place = (unsigned)__builtin_ctz(lanes);
+
+        use.word = set[place];
+        moved = _mm512_mask_alignr_epi64(words, (__mmask8)(lanes ^ (lanes - 1)), words,
+                                         _mm512_set1_epi64((long long)((use.word & keep) | put)), 7);
+    } else {
+        use.word = set[n_ways - 1];
+        moved = _mm512_mask_alignr_epi64(words, (__mmask8)((1u << n_ways) - 1), words,
+                                         _mm512_set1_epi64((long long)(clean | put)), 7);
+    }
+    _mm512_store_si512(set, moved);
     return use;
 }
 
@@ -51,18 +51,31 @@ static inline struct sim_plain_use use_16(uint64_t *set, uint32_t n_ways, uint64
     uint64_t clean = sim_word_clean(line);
     const __m512i wanted = _mm512_set1_epi64((long long)clean);
     uint32_t lanes = lanes_with(low, wanted) | lanes_with(high, wanted) << 8;
-    unsigned place = (unsigned)__builtin_ctz(lanes | 1u << (n_ways - 1));
-    struct sim_plain_use use = { set[place], lanes != 0 };
-    uint64_t front = ((use.is_hit ? use.word : clean) & keep) | put;
-    __m512i low_moved = _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place]), high);
+    struct sim_plain_use use = { .is_hit = lanes != 0 };
+    __m512i low_moved, high_moved;
 
-    _mm512_store_si512(set, _mm512_mask_set1_epi64(low_moved, 1, (long long)front));
-    _mm512_store_si512(set + 8, _mm512_permutex2var_epi64(low, _mm512_load_si512(moves[place] + 8), high));
+    if (use.is_hit) {
+        unsigned place = (unsigned)__builtin_ctz(lanes);
+
+        uint32_t up_to_place = lanes ^ (lanes - 1);
+
+        use.word = set[place];
+        low_moved = _mm512_mask_alignr_epi64(low, (__mmask8)up_to_place, low,
+                                             _mm512_set1_epi64((long long)((use.word & keep) | put)), 7);
+        high_moved = _mm512_mask_alignr_epi64(high, (__mmask8)(up_to_place >> 8), high, low, 7);
+    } else {
+        use.word = set[n_ways - 1];
+        low_moved = _mm512_alignr_epi64(low, _mm512_set1_epi64((long long)(clean | put)), 7);
+        high_moved = _mm512_mask_alignr_epi64(high, (__mmask8)((1u << (n_ways - 8)) - 1), high, low, 7);
+    }
+    _mm512_store_si512(set, low_moved);
+    _mm512_store_si512(set + 8, high_moved);
     return use;
 }
 
-/* Any number of ways: searched a register at a time, moved word by word. */
-static struct sim_plain_use use_many(uint64_t *set, uint32_t n_ways, uint64_t line, uint64_t keep, uint64_t put)
+/* Any number of ways: searched a register at a time, moved word by word. Out of the way of the others' registers. */
+static __attribute__((noinline)) struct sim_plain_use use_many(uint64_t *set, uint32_t n_ways, uint64_t line,
+                                                               uint64_t keep, uint64_t put)
 {
     uint64_t clean = sim_word_clean(line);
     const __m512i wanted = _mm512_set1_epi64((long long)clean);

@@ -58,36 +58,75 @@ static inline uint64_t keep_of(bool is_store)
     return is_store ? ~(uint64_t)SIM_WORD_OWNER : ~(uint64_t)0;
 }
 
+/*
+ * write_back() where all levels have lines of one size: a victim makes no more than one victim further out, and brings
+ * nothing in from there, so it is a loop.
+ */
+static __attribute__((noinline)) void write_back_line(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase)
+{
+    for (;;) {
+        unsigned owner = sim_word_owner(victim);
+        struct sim_cell *cell = &h->stats.cell[owner][phase];
+        uint64_t line = sim_word_line(victim);
+        struct sim_plain_use use;
+
+        cell->level[k++].write_backs++;
+        if (k == h->n_levels) {
+            cell->memory_written_lines++;
+            return;
+        }
+        use = use_line(&h->level[k], set_of(&h->level[k], line), line, keep_of(true), put_of(true, owner));
+        cell->level[k].writes++;
+        if (use.is_hit)
+            return;
+        cell->level[k].write_misses++;
+        if (!sim_word_is_dirty(use.word))
+            return;
+        victim = use.word;
+    }
+}
+
 /* Sends a dirty victim of level k outwards. */
-static __attribute__((noinline)) void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase)
+static void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase)
 {
     const struct sim_plain_level *c = &h->level[k];
     unsigned owner = sim_word_owner(victim);
 
+    if (h->has_equal_lines) {
+        write_back_line(h, k, victim, phase);
+        return;
+    }
     h->stats.cell[owner][phase].level[k].write_backs++;
     write_lines(h, k + 1, sim_word_line(victim) << c->line_shift, c->line_bytes, owner, phase);
 }
 
-/* read_lines() where all levels have lines of one size. */
-static __attribute__((noinline)) size_t read_line(struct sim_plain *h, size_t k, uint64_t line, struct sim_cell *cell,
-                                                  unsigned phase)
+/*
+ * read_lines() from the second level where all levels have lines of one size; `victim` is what the first level pushed
+ * out. Lookups go outwards, then the victims of the levels that missed follow from the outermost to the first, which
+ * is the order of the recursion.
+ */
+static inline size_t read_line(struct sim_plain *h, uint64_t line, uint64_t victim, struct sim_cell *cell,
+                               unsigned phase)
 {
-    struct sim_plain_level *c = &h->level[k];
-    struct sim_plain_use use;
-    size_t source = k;
+    uint64_t victims[SIM_MAX_LEVELS];
+    size_t source;
 
-    if (k == h->n_levels) {
-        cell->memory_read_lines++;
-        return k;
+    victims[0] = victim;
+    for (source = 1; source < h->n_levels; source++) {
+        const struct sim_plain_level *c = &h->level[source];
+        struct sim_plain_use use = use_line(c, set_of(c, line), line, keep_of(false), 0);
+
+        cell->level[source].reads++;
+        if (use.is_hit)
+            break;
+        cell->level[source].read_misses++;
+        victims[source] = use.word;
     }
-    use = use_line(c, set_of(c, line), line, keep_of(false), 0);
-    cell->level[k].reads++;
-    if (use.is_hit)
-        return k;
-    cell->level[k].read_misses++;
-    source = read_line(h, k + 1, line, cell, phase);
-    if (sim_word_is_dirty(use.word))
-        write_back(h, k, use.word, phase);
+    cell->memory_read_lines += source == h->n_levels;
+    for (size_t k = source; k-- > 0;) {
+        if (sim_word_is_dirty(victims[k]))
+            write_back_line(h, k, victims[k], phase);
+    }
     return source;
 }
 
@@ -153,27 +192,39 @@ struct toucher {
     bool is_store;
 };
 
-/* Touches a line that is not in front of its set. Returns the level it was in. */
-static __attribute__((noinline)) size_t search_line(struct sim_plain *h, const struct toucher *who, uint64_t line)
+/* fetch_line() where lines differ in size; apart, as its registers and stack would burden the usual case. */
+static __attribute__((noinline)) size_t fetch_lines(struct sim_plain *h, const struct toucher *who, uint64_t line,
+                                                    uint64_t victim)
 {
-    struct sim_plain_level *c = &h->level[0];
-    struct sim_plain_use use = use_line(c, set_of(c, line), line, who->keep, who->put);
-    size_t source;
+    const struct sim_plain_level *c = &h->level[0];
+    size_t source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
 
-    if (use.is_hit)
-        return 0;
+    if (sim_word_is_dirty(victim))
+        write_back(h, 0, victim, who->phase);
+    return source;
+}
+
+/* Brings in a line for which the first level has just given up `victim`. Returns the level it was in. */
+static __attribute__((noinline)) size_t fetch_line(struct sim_plain *h, const struct toucher *who, uint64_t line,
+                                                   uint64_t victim)
+{
     h->n_l1_misses++;
     if (who->is_store)
         who->cell->level[0].write_misses++;
     else
         who->cell->level[0].read_misses++;
-    if (h->has_equal_lines)
-        source = read_line(h, 1, line, who->cell, who->phase);
-    else
-        source = read_lines(h, 1, line << c->line_shift, c->line_bytes, who->cell, who->phase);
-    if (sim_word_is_dirty(use.word))
-        write_back(h, 0, use.word, who->phase);
-    return source;
+    if (!h->has_equal_lines)
+        return fetch_lines(h, who, line, victim);
+    return read_line(h, line, victim, who->cell, who->phase);
+}
+
+/* Touches a line that is not in front of its set. Returns the level it was in. */
+static __attribute__((noinline)) size_t search_line(struct sim_plain *h, const struct toucher *who, uint64_t line)
+{
+    const struct sim_plain_level *c = &h->level[0];
+    struct sim_plain_use use = use_line(c, set_of(c, line), line, who->keep, who->put);
+
+    return use.is_hit ? 0 : fetch_line(h, who, line, use.word);
 }
 
 /* Touches one line at the first level; counts all but the touch itself. Returns the level the line was in. */
