@@ -135,9 +135,10 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
         unsigned found = named(list, length);
 
         if (!found)
-            return exp_fail(why, why_bytes, -EINVAL,
-                            "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, goto",
-                            (int)length, list);
+            return exp_fail(
+                why, why_bytes, -EINVAL,
+                "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, goto",
+                (int)length, list);
         *selected |= found;
         list += length + (list[length] == ',');
     }

@@ -18,9 +18,9 @@ struct exp_setup {
     const struct conv_ukr *ukr;        /* SConv's micro-kernel */
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
-    struct conv_blas blas;             /* the library that is run; handle NULL if it is not there */
+    struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
     char why_no_blas[256];
-    bool packs_filters;                /* SConv packs its filters at run time */
+    bool packs_filters; /* SConv packs its filters at run time */
 };
 
 enum { EXP_N_ALGOS = 4 };
@@ -33,8 +33,8 @@ struct exp_algo {
     enum csa_schedule schedule; /* SConv */
 
     /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
-    int (*plan)(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling tiling[CSA_N_SCHEDULES],
-                const struct exp_algo *self, struct conv_plan *plan);
+    int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
+                const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self, struct conv_plan *plan);
     /* Runs a plan on tensors in memory, filters already packed if the plan wants them so. Returns 0 or -errno. */
     int (*run)(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind);
     /* Why it cannot be run or replayed here, or NULL. */

@@ -35,8 +35,8 @@ static int run_round(const struct exp_bench *b, const struct exp_contender *cont
     return 0;
 }
 
-int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders, uint64_t *sample_ns,
-                  size_t *n_rounds, size_t *failed)
+int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
+                  uint64_t *sample_ns, size_t *n_rounds, size_t *failed)
 {
     uint64_t start;
     int err = 0;

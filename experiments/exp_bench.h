@@ -1,11 +1,11 @@
 /*
- * The measurement protocol: contenders take turns, so that whatever the machine does meanwhile (clock, neighbours, heat)
- * hits all of them alike.
+ * The measurement protocol: contenders take turns, so that whatever the machine does meanwhile (clock, neighbours,
+ * heat) hits all of them alike.
  *
  *     warm-up      A B C, n_warmups times, prepared like the others but not timed
  *     round 0      A B C      each: prepare(), then run() between two readings of the clock
- *     round 1      B C A      a round starts one contender later than the one before, so that none always follows the same
- *     round 2      C A B
+ *     round 1      B C A      a round starts one contender later than the one before, so that none always follows the
+ * same round 2      C A B
  *
  * Only ratios within one such measurement mean anything. All samples are kept; aggregates are in exp_stats.h.
  */
@@ -34,10 +34,10 @@ struct exp_bench {
 
 /*
  * Measures. sample_ns[i * max_rounds + r] receives the time of contender i in round r; *n_rounds the number of rounds.
- * Returns 0; -EINVAL if max_rounds < min_rounds, min_rounds is 0 or there is no contender; -EINTR if interrupted; else what a
- * callback returned, with *failed (may be NULL) as the index of its contender.
+ * Returns 0; -EINVAL if max_rounds < min_rounds, min_rounds is 0 or there is no contender; -EINTR if interrupted; else
+ * what a callback returned, with *failed (may be NULL) as the index of its contender.
  */
-int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders, uint64_t *sample_ns,
-                  size_t *n_rounds, size_t *failed);
+int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
+                  uint64_t *sample_ns, size_t *n_rounds, size_t *failed);
 
 #endif

@@ -10,8 +10,9 @@
 
 const char *exp_count_name(enum exp_count c)
 {
-    static const char *const names[EXP_N_COUNTS] = { "loads",          "l1_load_misses", "l2_load_misses", "l3_load_misses",
-                                                     "instructions",   "cycles",         "page_faults" };
+    static const char *const names[EXP_N_COUNTS] = { "loads",          "l1_load_misses", "l2_load_misses",
+                                                     "l3_load_misses", "instructions",   "cycles",
+                                                     "page_faults" };
 
     return names[c];
 }

@@ -106,13 +106,15 @@ PUT(put_time)
         return;
     }
     if (arg == MIN || arg == MAX || arg == REPS)
-        exp_csv_u64(csv, column, arg == MIN   ? exp_stats_min(m->sample_ns, m->n_samples)
-                                 : arg == MAX ? exp_stats_max(m->sample_ns, m->n_samples)
-                                              : m->n_samples);
+        exp_csv_u64(csv, column,
+                    arg == MIN   ? exp_stats_min(m->sample_ns, m->n_samples)
+                    : arg == MAX ? exp_stats_max(m->sample_ns, m->n_samples)
+                                 : m->n_samples);
     else
-        exp_csv_double(csv, column, arg == MEDIAN    ? median
-                                    : arg == GFLOPS ? 2 * conv_macs(&row->c->layer->problem) / median
-                                                    : speedup(row));
+        exp_csv_double(csv, column,
+                       arg == MEDIAN   ? median
+                       : arg == GFLOPS ? 2 * conv_macs(&row->c->layer->problem) / median
+                                       : speedup(row));
 }
 
 PUT(put_count)
@@ -123,7 +125,10 @@ PUT(put_count)
     if (m->has_count[arg])
         exp_csv_double(csv, column, m->count[arg]);
     else
-        exp_csv_missing(csv, column, m->why_no_time ? m->why_no_time : *why ? why : "the event group lacks this metric");
+        exp_csv_missing(csv, column,
+                        m->why_no_time ? m->why_no_time
+                        : *why         ? why
+                                       : "the event group lacks this metric");
 }
 
 PUT(put_source)
@@ -137,9 +142,12 @@ PUT(put_source)
         exp_csv_missing(csv, column, row->c->measured.why_no_time);
         return;
     }
-    snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC, %s; counts: %s", strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
+    snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC, %s; counts: %s",
+             strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
              strcmp(row->c->algo->name, "base") ? "" : s->blas.core, exp_cache_state_name(row->r->cache),
-             *info->counter_source ? info->counter_source : *info->software_source ? info->software_source : "none");
+             *info->counter_source    ? info->counter_source
+             : *info->software_source ? info->software_source
+                                      : "none");
     exp_csv_string(csv, column, text);
 }
 
@@ -203,7 +211,9 @@ static const struct exp_layer_column columns[] = {
     { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
     { { "layer", "", "name of the layer", "" }, put_text, LAYER },
     { { "algo", "", "base, sconv_is, sconv_ws or goto", "" }, put_text, ALGO },
-    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" }, put_chosen, 0 },
+    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
+      put_chosen,
+      0 },
     { { "batch", "", "images", "" }, PROBLEM(n) },
     { { "in_c", "", "input channels", "" }, PROBLEM(c) },
     { { "in_h", "", "input height", "" }, PROBLEM(h) },
@@ -235,7 +245,8 @@ static const struct exp_layer_column columns[] = {
     { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_text, FITS },
     { { "predicted_l2_lines", "lines", "N_L2: line loads served by L2", "SConv Eq. 14" }, PREDICTED(l2_lines) },
     { { "predicted_l3_lines", "lines", "N_L3: line loads served by L3", "SConv Eq. 13" }, PREDICTED(l3_lines) },
-    { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" }, PREDICTED(dram_lines) },
+    { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },
+      PREDICTED(dram_lines) },
     { { "predicted_cycles", "cycles", "C_TOTAL", "SConv Eq. 6" }, PREDICTED(total_cycles) },
     { { "measured_time_median_ns", "ns", "median over the repetitions", "clock" }, put_time, MEDIAN },
     { { "measured_time_min_ns", "ns", "fastest repetition", "clock" }, put_time, MIN },
@@ -244,7 +255,9 @@ static const struct exp_layer_column columns[] = {
     { { "measured_gflops", "GFLOP/s", "2 * macs / median", "clock" }, put_time, GFLOPS },
     { { "measured_speedup_vs_base", "", "base's median / this median, same run", "clock" }, put_time, SPEEDUP },
     { { "measured_loads", "loads", "load instructions of one run", "perf_event" }, put_count, EXP_LOADS },
-    { { "measured_l1_load_misses", "loads", "of those, not served by L1", "perf_event" }, put_count, EXP_L1_LOAD_MISSES },
+    { { "measured_l1_load_misses", "loads", "of those, not served by L1", "perf_event" },
+      put_count,
+      EXP_L1_LOAD_MISSES },
     { { "measured_l2_load_misses", "loads", "not served by L1 or L2", "perf_event" }, put_count, EXP_L2_LOAD_MISSES },
     { { "measured_l3_load_misses", "loads", "served by memory", "perf_event" }, put_count, EXP_L3_LOAD_MISSES },
     { { "measured_source", "", "what was run, how it was timed and counted", "" }, put_source, 0 },
@@ -259,21 +272,27 @@ static const struct exp_layer_column columns[] = {
     { { "simulated_l2_lines", "lines", "loads served by L2, one line each", "replay" }, put_served, 0 },
     { { "simulated_l3_lines", "lines", "loads served by L3, one line each", "replay" }, put_served, 1 },
     { { "simulated_dram_lines", "lines", "loads served by memory, one line each", "replay" }, put_served, 2 },
-    { { "simulated_tile_l2_lines", "lines", "the same without loads of the output, which CSA does not count", "replay" },
-      put_tiles_served, 0 },
+    { { "simulated_tile_l2_lines", "lines", "the same without loads of the output, which CSA does not count",
+        "replay" },
+      put_tiles_served,
+      0 },
     { { "simulated_tile_l3_lines", "lines", "the same without loads of the output", "replay" }, put_tiles_served, 1 },
     { { "simulated_tile_dram_lines", "lines", "the same without loads of the output", "replay" }, put_tiles_served, 2 },
     { { "simulated_memory_read_lines", "lines", "lines fetched from memory, for loads and stores", "replay" },
       CELL(memory_read_lines) },
-    { { "simulated_memory_written_lines", "lines", "lines written back to memory", "replay" }, CELL(memory_written_lines) },
+    { { "simulated_memory_written_lines", "lines", "lines written back to memory", "replay" },
+      CELL(memory_written_lines) },
     { { "plan_p", "windows", "base: block of windows, GotoBLAS's P", "OpenBLAS" }, BLOCKING(p) },
     { { "plan_q", "", "base: block of the reduction, Q", "OpenBLAS" }, BLOCKING(q) },
     { { "plan_r", "filters", "base: block of filters, R", "OpenBLAS" }, BLOCKING(r) },
     { { "measured_instructions", "instructions", "retired, of one run", "perf_event" }, put_count, EXP_INSTRUCTIONS },
     { { "measured_cycles", "cycles", "core cycles, of one run", "perf_event" }, put_count, EXP_CYCLES },
-    { { "simulated_cycles", "cycles", "Eq. 6 with the simulated counts: loads served by L2, L3, memory times their latencies", "replay" },
-      put_cycles, 0 },
-    { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" }, put_count,
+    { { "simulated_cycles", "cycles",
+        "Eq. 6 with the simulated counts: loads served by L2, L3, memory times their latencies", "replay" },
+      put_cycles,
+      0 },
+    { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" },
+      put_count,
       EXP_PAGE_FAULTS },
 };
 

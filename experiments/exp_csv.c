@@ -24,8 +24,8 @@ struct exp_csv {
     char why[256];
 };
 
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns, char *why,
-                 size_t why_bytes)
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
+                 char *why, size_t why_bytes)
 {
     struct exp_csv *c;
     int err = -ENOMEM;
@@ -58,7 +58,8 @@ fail:
 
 static void slip(struct exp_csv *c, const char *what, const char *value)
 {
-    c->err = exp_fail(c->why, sizeof c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what, value);
+    c->err = exp_fail(c->why, sizeof c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what,
+                      value);
 }
 
 static void failed_write(struct exp_csv *c)
@@ -253,7 +254,8 @@ int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
     if (!csv)
         return 0;
     if (!csv->err && csv->next)
-        slip(csv, "the file ends inside a row, before column", csv->next < csv->n_columns ? csv->column[csv->next].name : "end of row");
+        slip(csv, "the file ends inside a row, before column",
+             csv->next < csv->n_columns ? csv->column[csv->next].name : "end of row");
     if (!csv->has_names)
         put_names(csv);
     flush(csv);

@@ -6,9 +6,9 @@
  *     model,layer,time_ns
  *     vgg16,conv1_1,123456                    exp_csv_string(), exp_csv_string(), exp_csv_u64(), exp_csv_end_row()
  *
- * Each cell is written by name, in the order of the columns; the first slip (wrong order, unknown name, a row too short,
- * a NaN) or failed write sticks, makes everything after it do nothing, and is what exp_csv_close() reports. The file is
- * written in place: write it inside an exp_outdir, so that no half-written file is ever taken for a result.
+ * Each cell is written by name, in the order of the columns; the first slip (wrong order, unknown name, a row too
+ * short, a NaN) or failed write sticks, makes everything after it do nothing, and is what exp_csv_close() reports. The
+ * file is written in place: write it inside an exp_outdir, so that no half-written file is ever taken for a result.
  */
 #ifndef EXPERIMENTS_EXP_CSV_H
 #define EXPERIMENTS_EXP_CSV_H
@@ -26,11 +26,11 @@ struct exp_csv_column {
 struct exp_csv;
 
 /*
- * Creates the file. path is copied; column[] is not and must outlive the writer. Returns 0, -errno of opening, -ENOMEM, or
- * -EINVAL for no columns; why gets one line. On failure *csv is NULL.
+ * Creates the file. path is copied; column[] is not and must outlive the writer. Returns 0, -errno of opening, -ENOMEM,
+ * or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
  */
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns, char *why,
-                 size_t why_bytes);
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
+                 char *why, size_t why_bytes);
 
 /* One "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
@@ -48,8 +48,8 @@ void exp_csv_end_row(struct exp_csv *csv);
 int exp_csv_error(const struct exp_csv *csv);
 
 /*
- * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed write; -EINVAL
- * for the first slip of the caller. why gets one line. csv may be NULL.
+ * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed
+ * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
  */
 int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes);
 

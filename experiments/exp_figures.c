@@ -43,7 +43,7 @@ enum {
 
 struct drawing {
     const struct exp_figures *f;
-    char *folder; /* of the scripts */
+    char *folder;          /* of the scripts */
     char *layers, *totals; /* plain copies */
     char paper[N_PAPER_NUMBERS][32];
     struct exp_plot_variable variable[N_VARIABLES];
@@ -76,7 +76,8 @@ static int write_plain(const struct exp_table *t, const char *path)
     return 0;
 }
 
-static int make_plain(const struct drawing *d, const char *csv, const char *name, char **path, char *why, size_t why_bytes)
+static int make_plain(const struct drawing *d, const char *csv, const char *name, char **path, char *why,
+                      size_t why_bytes)
 {
     struct exp_table t;
     int err = exp_table_read(&t, csv, why, why_bytes);
@@ -119,8 +120,8 @@ static int read_paper(struct drawing *d, char *why, size_t why_bytes)
 static void set_variables(struct drawing *d)
 {
     const struct exp_plot_variable fixed[N_FIXED_VARIABLES] = {
-        { "figures", d->folder },       { "layers", d->layers }, { "totals", d->totals }, { "machine", d->f->machine },
-        { "simulator", d->f->simulator }, { "host", d->f->host },
+        { "figures", d->folder },     { "layers", d->layers },          { "totals", d->totals },
+        { "machine", d->f->machine }, { "simulator", d->f->simulator }, { "host", d->f->host },
     };
 
     memcpy(d->variable, fixed, sizeof fixed);
@@ -155,8 +156,8 @@ static void finish(struct drawing *d)
     free(d->folder);
 }
 
-static int draw_one(const struct drawing *d, const char *figure, const char *format, exp_figures_report_fn report, void *ctx,
-                    char *why, size_t why_bytes)
+static int draw_one(const struct drawing *d, const char *figure, const char *format, exp_figures_report_fn report,
+                    void *ctx, char *why, size_t why_bytes)
 {
     char *script = exp_format("%s/%s.gp", d->folder, figure);
     char *output = exp_format("%s/%s.%s", d->f->out_dir, figure, format);

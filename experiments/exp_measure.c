@@ -258,7 +258,8 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
         err = m.err;
     }
     if (err == -ENOMEM)
-        return exp_fail(why, why_bytes, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+        return exp_fail(why, why_bytes, err,
+                        "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
     if (err == -EINTR)
         return exp_fail(why, why_bytes, err, "interrupted while timing");
     return err ? exp_fail(why, why_bytes, err, "timing failed: %s", strerror(-err)) : 0;

@@ -18,29 +18,30 @@
 #include "experiments/exp_progress.h"
 
 struct exp_measure_options {
-    unsigned n_reps;          /* timed repetitions, >= 1 */
-    unsigned n_threads;       /* for the verification */
+    unsigned n_reps;    /* timed repetitions, >= 1 */
+    unsigned n_threads; /* for the verification */
     enum exp_cache_state cache;
-    const char *groups_dir;   /* counters/groups */
+    const char *groups_dir; /* counters/groups */
 };
 
 /* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
 struct exp_measure_info {
-    int core;                       /* the pinned core, -1 if pinning failed */
+    int core; /* the pinned core, -1 if pinning failed */
     char why_not_pinned[200];
-    char counter_source[96];        /* "perf_event clx/CACHE", or "" */
+    char counter_source[96]; /* "perf_event clx/CACHE", or "" */
     char why_no_counters[300];
     char software_source[96];
     char why_no_software[300];
-    double sweep_bytes;             /* size of the buffer that empties the caches; 0 when warm */
+    double sweep_bytes; /* size of the buffer that empties the caches; 0 when warm */
 };
 
 /*
  * Verifies all cases against the naive convolution (every output element, exactly, on integer-valued tensors), distinct
- * shapes once and in parallel. Returns 0; -EILSEQ with one line that names layer, algorithm and element; -EINTR; -ENOMEM.
+ * shapes once and in parallel. Returns 0; -EILSEQ with one line that names layer, algorithm and element; -EINTR;
+ * -ENOMEM.
  */
-int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress, char *why,
-                   size_t why_bytes);
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
+                   char *why, size_t why_bytes);
 
 /* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,

@@ -15,12 +15,15 @@
 
 struct shape_column {
     const char *name;
-    size_t offset; /* of a size_t in struct conv_problem */
-    size_t low;    /* smallest value allowed */
+    size_t offset;    /* of a size_t in struct conv_problem */
+    size_t low;       /* smallest value allowed */
     bool is_optional; /* 1 where the column is missing */
 };
 
-#define SHAPE(column, member, low, is_optional) { column, offsetof(struct conv_problem, member), low, is_optional }
+#define SHAPE(column, member, low, is_optional)                                                                        \
+    {                                                                                                                  \
+        column, offsetof(struct conv_problem, member), low, is_optional                                                \
+    }
 
 static const struct shape_column shape_columns[] = {
     SHAPE("batch", n, 1, true),
@@ -227,7 +230,8 @@ static int no_match(const struct exp_model *m, const char *pattern, char *why, s
         exp_fail(why + used, why_bytes - used, 0, "%s %.40s", i ? "," : "", m->layer[i].name);
     }
     used = strlen(why);
-    return exp_fail(why + used, why_bytes - used, -ENOENT, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+    return exp_fail(why + used, why_bytes - used, -ENOENT, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "",
+                    m->n_layers);
 }
 
 static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)

@@ -13,15 +13,15 @@
 #include "kernels/problem.h"
 
 struct exp_layer {
-    char *name; /* printable, not empty; two layers may share one */
+    char *name;                  /* printable, not empty; two layers may share one */
     struct conv_problem problem; /* finished: p and q are set */
-    unsigned line;  /* of the table */
-    unsigned index; /* in the whole model, from 1; kept by exp_model_filter */
+    unsigned line;               /* of the table */
+    unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
 };
 
 struct exp_model {
-    char *name; /* the table's file name without folder and ".csv" */
-    char *path; /* of the table */
+    char *name;      /* the table's file name without folder and ".csv" */
+    char *path;      /* of the table */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
 };
@@ -37,8 +37,8 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 
 /*
  * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
- * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names in
- * why; -EINVAL if there is no pattern; -ENOMEM. On failure the model is unchanged.
+ * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names
+ * in why; -EINVAL if there is no pattern; -ENOMEM. On failure the model is unchanged.
  */
 int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes);
 

@@ -12,8 +12,8 @@ enum kind { TEXT, NUMBER, WORD };
 struct option {
     const char *name;
     enum kind kind;
-    size_t offset;         /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
-    const char *words[3];  /* WORD: the values 0, 1, 2 */
+    size_t offset;        /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
+    const char *words[3]; /* WORD: the values 0, 1, 2 */
     const char *help;
 };
 
@@ -21,16 +21,36 @@ struct option {
 
 static const struct option options[] = {
     { "MODEL", TEXT, FIELD(model), { 0 }, "a name in experiments/models, or the path of a layer table (.csv)" },
-    { "MACHINE", TEXT, FIELD(machine), { 0 }, "simulated machine: host (default), a name in sim/machines, or a .cfg path" },
-    { "ALGO", TEXT, FIELD(algos), { 0 }, "of base, sconv, sconv_is, sconv_ws, goto; comma-separated (default base,sconv)" },
+    { "MACHINE",
+      TEXT,
+      FIELD(machine),
+      { 0 },
+      "simulated machine: host (default), a name in sim/machines, or a .cfg path" },
+    { "ALGO",
+      TEXT,
+      FIELD(algos),
+      { 0 },
+      "of base, sconv, sconv_is, sconv_ws, goto; comma-separated (default base,sconv)" },
     { "LAYERS", TEXT, FIELD(layers), { 0 }, "only layers whose name matches one of the comma-separated patterns" },
     { "REPS", NUMBER, FIELD(reps), { 0 }, "timed repetitions (default 10)" },
     { "JOBS", NUMBER, FIELD(jobs), { 0 }, "threads for verification and replay (default: all cores); timing uses one" },
     { "TIMING", WORD, FIELD(timing), { "0", "1" }, "0 = replay only" },
-    { "CACHE", WORD, FIELD(cache), { "cold", "warm", "network" }, "caches at the start of each layer: cold (default), warm, network" },
-    { "FILTERS", WORD, FIELD(packs_filters), { "ahead", "run_time" }, "when SConv packs filters: ahead (default) or run_time" },
+    { "CACHE",
+      WORD,
+      FIELD(cache),
+      { "cold", "warm", "network" },
+      "caches at the start of each layer: cold (default), warm, network" },
+    { "FILTERS",
+      WORD,
+      FIELD(packs_filters),
+      { "ahead", "run_time" },
+      "when SConv packs filters: ahead (default) or run_time" },
     { "UKR", TEXT, FIELD(ukr), { 0 }, "SConv's micro-kernel (default: the machine's, else the widest this CPU runs)" },
-    { "CORE", TEXT, FIELD(core), { 0 }, "OpenBLAS core that is replayed (default: the machine's, else the one in use)" },
+    { "CORE",
+      TEXT,
+      FIELD(core),
+      { 0 },
+      "OpenBLAS core that is replayed (default: the machine's, else the one in use)" },
     { "RESULTS", TEXT, FIELD(results), { 0 }, "folder for results (default results)" },
     { "COMMIT", TEXT, FIELD(commit), { 0 }, "recorded in every result" },
     { "REDRAW", TEXT, FIELD(redraw), { 0 }, "draw the figures of this result folder again, from its CSV files" },
@@ -78,7 +98,8 @@ static int read_value(struct exp_options *o, const struct option *opt, const cha
         }
     }
     return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s%s%s or %s, not '%s'", opt->name, opt->words[0],
-                    opt->words[2] ? ", " : "", opt->words[2] ? opt->words[1] : "", opt->words[opt->words[2] ? 2 : 1], text);
+                    opt->words[2] ? ", " : "", opt->words[2] ? opt->words[1] : "", opt->words[opt->words[2] ? 2 : 1],
+                    text);
 }
 
 static int read_argument(struct exp_options *o, const char *arg, char *why, size_t why_bytes)

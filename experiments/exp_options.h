@@ -7,22 +7,22 @@
 #include <stdio.h>
 
 struct exp_options {
-    const char *model;    /* name or path of a table */
-    const char *machine;  /* host, a name in sim/machines, or a path */
-    const char *algos;    /* comma-separated, "" = default */
-    const char *layers;   /* comma-separated patterns, "" = all */
-    const char *ukr;      /* "" = the machine's, else the best here */
-    const char *core;     /* OpenBLAS core to replay, "" = the machine's, else the one in use */
-    const char *results;  /* folder of all results */
+    const char *model;   /* name or path of a table */
+    const char *machine; /* host, a name in sim/machines, or a path */
+    const char *algos;   /* comma-separated, "" = default */
+    const char *layers;  /* comma-separated patterns, "" = all */
+    const char *ukr;     /* "" = the machine's, else the best here */
+    const char *core;    /* OpenBLAS core to replay, "" = the machine's, else the one in use */
+    const char *results; /* folder of all results */
     const char *commit;
-    const char *redraw;   /* a result folder whose figures are to be drawn again; "" = run an experiment */
-    unsigned reps;        /* >= 1 */
-    unsigned jobs;        /* threads, >= 1 */
+    const char *redraw;     /* a result folder whose figures are to be drawn again; "" = run an experiment */
+    unsigned reps;          /* >= 1 */
+    unsigned jobs;          /* threads, >= 1 */
     unsigned timing;        /* 0 or 1 */
     unsigned cache;         /* enum exp_cache_state */
     unsigned packs_filters; /* 0 or 1 */
-    bool documents;       /* print the columns and stop */
-    bool helps;           /* print the usage and stop */
+    bool documents;         /* print the columns and stop */
+    bool helps;             /* print the usage and stop */
 };
 
 /* Reads argv. Returns 0, or -EINVAL with one line in why. Strings point into argv. */

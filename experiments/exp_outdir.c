@@ -25,7 +25,8 @@ static bool is_dot(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Visits everything below the directory `name`, children first, and then the directory itself. Links are not followed. */
+/* Visits everything below the directory `name`, children first, and then the directory itself. Links are not followed.
+ */
 static int visit_tree(int parent_fd, const char *name, visit_fn visit)
 {
     int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -174,8 +175,8 @@ static int set_lock(int fd)
 }
 
 /*
- * Whether the process that made a hidden directory is gone. Neither sign alone is enough: after a restart (of a container,
- * say) the number may belong to somebody else, and there may be a moment before the lock is taken.
+ * Whether the process that made a hidden directory is gone. Neither sign alone is enough: after a restart (of a
+ * container, say) the number may belong to somebody else, and there may be a moment before the lock is taken.
  */
 static bool is_abandoned(int parent_fd, const char *hidden, long pid)
 {
@@ -271,8 +272,8 @@ static int check_old(const struct exp_outdir *d, char *why, size_t why_bytes)
 {
     if (!exists(d->parent_fd, d->name) || is_empty(d->parent_fd, d->name) || holds_marker(d, d->name))
         return 0;
-    return exp_fail(why, why_bytes, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced", d->parent,
-                    d->name, d->marker);
+    return exp_fail(why, why_bytes, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced",
+                    d->parent, d->name, d->marker);
 }
 
 static int make_partial(struct exp_outdir *d)
@@ -407,7 +408,8 @@ int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes)
         return err;
     err = put_in_place(d);
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot put the results in '%s/%s': %s", d->parent, d->name, strerror(-err));
+        return exp_fail(why, why_bytes, err, "cannot put the results in '%s/%s': %s", d->parent, d->name,
+                        strerror(-err));
     release(d);
     return 0;
 }

@@ -2,12 +2,12 @@
  * A result directory that appears complete or not at all.
  *
  * Everything is written into a hidden sibling, `.<name>.partial.<pid>`. Committing renames the old directory away,
- * renames the new one in and removes the old one; aborting removes the hidden one. Whatever a killed process left behind is cleared
- * or put right by the next exp_outdir_open of the same name: partial directories of dead processes are removed, an old directory that
- * was renamed away without a successor is renamed back.
+ * renames the new one in and removes the old one; aborting removes the hidden one. Whatever a killed process left
+ * behind is cleared or put right by the next exp_outdir_open of the same name: partial directories of dead processes
+ * are removed, an old directory that was renamed away without a successor is renamed back.
  *
- * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip such as
- * OUT=$HOME must not cost anybody their files.
+ * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
+ * such as OUT=$HOME must not cost anybody their files.
  *
  * Not for two threads at once, nor for the same path twice in one process at a time.
  */
@@ -17,12 +17,12 @@
 #include <stddef.h>
 
 struct exp_outdir {
-    int parent_fd;          /* -1 when released */
-    int lock_fd;            /* the partial directory's lock: held as long as the process lives */
-    char *parent;           /* path of the parent directory */
-    char *name;             /* last component of the final path */
-    char *partial;          /* name of the hidden sibling */
-    char *path;             /* parent/partial: where to write */
+    int parent_fd; /* -1 when released */
+    int lock_fd;   /* the partial directory's lock: held as long as the process lives */
+    char *parent;  /* path of the parent directory */
+    char *name;    /* last component of the final path */
+    char *partial; /* name of the hidden sibling */
+    char *path;    /* parent/partial: where to write */
     char *marker;
     size_t existing_length; /* how much of `parent` existed before */
 };
@@ -38,9 +38,9 @@ int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, 
 char *exp_outdir_file(const struct exp_outdir *d, const char *file);
 
 /*
- * Puts the directory in its final place and releases d. Returns 0, or -errno with one line in why: -EINVAL if the marker is
- * missing, -EIO, -ENOSPC, ... if the files cannot be brought to the disk or renamed. On failure d stays open, and the old directory, if
- * there was one, is in place.
+ * Puts the directory in its final place and releases d. Returns 0, or -errno with one line in why: -EINVAL if the
+ * marker is missing, -EIO, -ENOSPC, ... if the files cannot be brought to the disk or renamed. On failure d stays open,
+ * and the old directory, if there was one, is in place.
  */
 int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes);
 

@@ -55,7 +55,8 @@ static void put_variable(FILE *out, const char *name, const char *value)
 }
 
 /* The commands that define all variables, from malloc. */
-static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable, size_t n)
+static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable,
+                              size_t n)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -180,7 +181,8 @@ static int judge(const char *script, const char *partial, const struct file_kind
     if (WEXITSTATUS(status))
         return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
     if (!is_complete(partial, kind))
-        return exp_fail(why, why_bytes, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "", last);
+        return exp_fail(why, why_bytes, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "",
+                        last);
     return 0;
 }
 

@@ -16,7 +16,8 @@ struct exp_plot_variable {
 };
 
 /*
- * Draws output (its name must end in ".png" or ".svg"). The script also gets the variables `output` (what to write) and `format`
+ * Draws output (its name must end in ".png" or ".svg"). The script also gets the variables `output` (what to write) and
+ * `format`
  * ("png" or "svg"). Returns 0, or with one line in why:
  *   -ENOENT   gnuplot is not installed
  *   -ENODATA  the script has nothing to draw; why is its own line

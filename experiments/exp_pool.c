@@ -65,11 +65,10 @@ static void *work(void *arg)
     return NULL;
 }
 
-int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx, bool (*interrupted)(void), size_t *failed)
+int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx, bool (*interrupted)(void),
+                 size_t *failed)
 {
-    struct exp_pool pool = {
-        .n_jobs = n_jobs, .job = job, .ctx = ctx, .interrupted = interrupted, .failed = n_jobs
-    };
+    struct exp_pool pool = { .n_jobs = n_jobs, .job = job, .ctx = ctx, .interrupted = interrupted, .failed = n_jobs };
     struct worker *worker;
     size_t n_started = 1;
 

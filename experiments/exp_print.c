@@ -27,7 +27,8 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
             csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
             first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
     if (base && chosen && !base->measured.why_no_time && !chosen->measured.why_no_time)
-        fprintf(out, " %9.3f %8.2f", exp_case_median_ns(base) / 1e6, exp_case_median_ns(base) / exp_case_median_ns(chosen));
+        fprintf(out, " %9.3f %8.2f", exp_case_median_ns(base) / 1e6,
+                exp_case_median_ns(base) / exp_case_median_ns(chosen));
     else
         fprintf(out, " %9s %8s", "-", "-");
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
@@ -44,9 +45,10 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
 
 static void print_layers(const struct exp_report *r, FILE *out)
 {
-    fprintf(out, "\n%-28s %8s  %-20s %9s %8s  %s\n", "", "", "CSA's plan", "measured", "", "simulated load misses, % of loads: base, sconv");
-    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s %8s %7s %7s %7s %7s %7s\n", "layer", "Mmacs", "", "Nc", "K2", "K3",
-            "base ms", "speed-up", "L1", "L1", "L2", "L2", "L3", "L3");
+    fprintf(out, "\n%-28s %8s  %-20s %9s %8s  %s\n", "", "", "CSA's plan", "measured", "",
+            "simulated load misses, % of loads: base, sconv");
+    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s %8s %7s %7s %7s %7s %7s\n", "layer", "Mmacs", "", "Nc", "K2",
+            "K3", "base ms", "speed-up", "L1", "L1", "L2", "L2", "L3", "L3");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);
 }
@@ -105,8 +107,8 @@ void exp_report_print(const struct exp_report *r, FILE *out)
         print_layers(r, out);
     fprintf(out, "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated and measured\n",
             r->e->model->name, r->e->model->n_layers, r->e->setup->machine.name);
-    fprintf(out, "%-28s %12s %9s %8s%8s%8s%8s%8s%8s%14s\n", "", "measured ms", "speed-up", "L1 sim", "meas", "L2 sim", "meas", "L3 sim",
-            "meas", "sim loads");
+    fprintf(out, "%-28s %12s %9s %8s%8s%8s%8s%8s%8s%14s\n", "", "measured ms", "speed-up", "L1 sim", "meas", "L2 sim",
+            "meas", "L3 sim", "meas", "sim loads");
     for (size_t i = 0; i < n; i++)
         print_total(r, &total[i], base, out);
     fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);

@@ -23,8 +23,8 @@ struct exp_progress {
     double total_weight, done_weight;
     uint64_t (*now_ns)(void);
     uint64_t start_ns, drawn_ns;
-    bool is_drawn;     /* the terminal shows a progress line */
-    bool *has_line;    /* [n_layers + 1] which layers got their plain line: with threads they mix */
+    bool is_drawn;  /* the terminal shows a progress line */
+    bool *has_line; /* [n_layers + 1] which layers got their plain line: with threads they mix */
     size_t layer;
     char name[80], step[80];
 };
@@ -42,8 +42,12 @@ int exp_progress_new(struct exp_progress **p, FILE *out, bool is_terminal, size_
     *p = calloc(1, sizeof **p);
     if (!*p)
         return -ENOMEM;
-    **p = (struct exp_progress){ .out = out, .is_terminal = is_terminal, .n_layers = n_layers,
-                                 .total_weight = total_weight, .now_ns = now_ns, .start_ns = now_ns() };
+    **p = (struct exp_progress){ .out = out,
+                                 .is_terminal = is_terminal,
+                                 .n_layers = n_layers,
+                                 .total_weight = total_weight,
+                                 .now_ns = now_ns,
+                                 .start_ns = now_ns() };
     (*p)->has_line = calloc(n_layers + 1, sizeof *(*p)->has_line);
     if (!(*p)->has_line) {
         free(*p);

@@ -95,7 +95,7 @@ int exp_published_double(const struct exp_published *p, const char *figure, cons
     size_t row = find_row(p, figure, model, arch, metric);
 
     if (row == p->table.n_rows)
-        return exp_fail(why, why_bytes, -ENOENT, "the paper prints no %s for '%s' on '%s' in its %s", metric, model, arch,
-                        figure);
+        return exp_fail(why, why_bytes, -ENOENT, "the paper prints no %s for '%s' on '%s' in its %s", metric, model,
+                        arch, figure);
     return exp_table_double(&p->table, row, p->value, value, why, why_bytes);
 }

@@ -152,7 +152,8 @@ int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigne
                                    : exp_pool_run(e->n_cases, n_threads, replay_alone, &all, exp_interrupted, NULL);
 
     if (err)
-        return exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while replaying" : "out of memory while replaying");
+        return exp_fail(why, why_bytes, err,
+                        err == -EINTR ? "interrupted while replaying" : "out of memory while replaying");
     if (cache != EXP_NETWORK)
         copy_identical(e);
     return 0;

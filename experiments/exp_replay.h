@@ -10,8 +10,8 @@
 /*
  * Replays every case that can be replayed, on n_threads threads. Cold and warm: each layer by itself, identical ones
  * once; warm counts only the second of two runs. Network: the layers of an algorithm one after the other through the
- * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the same
- * buffers for packed and lowered data. Returns 0; -EINTR if interrupted; -ENOMEM with one line in why.
+ * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the
+ * same buffers for packed and lowered data. Returns 0; -EINTR if interrupted; -ENOMEM with one line in why.
  */
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);

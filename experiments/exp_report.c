@@ -23,7 +23,8 @@ static const struct exp_csv_column model_columns[] = {
     { "simulated_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "replay" },
     { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
     { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
-    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model and kind of machine", "SConv Table 2" },
+    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model and kind of machine",
+      "SConv Table 2" },
 };
 
 static const struct exp_csv_column traffic_columns[] = {
@@ -39,7 +40,8 @@ static const struct exp_csv_column traffic_columns[] = {
     { "write_misses", "lines", "of those, not present", "replay" },
     { "load_misses", "loads", "load instructions not served here or further in", "replay" },
     { "write_backs", "lines", "dirty lines sent outwards", "replay" },
-    { "compulsory_misses", "lines", "of all misses, first touches; empty without classify = 3c in the machine file", "replay" },
+    { "compulsory_misses", "lines", "of all misses, first touches; empty without classify = 3c in the machine file",
+      "replay" },
     { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
     { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
     { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
@@ -96,7 +98,8 @@ struct file {
 };
 
 static int open_file(struct file *f, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
-                     const struct exp_csv_column *column, size_t n_columns, const char *row, char *why, size_t why_bytes)
+                     const struct exp_csv_column *column, size_t n_columns, const char *row, char *why,
+                     size_t why_bytes)
 {
     int err;
 
@@ -162,7 +165,8 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
 
 /* ---- model.csv ---- */
 
-static void put_percents(struct exp_csv *csv, const char *source, double loads, const double *misses, const char *why_not)
+static void put_percents(struct exp_csv *csv, const char *source, double loads, const double *misses,
+                         const char *why_not)
 {
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
         char column[48];
@@ -183,7 +187,9 @@ static void put_times(struct exp_csv *csv, const struct exp_total *t, const stru
         exp_csv_double(csv, "measured_time_ns", t->time_ns);
     if (t->why_no_time || !base || base->why_no_time)
         exp_csv_missing(csv, "measured_speedup_vs_base",
-                        t->why_no_time ? t->why_no_time : base ? base->why_no_time : "base was not selected");
+                        t->why_no_time ? t->why_no_time
+                        : base         ? base->why_no_time
+                                       : "base was not selected");
     else
         exp_csv_double(csv, "measured_speedup_vs_base", base->time_ns / t->time_ns);
 }
@@ -220,7 +226,8 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
         exp_csv_string(f.csv, "algo", total[i].algo);
         put_times(f.csv, &total[i], base);
         put_percents(f.csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
-        put_percents(f.csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
+        put_percents(f.csv, "simulated", total[i].simulated_loads, total[i].simulated_misses,
+                     total[i].why_not_simulated);
         if (has_paper && !strcmp(total[i].algo, "sconv"))
             exp_csv_double(f.csv, "paper_conv_speedup", paper);
         else
@@ -295,8 +302,8 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
 {
     struct file f;
     int err = open_file(&f, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
-                        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why,
-                        why_bytes);
+                        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out",
+                        why, why_bytes);
 
     if (err)
         return err;
@@ -313,7 +320,8 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
 static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct file f;
-    int err = open_file(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why, why_bytes);
+    int err =
+        open_file(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why, why_bytes);
 
     if (err)
         return err;

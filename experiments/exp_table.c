@@ -160,7 +160,8 @@ static int check_header(const struct parser *p, unsigned line)
 {
     for (size_t i = 0; i < p->n_fields; i++) {
         if (!*p->field[i])
-            return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: column %zu has no name, ''", p->t->path, line, i + 1);
+            return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: column %zu has no name, ''", p->t->path, line,
+                            i + 1);
         for (size_t j = 0; j < i; j++) {
             if (!strcmp(p->field[i], p->field[j]))
                 return fail(p, line, "column named twice", p->field[i]);
@@ -175,7 +176,8 @@ static int read_header(struct parser *p)
     int err;
 
     if (!find_record(p))
-        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: no header line, the file has no content", p->t->path, p->line);
+        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: no header line, the file has no content", p->t->path,
+                        p->line);
     line = p->line;
     err = read_record(p);
     if (!err)
@@ -195,11 +197,12 @@ static int check_row(const struct parser *p, unsigned line, size_t n)
     const struct exp_table *t = p->t;
 
     if (n < t->n_columns)
-        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)", t->path,
-                        line, t->column[n], n, t->n_columns);
+        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: %s, missing (the row has %zu fields, the header %zu)",
+                        t->path, line, t->column[n], n, t->n_columns);
     if (n > t->n_columns)
-        return exp_fail(p->why, p->why_bytes, -EINVAL, "%s:%u: a field too many, '%.60s' (the row has %zu, the header %zu)",
-                        t->path, line, p->field[p->n_fields - n + t->n_columns], n, t->n_columns);
+        return exp_fail(p->why, p->why_bytes, -EINVAL,
+                        "%s:%u: a field too many, '%.60s' (the row has %zu, the header %zu)", t->path, line,
+                        p->field[p->n_fields - n + t->n_columns], n, t->n_columns);
     return 0;
 }
 

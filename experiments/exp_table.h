@@ -1,10 +1,11 @@
 /*
  * Tables in CSV files: a header of named columns, then rows of as many fields.
  *
- * The dialect is RFC 4180 with these additions: lines whose first non-blank is `#` are comments, empty lines are skipped, lines
- * end in LF or CRLF, a UTF-8 byte order mark is skipped, blanks around an unquoted field are dropped. A quoted field
- * may contain commas, doubled quotes and line breaks. Refused: a column without a name or named twice, a row with more or
- * fewer fields than the header, text after a closing quote, a quote inside an unquoted field, a quote left open, NUL bytes.
+ * The dialect is RFC 4180 with these additions: lines whose first non-blank is `#` are comments, empty lines are
+ * skipped, lines end in LF or CRLF, a UTF-8 byte order mark is skipped, blanks around an unquoted field are dropped. A
+ * quoted field may contain commas, doubled quotes and line breaks. Refused: a column without a name or named twice, a
+ * row with more or fewer fields than the header, text after a closing quote, a quote inside an unquoted field, a quote
+ * left open, NUL bytes.
  *
  * Every error is one line "path:line: what, value". Rows and columns are numbered from 0, lines from 1.
  */
@@ -43,8 +44,8 @@ int exp_table_column(const struct exp_table *t, const char *name, size_t *column
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column);
 
 /*
- * One field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or not such
- * a number; -ERANGE if it does not fit. *value is set only on success.
+ * One field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or not
+ * such a number; -ERANGE if it does not fit. *value is set only on success.
  */
 int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, char *why, size_t why_bytes);
 int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, char *why, size_t why_bytes);

@@ -31,7 +31,8 @@ static void add_time(struct exp_total *t, const struct exp_case *c)
 
 static void add_counts(struct exp_total *t, const struct exp_case *c, const char *why_no_counts)
 {
-    static const enum exp_count misses[EXP_N_NAMED_LEVELS] = { EXP_L1_LOAD_MISSES, EXP_L2_LOAD_MISSES, EXP_L3_LOAD_MISSES };
+    static const enum exp_count misses[EXP_N_NAMED_LEVELS] = { EXP_L1_LOAD_MISSES, EXP_L2_LOAD_MISSES,
+                                                               EXP_L3_LOAD_MISSES };
 
     if (!c->measured.has_count[EXP_LOADS])
         t->why_no_counts = c->measured.why_no_time ? c->measured.why_no_time : why_no_counts;

@@ -10,9 +10,9 @@
 enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
 
 struct exp_total {
-    const char *algo;     /* an algorithm, or "sconv": the chosen schedule of every layer */
+    const char *algo; /* an algorithm, or "sconv": the chosen schedule of every layer */
     const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
-    double time_ns;       /* sum of medians */
+    double time_ns;                                              /* sum of medians */
     double simulated_loads, measured_loads;
     double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
 };

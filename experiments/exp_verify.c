@@ -34,7 +34,8 @@ static int compare_plane(const struct exp_case *c, const float *out, size_t firs
         if (!(fabs((double)out[first + w] - plane[w]) <= bound))
             return exp_fail(all->why, all->why_bytes, -EILSEQ,
                             "layer '%s': %s (%s) computes a wrong result: output element %zu is %.9g, must be %.9g",
-                            c->layer->name, c->algo->name, c->plan.ukr->name, first + w, (double)out[first + w], plane[w]);
+                            c->layer->name, c->algo->name, c->plan.ukr->name, first + w, (double)out[first + w],
+                            plane[w]);
     }
     return 0;
 }
@@ -66,7 +67,8 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
         conv_naive_plane(p, tensor(any, CONV_INPUT), tensor(any, CONV_FILTER), i / p->k, i % p->k, plane, magnitude);
         for (size_t a = 0; a < all->e->n_algos && !err; a++) {
             if (tensors[a].arena)
-                err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude, all);
+                err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude,
+                                    all);
         }
         if (!err && exp_pool_stopped(pool))
             err = exp_interrupted() ? -EINTR : -ECANCELED;
@@ -112,8 +114,8 @@ double exp_verify_weight(const struct exp_case *c)
     return 4 * conv_macs(&c->layer->problem);
 }
 
-int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress, char *why,
-                   size_t why_bytes)
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
+                   char *why, size_t why_bytes)
 {
     struct verify_all all = { e, progress, why, why_bytes };
     int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
@@ -121,6 +123,8 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
     if (err == -EILSEQ)
         return err; /* the job said what is wrong */
     if (err == -ENOMEM)
-        return exp_fail(why, why_bytes, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
-    return err ? exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while verifying" : "verification failed") : 0;
+        return exp_fail(why, why_bytes, err,
+                        "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    return err ? exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while verifying" : "verification failed")
+               : 0;
 }

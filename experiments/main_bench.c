@@ -1,6 +1,6 @@
 /*
- * What is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over VGG-16, and the
- * replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
+ * What is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over VGG-16,
+ * and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
  */
 #include <errno.h>
 #include <math.h>
@@ -70,8 +70,9 @@ static int bench_ukrs(void)
 {
     struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
     struct exp_contender contender[MAX_CONTENDERS];
-    struct exp_bench protocol = { .n_warmups = 2, .min_rounds = ROUNDS, .max_rounds = ROUNDS, .now_ns = ctr_now_ns,
-                                  .interrupted = exp_interrupted };
+    struct exp_bench protocol = {
+        .n_warmups = 2, .min_rounds = ROUNDS, .max_rounds = ROUNDS, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
+    };
     uint64_t sample[MAX_CONTENDERS * ROUNDS];
     size_t n = 0, n_rounds;
     int err = 0;
@@ -117,20 +118,37 @@ static int run_threads(void *ctx)
 static struct sconv_shape shape_of(const struct conv_problem *p)
 {
     return (struct sconv_shape){
-        .batch = p->n, .in_c = p->c, .in_h = p->h, .in_w = p->w, .out_c = p->k, .k_h = p->r, .k_w = p->s,
-        .stride_h = p->stride_h, .stride_w = p->stride_w,
-        .pad_top = p->pad_top, .pad_left = p->pad_left, .pad_bottom = p->pad_bottom, .pad_right = p->pad_right,
-        .dilation_h = p->dilation_h, .dilation_w = p->dilation_w, .groups = p->groups,
+        .batch = p->n,
+        .in_c = p->c,
+        .in_h = p->h,
+        .in_w = p->w,
+        .out_c = p->k,
+        .k_h = p->r,
+        .k_w = p->s,
+        .stride_h = p->stride_h,
+        .stride_w = p->stride_w,
+        .pad_top = p->pad_top,
+        .pad_left = p->pad_left,
+        .pad_bottom = p->pad_bottom,
+        .pad_right = p->pad_right,
+        .dilation_h = p->dilation_h,
+        .dilation_w = p->dilation_w,
+        .groups = p->groups,
     };
 }
 
 /* One layer with 1 .. n_threads threads, taking turns; adds the medians to ns[]. */
-static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads, double *ns)
+static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads,
+                               double *ns)
 {
-    struct exp_bench protocol = { .n_warmups = 1, .min_rounds = THREAD_ROUNDS, .max_rounds = THREAD_ROUNDS, .now_ns = ctr_now_ns,
+    struct exp_bench protocol = { .n_warmups = 1,
+                                  .min_rounds = THREAD_ROUNDS,
+                                  .max_rounds = THREAD_ROUNDS,
+                                  .now_ns = ctr_now_ns,
                                   .interrupted = exp_interrupted };
     const struct sconv_shape shape = shape_of(p);
-    float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in), *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
+    float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in),
+          *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
     float *weights = calloc(p->k * conv_reduction(p), sizeof *weights);
     struct threads_bench b[MAX_THREADS] = { { 0 } };
     struct exp_contender contender[MAX_THREADS];
@@ -229,8 +247,8 @@ static int bench_vgg(struct vgg *v)
         return err;
     n = exp_totals(&v->experiment, "", total);
     base = exp_total_find(total, n, "base");
-    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS, v->setup.blas.core,
-           v->setup.ukr->name, "", "ms", "x base");
+    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
+           v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
     for (size_t i = 0; i < n; i++) {
         if (total[i].why_no_time)
             printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
@@ -271,7 +289,8 @@ static int bench_replays(struct vgg *v)
 {
     int err = 0;
 
-    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s", "M access/s");
+    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s",
+           "M access/s");
     for (size_t a = 0; a < v->experiment.n_algos && !err; a++) {
         uint64_t start = ctr_now_ns();
         double accesses, seconds;

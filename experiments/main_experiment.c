@@ -1,6 +1,7 @@
 /*
- * The experiment: plan a model's convolutions for a machine, check and time them here, replay them through the simulated
- * caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile passes them on.
+ * The experiment: plan a model's convolutions for a machine, check and time them here, replay them through the
+ * simulated caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile
+ * passes them on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,8 +56,9 @@ static int find_machine(struct session *s)
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
     err = sim_machine_read(&s->setup.machine, path, s->why, sizeof s->why);
     if (err == -ENOENT && !is_path)
-        exp_fail(s->why, sizeof s->why, err, "MACHINE: unknown machine '%s'; known: host, those in %s (clx4208, power10, toy), or a path",
-                 which, MACHINES_DIR);
+        exp_fail(s->why, sizeof s->why, err,
+                 "MACHINE: unknown machine '%s'; known: host, those in %s (clx4208, power10, toy), or a path", which,
+                 MACHINES_DIR);
     free(path);
     return err;
 }
@@ -184,8 +186,8 @@ static int print_titles(const struct session *s, FILE *out)
     const struct exp_setup *u = &s->setup;
 
     fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
-    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n", exp_cache_state_name((enum exp_cache_state)s->options.cache),
-            u->ukr->name,
+    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
+            exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
     fprintf(out, "host: this computer, one thread, %s%s%s; OpenBLAS core %s\n",
             s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
@@ -298,7 +300,8 @@ static int write_tables(struct session *s)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "layers.csv", "model.csv", "traffic.csv", "samples.csv", "machine.cfg", "host.txt" };
+    static const char *const files[] = { "layers.csv",  "model.csv",   "traffic.csv",
+                                         "samples.csv", "machine.cfg", "host.txt" };
 
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)

@@ -15,8 +15,8 @@ static void multiply(const struct conv_plan *plan, const struct conv_binding *bi
     const struct conv_pack_filters_args f = conv_resolve_pack_filters(plan, bind, s);
     const struct conv_zero_args out = conv_resolve_zero(plan, bind, s);
 
-    blas->sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, (int)s->n_f, (int)s->n_win, (int)s->n_k, 1, conv_in_ptr(f.filter), (int)f.ld,
-                conv_in_ptr(in.matrix), (int)in.ld, 0, conv_out_ptr(out.out), (int)out.ld_out);
+    blas->sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, (int)s->n_f, (int)s->n_win, (int)s->n_k, 1, conv_in_ptr(f.filter),
+                (int)f.ld, conv_in_ptr(in.matrix), (int)in.ld, 0, conv_out_ptr(out.out), (int)out.ld_out);
 }
 
 int conv_base_run(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas)

@@ -11,7 +11,8 @@
  */
 int conv_base_run(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
 
-/* The same with another lowering routine, such as conv_im2col_rows: it must write the matrix that conv_im2col writes. */
+/* The same with another lowering routine, such as conv_im2col_rows: it must write the matrix that conv_im2col writes.
+ */
 typedef void (*conv_im2col_fn)(const struct conv_im2col_args *a);
 
 int conv_base_run_with(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas,

@@ -9,8 +9,8 @@
 
 struct conv_blas {
     void *handle;
-    char core[32];        /* what openblas_get_corename() answers: the kernels in use */
-    char config[160];     /* openblas_get_config(): version and build */
+    char core[32];    /* what openblas_get_corename() answers: the kernels in use */
+    char config[160]; /* openblas_get_config(): version and build */
     void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
                   const float *b, int ldb, float beta, float *c, int ldc);
 };

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Adds one filter tap's contribution to one output row. */
-static void add_tap(const struct conv_problem *p, const float *row, float weight, size_t fw, double *sum, double *magnitude)
+static void add_tap(const struct conv_problem *p, const float *row, float weight, size_t fw, double *sum,
+                    double *magnitude)
 {
     for (size_t ow = 0; ow < p->q; ow++) {
         size_t iw = ow * p->stride_w + fw * p->dilation_w; /* in the padded row */

@@ -115,14 +115,14 @@ static void count_lines(const struct csa_caches *caches, const struct tiles *t, 
     double stationary_lines = stationary_volume / caches->line_bytes;
     double streaming_lines = streaming_volume / caches->line_bytes;
     double streaming_fit = (double)ceil_div(t->n_streaming, c->k2) - 1;   /* Eq. 12 */
-    double streaming_fitmin = fmin(streaming_fit, 1);                      /* Eq. 9 */
+    double streaming_fitmin = fmin(streaming_fit, 1);                     /* Eq. 9 */
     double stationary_fit = (double)ceil_div(t->n_stationary, c->k3) - 1; /* Eq. 10 */
-    double cold = stationary_lines + streaming_lines;                      /* Eq. 8 */
-    double reloads = streaming_fitmin * stationary_fit * streaming_lines;  /* Eq. 11 */
+    double cold = stationary_lines + streaming_lines;                     /* Eq. 8 */
+    double reloads = streaming_fitmin * stationary_fit * streaming_lines; /* Eq. 11 */
 
-    c->dram_lines = cold + reloads;                                           /* Eq. 7 */
-    c->l3_lines = streaming_fit * stationary_lines;                           /* Eq. 13 */
-    c->l2_lines = ((double)t->n_stationary - 1) * streaming_lines;            /* Eq. 14 */
+    c->dram_lines = cold + reloads;                                /* Eq. 7 */
+    c->l3_lines = streaming_fit * stationary_lines;                /* Eq. 13 */
+    c->l2_lines = ((double)t->n_stationary - 1) * streaming_lines; /* Eq. 14 */
 }
 
 static void scale(struct csa_tiling *c, double times)

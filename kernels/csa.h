@@ -40,24 +40,24 @@ extern const double csa_default_share;
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
 enum csa_fit { /* which constraints the plan meets; a shape whose smallest tile is too large still gets a plan */
-    CSA_FITS_L1 = 1,
-    CSA_FITS_L2 = 2,
-    CSA_FITS_L3 = 4,
+               CSA_FITS_L1 = 1,
+               CSA_FITS_L2 = 2,
+               CSA_FITS_L3 = 4,
 };
 
 struct csa_tiling {
     enum csa_schedule schedule;
-    size_t n_win, n_f;     /* of the micro-kernel */
-    size_t n_c;            /* channels per tile: Nc */
-    size_t k2, k3;         /* tiles kept in L2 (streaming) and L3 (stationary) */
-    size_t channel_sets;   /* ceil(INc / Nc) */
-    size_t in_tiles;       /* #INt */
-    size_t f_tiles;        /* #FSt */
-    unsigned fits;         /* CSA_FITS_* */
-    double dram_lines;     /* Eq. 7, whole layer: all groups, all images */
-    double l3_lines;       /* Eq. 13 */
-    double l2_lines;       /* Eq. 14 */
-    double total_cycles;   /* Eq. 6 */
+    size_t n_win, n_f;   /* of the micro-kernel */
+    size_t n_c;          /* channels per tile: Nc */
+    size_t k2, k3;       /* tiles kept in L2 (streaming) and L3 (stationary) */
+    size_t channel_sets; /* ceil(INc / Nc) */
+    size_t in_tiles;     /* #INt */
+    size_t f_tiles;      /* #FSt */
+    unsigned fits;       /* CSA_FITS_* */
+    double dram_lines;   /* Eq. 7, whole layer: all groups, all images */
+    double l3_lines;     /* Eq. 13 */
+    double l2_lines;     /* Eq. 14 */
+    double total_cycles; /* Eq. 6 */
 };
 
 /* Tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). Cannot fail. */

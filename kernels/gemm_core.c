@@ -66,10 +66,11 @@ static void openblas_mma_emit(const struct conv_ukr *u, const struct conv_ukr_ar
 }
 
 /* Of a core: its name and instruction set; block sizes; copy routines; micro-kernel's tile and window loads. */
-#define X86_CORE(core, isa_, p_, q_, r_, row_pass, odd_twice, zero, windows, filters, win_bytes)                                 \
+#define X86_CORE(core, isa_, p_, q_, r_, row_pass, odd_twice, zero, windows, filters, win_bytes)                       \
     {                                                                                                                  \
         .name = core, .p = p_, .q = q_, .r = r_, .unroll_win = windows, .first_pass_f = 12, .pack_row_pass = row_pass, \
-        .pack_win_bytes = 32, .pack_f_bytes = 16, .pack_f_odd_twice = odd_twice, .zero_bytes = zero, .ukr = {                                         \
+        .pack_win_bytes = 32, .pack_f_bytes = 16, .pack_f_odd_twice = odd_twice, .zero_bytes = zero,                   \
+        .ukr = {                                                                                                       \
             .name = "openblas_" core,                                                                                  \
             .isa = isa_,                                                                                               \
             .n_win = windows,                                                                                          \

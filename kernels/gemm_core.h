@@ -15,16 +15,16 @@
 #include "kernels/ukr.h"
 
 struct conv_gemm_core {
-    const char *name;          /* what openblas_get_corename() says */
-    size_t p, q, r;            /* GotoBLAS block sizes: windows, reduction, filters */
-    size_t unroll_win;         /* blocks that are balanced are rounded up to this */
-    size_t first_pass_f;       /* filters packed and used at a time while the first window block is in cache */
-    size_t pack_row_pass;      /* rows the window copy routine takes before its next panel; 0 = all */
-    uint32_t pack_win_bytes;   /* width of the window copy's loads and stores */
-    uint32_t pack_f_bytes;     /* width of the filter copy's loads */
-    bool pack_f_odd_twice;     /* the filter copy loads every second filter twice */
-    uint32_t zero_bytes;       /* width of the beta routine's stores */
-    struct conv_ukr ukr;       /* replay only: fn is NULL */
+    const char *name;        /* what openblas_get_corename() says */
+    size_t p, q, r;          /* GotoBLAS block sizes: windows, reduction, filters */
+    size_t unroll_win;       /* blocks that are balanced are rounded up to this */
+    size_t first_pass_f;     /* filters packed and used at a time while the first window block is in cache */
+    size_t pack_row_pass;    /* rows the window copy routine takes before its next panel; 0 = all */
+    uint32_t pack_win_bytes; /* width of the window copy's loads and stores */
+    uint32_t pack_f_bytes;   /* width of the filter copy's loads */
+    bool pack_f_odd_twice;   /* the filter copy loads every second filter twice */
+    uint32_t zero_bytes;     /* width of the beta routine's stores */
+    struct conv_ukr ukr;     /* replay only: fn is NULL */
 };
 
 /* The core of that name, or NULL if its blocking is not on record here. */

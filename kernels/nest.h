@@ -24,12 +24,12 @@ enum conv_step_kind {
 struct conv_step {
     enum conv_step_kind kind;
     size_t image, group;
-    size_t win0, n_win;   /* windows of the flattened output plane */
-    size_t f0, n_f;       /* filters of the group */
-    size_t k0, n_k;       /* reduction range of the group: (channel * r + fh) * s + fw */
-    size_t in_panel;      /* where the packed windows are: elements into CONV_PACKED_INPUT */
-    size_t f_panel;       /* where the packed filters are: elements into CONV_PACKED_FILTER */
-    bool accumulate;      /* the outputs hold an earlier part of the reduction */
+    size_t win0, n_win; /* windows of the flattened output plane */
+    size_t f0, n_f;     /* filters of the group */
+    size_t k0, n_k;     /* reduction range of the group: (channel * r + fh) * s + fw */
+    size_t in_panel;    /* where the packed windows are: elements into CONV_PACKED_INPUT */
+    size_t f_panel;     /* where the packed filters are: elements into CONV_PACKED_FILTER */
+    bool accumulate;    /* the outputs hold an earlier part of the reduction */
 };
 
 struct conv_backend {

@@ -4,9 +4,9 @@
  *
  *     5  channel sets
  *     4    sets of K3 tiles A                       WS, filters at run time: pack the set's filters
- *     3      sets of K2 tiles B                     WS: pack the set's input tiles    IS, filters at run time: pack them
- *     2        tiles A of the set                   IS: pack the input tile (packing on demand)
- *     1          tiles B of the set: micro-kernel
+ *     3      sets of K2 tiles B                     WS: pack the set's input tiles    IS, filters at run time: pack
+ * them 2        tiles A of the set                   IS: pack the input tile (packing on demand) 1          tiles B of
+ * the set: micro-kernel
  *
  * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step; the first channel set
  * overwrites the output, the others accumulate.

@@ -31,7 +31,7 @@ struct conv_pack_windows_args {
     size_t panel_step;  /* elements from one tile's panel to the next */
     size_t win0, n_win; /* first window and count */
     size_t n_c;
-    size_t width;       /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
+    size_t width; /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
 };
 
 enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 8 };
@@ -65,7 +65,8 @@ struct conv_tiles {
     } tile[CONV_PACK_TILES];
 };
 
-/* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the end. */
+/* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the
+ * end. */
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
 /*
@@ -77,23 +78,23 @@ struct conv_pack_matrix_args {
     enum conv_tensor tag;       /* what is read: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
     uint64_t matrix;            /* the block's first element */
     uint64_t panels;
-    size_t ld;                  /* elements between rows of matrix */
-    size_t n_win, n_k;          /* columns and rows of the block */
-    size_t row_pass;            /* rows copied before moving on to the next panel; 0 = all */
-    uint32_t piece_bytes;       /* width of one load and one store */
+    size_t ld;            /* elements between rows of matrix */
+    size_t n_win, n_k;    /* columns and rows of the block */
+    size_t row_pass;      /* rows copied before moving on to the next panel; 0 = all */
+    uint32_t piece_bytes; /* width of one load and one store */
 };
 
 void conv_pack_matrix(const struct conv_pack_matrix_args *a);
 void conv_pack_matrix_emit(const struct conv_pack_matrix_args *a, struct sim_sink *sink);
 
 /*
- * Packs n_f filters, n_k elements each (rows of the OIHW tensor, ld apart), into the micro-kernel's panels, [n_k][width]
- * each: width is the micro-kernel's f_panel, or less at the edge.
+ * Packs n_f filters, n_k elements each (rows of the OIHW tensor, ld apart), into the micro-kernel's panels,
+ * [n_k][width] each: width is the micro-kernel's f_panel, or less at the edge.
  */
 struct conv_pack_filters_args {
-    uint64_t filter;      /* first element of the first filter's reduction range */
+    uint64_t filter; /* first element of the first filter's reduction range */
     uint64_t panels;
-    size_t ld;            /* elements from one filter to the next */
+    size_t ld; /* elements from one filter to the next */
     const struct conv_ukr *ukr;
     size_t n_f, n_k;
     uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */

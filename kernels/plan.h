@@ -41,15 +41,15 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena);
 
 struct conv_plan {
     struct conv_problem problem;
-    struct conv_problem view;    /* the same convolution with a pointwise image flattened to one row */
+    struct conv_problem view; /* the same convolution with a pointwise image flattened to one row */
     const struct conv_ukr *ukr;
     const struct conv_pack_windows *pack_windows; /* SConv */
     const struct conv_gemm_core *core;            /* GEMM: blocking and copy routines */
     conv_nest_fn nest;
-    struct csa_tiling tiling;    /* SConv */
-    bool packs_filters;          /* SConv: the nest packs the filters itself; otherwise they were packed ahead */
-    size_t first_pass_f;         /* GEMM: filters packed at a time while the first block of windows is in cache */
-    bool needs_im2col;           /* GEMM: false for pointwise convolutions, which are GEMM already */
+    struct csa_tiling tiling; /* SConv */
+    bool packs_filters;       /* SConv: the nest packs the filters itself; otherwise they were packed ahead */
+    size_t first_pass_f;      /* GEMM: filters packed at a time while the first block of windows is in cache */
+    bool needs_im2col;        /* GEMM: false for pointwise convolutions, which are GEMM already */
     struct conv_layout layout;
 };
 

@@ -93,8 +93,8 @@ static int check_extent(int err, const char *axis, size_t in, size_t filter, cha
     if (err == -EOVERFLOW)
         snprintf(why, why_bytes, "the padded or dilated %s overflows", axis);
     else if (err)
-        snprintf(why, why_bytes, "the filter (%s %zu, dilated) is larger than the padded input (%s %zu plus padding)", axis,
-                 filter, axis, in);
+        snprintf(why, why_bytes, "the filter (%s %zu, dilated) is larger than the padded input (%s %zu plus padding)",
+                 axis, filter, axis, in);
     return err;
 }
 
@@ -151,8 +151,8 @@ bool conv_is_pointwise(const struct conv_problem *p)
 
 bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b)
 {
-    return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->k == b->k && a->r == b->r && a->s == b->s &&
-           a->stride_h == b->stride_h && a->stride_w == b->stride_w && a->pad_top == b->pad_top &&
+    return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->k == b->k && a->r == b->r &&
+           a->s == b->s && a->stride_h == b->stride_h && a->stride_w == b->stride_w && a->pad_top == b->pad_top &&
            a->pad_left == b->pad_left && a->pad_bottom == b->pad_bottom && a->pad_right == b->pad_right &&
            a->dilation_h == b->dilation_h && a->dilation_w == b->dilation_w && a->groups == b->groups;
 }

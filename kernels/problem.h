@@ -6,7 +6,8 @@
  *   output  [n][k][p][q]    p = (h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1)) / stride_h + 1, q likewise
  *
  * Names of the SConv paper: INc c, INh h, INw w, OUTc k, OUTh p, OUTw q, Fh r, Fw s. A window is one output position;
- * windows are numbered through the flattened [p][q] plane. The reduction index of a group is (channel * r + fh) * s + fw.
+ * windows are numbered through the flattened [p][q] plane. The reduction index of a group is (channel * r + fh) * s +
+ * fw.
  */
 #ifndef KERNELS_PROBLEM_H
 #define KERNELS_PROBLEM_H
@@ -15,14 +16,14 @@
 #include <stddef.h>
 
 struct conv_problem {
-    size_t n;             /* images in the batch */
-    size_t c, h, w;       /* input channels, height, width */
-    size_t k, r, s;       /* filters; filter height, width */
+    size_t n;       /* images in the batch */
+    size_t c, h, w; /* input channels, height, width */
+    size_t k, r, s; /* filters; filter height, width */
     size_t stride_h, stride_w;
     size_t pad_top, pad_left, pad_bottom, pad_right;
     size_t dilation_h, dilation_w;
-    size_t groups;        /* divides c and k; groups == c is depthwise */
-    size_t p, q;          /* output height, width; set by conv_problem_finish() */
+    size_t groups; /* divides c and k; groups == c is depthwise */
+    size_t p, q;   /* output height, width; set by conv_problem_finish() */
 };
 
 /*
@@ -38,8 +39,8 @@ size_t conv_group_channels(const struct conv_problem *p);
 size_t conv_group_filters(const struct conv_problem *p);
 size_t conv_reduction(const struct conv_problem *p);
 
-size_t conv_windows(const struct conv_problem *p);   /* p * q, of one image */
-double conv_macs(const struct conv_problem *p);      /* nominal multiply-adds, padding taps included */
+size_t conv_windows(const struct conv_problem *p);    /* p * q, of one image */
+double conv_macs(const struct conv_problem *p);       /* nominal multiply-adds, padding taps included */
 bool conv_is_pointwise(const struct conv_problem *p); /* 1x1, unit stride, no padding: the paper's 219 */
 bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b);
 

@@ -3,12 +3,9 @@
 const char *conv_tensor_name(enum conv_tensor t)
 {
     static const char *const names[CONV_N_TENSORS] = {
-        [CONV_INPUT] = "input",
-        [CONV_PACKED_INPUT] = "packed_input",
-        [CONV_FILTER] = "filter",
-        [CONV_PACKED_FILTER] = "packed_filter",
-        [CONV_IM2COL] = "im2col",
-        [CONV_OUTPUT] = "output",
+        [CONV_INPUT] = "input",   [CONV_PACKED_INPUT] = "packed_input",
+        [CONV_FILTER] = "filter", [CONV_PACKED_FILTER] = "packed_filter",
+        [CONV_IM2COL] = "im2col", [CONV_OUTPUT] = "output",
     };
 
     return names[t];

@@ -64,13 +64,13 @@ typedef void (*conv_ukr_fn)(const struct conv_ukr_args *a);
 typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
 struct conv_ukr {
-    const char *name;     /* "f32_<n_win>x<n_f>__<isa>" */
-    enum cpu_isa isa;     /* what a CPU must have to run fn */
-    size_t n_win, n_f;    /* the full tile: SConv's Nwin, Nf */
-    size_t win_granule;   /* panel columns are a multiple of this */
-    size_t f_panel;       /* filters per packed panel; >= n_f means one panel per tile */
-    bool splits_edges;    /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
-    conv_ukr_fn fn;       /* NULL: replay only, this build or CPU family cannot run it */
+    const char *name;   /* "f32_<n_win>x<n_f>__<isa>" */
+    enum cpu_isa isa;   /* what a CPU must have to run fn */
+    size_t n_win, n_f;  /* the full tile: SConv's Nwin, Nf */
+    size_t win_granule; /* panel columns are a multiple of this */
+    size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
+    bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
+    conv_ukr_fn fn;     /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */
     uint32_t win_load_times; /* how often each is repeated, */

@@ -244,8 +244,8 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
 }
 
 /* The expected output element, from integers: exact. */
-static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, const struct conv_ukr *u, size_t n_win,
-                          size_t n_f, size_t k, size_t f, size_t i)
+static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, const struct conv_ukr *u,
+                          size_t n_win, size_t n_f, size_t k, size_t f, size_t i)
 {
     float sum = 0;
 

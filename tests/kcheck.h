@@ -49,7 +49,8 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
 /* Random tiles packed and compared element by element with the definition; 0, or -EILSEQ with the index. */
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t *index);
 
-/* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive. */
+/* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive.
+ */
 int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k);
 
 #endif

@@ -40,13 +40,13 @@ static void record(const void *p, size_t bytes, enum sim_kind kind)
 
 /* The names that the compiler calls. */
 #define HOOK(size)                                                                                                     \
-    void __tsan_read##size(void *p);                                                                            \
-    void __tsan_write##size(void *p);                                                                           \
-    void __tsan_read##size(void *p)                                                                             \
+    void __tsan_read##size(void *p);                                                                                   \
+    void __tsan_write##size(void *p);                                                                                  \
+    void __tsan_read##size(void *p)                                                                                    \
     {                                                                                                                  \
         record(p, size, SIM_LOAD);                                                                                     \
     }                                                                                                                  \
-    void __tsan_write##size(void *p)                                                                            \
+    void __tsan_write##size(void *p)                                                                                   \
     {                                                                                                                  \
         record(p, size, SIM_STORE);                                                                                    \
     }

@@ -1,7 +1,8 @@
 /*
  * Kernels that report what they really touch. The kernel files are compiled a second time with the compiler's own
  * access instrumentation (gcc -fsanitize=thread), every symbol they define prefixed with logged_, and linked with hooks
- * of our own instead of the sanitizer's runtime. Each load and store that the compiler generates, whatever its width, calls one.
+ * of our own instead of the sanitizer's runtime. Each load and store that the compiler generates, whatever its width,
+ * calls one.
  */
 #ifndef TESTS_LOGGED_HOOKS_H
 #define TESTS_LOGGED_HOOKS_H

@@ -20,8 +20,18 @@ static bool close_to(double got, double want)
 static struct conv_problem small_pointwise(void)
 {
     struct conv_problem p = {
-        .n = 1, .c = 4, .h = 8, .w = 8, .k = 8, .r = 1, .s = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1,
-        .dilation_w = 1, .groups = 1,
+        .n = 1,
+        .c = 4,
+        .h = 8,
+        .w = 8,
+        .k = 8,
+        .r = 1,
+        .s = 1,
+        .stride_h = 1,
+        .stride_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .groups = 1,
     };
     char why[128];
 
@@ -107,10 +117,15 @@ static void plans_satisfy_the_constraints(void)
 {
     for (unsigned i = 0; i < test_rounds(3000); i++) {
         struct conv_problem p = kcheck_random_problem();
-        struct csa_caches c = { (double)rng_range(64, 65536), (double)rng_range(64, 1 << 20), (double)rng_range(64, 1 << 22),
-                                64, 10, 30, 300 };
-        struct csa_tiling t = csa_analyse(&p, &c, (size_t)rng_range(1, 32), (size_t)rng_range(1, 32),
-                                          rng_below(2) ? CSA_IS : CSA_WS);
+        struct csa_caches c = { (double)rng_range(64, 65536),
+                                (double)rng_range(64, 1 << 20),
+                                (double)rng_range(64, 1 << 22),
+                                64,
+                                10,
+                                30,
+                                300 };
+        struct csa_tiling t =
+            csa_analyse(&p, &c, (size_t)rng_range(1, 32), (size_t)rng_range(1, 32), rng_below(2) ? CSA_IS : CSA_WS);
 
         test_check(holds_equations(&p, &c, &t), "%s: nc %zu k2 %zu k3 %zu fits %u", kcheck_describe(&p), t.n_c, t.k2,
                    t.k3, t.fits);
@@ -126,7 +141,7 @@ struct claim {
 /* Counts over all layers how often CSA picks the claimed schedule. */
 static void count_choices(const struct claim *claim, size_t *n_layers, size_t *n_agree)
 {
-    static const char *const models[] = { "googlenet", "inceptionv2", "resnet18",  "resnet50",
+    static const char *const models[] = { "googlenet", "inceptionv2", "resnet18", "resnet50",
                                           "resnet152", "squeezenet",  "vgg16" };
     struct sim_machine m;
     char path[128], why[256];

@@ -38,7 +38,8 @@ static void compare(void *ctx, const struct sim_access *a)
 {
     struct comparison *c = ctx;
     size_t i = c->n_emitted++;
-    bool same = i < c->n_real && c->real[i].addr == a->addr && c->real[i].bytes == a->bytes && c->real[i].kind == a->kind;
+    bool same =
+        i < c->n_real && c->real[i].addr == a->addr && c->real[i].bytes == a->bytes && c->real[i].kind == a->kind;
 
     if (!same && c->first_wrong == SIZE_MAX) {
         c->first_wrong = i;
@@ -63,7 +64,8 @@ static void check_emission(const char *what, void (*run)(void *args), void (*emi
     if (c.first_wrong < c.n_real)
         at = c.real[c.first_wrong];
     test_check(c.first_wrong == SIZE_MAX && c.n_real == c.n_emitted,
-               "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64 ", emitted %s of %u at %" PRIx64,
+               "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64
+               ", emitted %s of %u at %" PRIx64,
                what, c.n_real, c.n_emitted, c.first_wrong, at.kind ? "store" : "load", at.bytes, at.addr,
                c.emitted.kind ? "store" : "load", (unsigned)c.emitted.bytes, c.emitted.addr);
 }
@@ -96,7 +98,11 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     struct ukr_case c = {
         .u = u,
-        .a = { .k = (size_t)rng_range(1, 30), .n_win = n_win, .n_f = n_f, .ld_out = n_win + 3, .accumulate = rng_below(2) },
+        .a = { .k = (size_t)rng_range(1, 30),
+               .n_win = n_win,
+               .n_f = n_f,
+               .ld_out = n_win + 3,
+               .accumulate = rng_below(2) },
     };
     size_t n[3] = { c.a.k * conv_ukr_in_width(u, n_win), c.a.k * n_f, n_f * c.a.ld_out };
     struct logged_buffer watched[3];
@@ -251,8 +257,13 @@ static void panel_packing_touches_what_it_emits(void)
     for (unsigned round = 0; round < test_rounds(150); round++) {
         size_t n = (size_t)rng_range(1, 70), n_k = (size_t)rng_range(1, 40), ld = n > n_k ? n : n_k;
         const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
-        struct conv_pack_matrix_args m = { .ukr = u, .tag = CONV_IM2COL, .ld = ld, .n_win = n, .n_k = n_k,
-                                           .row_pass = rng_below(9), .piece_bytes = sizeof(float) };
+        struct conv_pack_matrix_args m = { .ukr = u,
+                                           .tag = CONV_IM2COL,
+                                           .ld = ld,
+                                           .n_win = n,
+                                           .n_k = n_k,
+                                           .row_pass = rng_below(9),
+                                           .piece_bytes = sizeof(float) };
         struct conv_pack_filters_args f = { .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .piece_bytes = sizeof(float) };
         size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
         struct logged_buffer watched[2];

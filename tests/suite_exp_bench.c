@@ -113,11 +113,12 @@ static int fake_run(void *ctx)
 
 static const struct fake_contender fresh[3] = { { 'A', 1000, 10, 0, 0 }, { 'B', 0, 20, 0, 0 }, { 'C', 5, 30, 0, 0 } };
 
-static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *sample_ns, size_t *n_rounds, size_t *failed)
+static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *sample_ns, size_t *n_rounds,
+                 size_t *failed)
 {
-    const struct exp_contender contender[] = {
-        { "a", fake_run, fake_prepare, &c[0] }, { "b", fake_run, NULL, &c[1] }, { "c", fake_run, fake_prepare, &c[2] }
-    };
+    const struct exp_contender contender[] = { { "a", fake_run, fake_prepare, &c[0] },
+                                               { "b", fake_run, NULL, &c[1] },
+                                               { "c", fake_run, fake_prepare, &c[2] } };
 
     memset(fake.log, 0, sizeof fake.log);
     fake.ns = 5;
@@ -134,7 +135,10 @@ static void test_turns(void)
     memcpy(c, fresh, sizeof c);
     CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
     CU_ASSERT_EQUAL(n_rounds, 3);
-    CU_ASSERT_STRING_EQUAL(fake.log, "aABcC" "aABcC" "BcCaA" "cCaAB");
+    CU_ASSERT_STRING_EQUAL(fake.log, "aABcC"
+                                     "aABcC"
+                                     "BcCaA"
+                                     "cCaAB");
     for (size_t i = 0; i < 3; i++) {
         for (size_t r = 0; r < 3; r++)
             test_check(sample_ns[i * 3 + r] == fresh[i].run_ns + r + 1, "contender %zu, round %zu: %llu", i, r,
@@ -359,12 +363,13 @@ static void test_progress_terminal(void)
     exp_progress_begin(p, 2, name, "z");
     exp_progress_free(p);
     text = read_back(out);
-    CU_ASSERT_STRING_EQUAL(text, "\r\033[K[1/3] a  x  0 s elapsed"
-                                 "\r\033[K[1/3] a  y  1 s elapsed"
-                                 "\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
-                                 "\r\033[Knote\n\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
-                                 "\r\033[K[2/3] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                                 "\r\033[K");
+    CU_ASSERT_STRING_EQUAL(text,
+                           "\r\033[K[1/3] a  x  0 s elapsed"
+                           "\r\033[K[1/3] a  y  1 s elapsed"
+                           "\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[Knote\n\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[K[2/3] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                           "\r\033[K");
     free(text);
 }
 

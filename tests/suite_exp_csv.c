@@ -243,7 +243,8 @@ static void test_slips(void)
         err = exp_csv_close(csv, why, sizeof why);
         test_check(err == -EINVAL, "slip %zu: %d", i, err);
         if (slips[i].run != slip_inside)
-            test_check(!strncmp(why, path, strlen(path)) && !strcmp(why + strlen(path), slips[i].why), "slip %zu: %s", i, why);
+            test_check(!strncmp(why, path, strlen(path)) && !strcmp(why + strlen(path), slips[i].why), "slip %zu: %s",
+                       i, why);
         unlink(path);
     }
 }

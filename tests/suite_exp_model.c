@@ -12,7 +12,7 @@
 #include "tests/suites.h"
 
 #define HEADER                                                                                                         \
-    "name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,"       \
+    "name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,"      \
     "dilation_w"
 
 /* The tests may run from another folder than the repository's top: look for the tables beside this file, too. */
@@ -34,29 +34,22 @@ struct expected_model {
 };
 
 /*
- * Layers and pointwise layers are the paper's counts (SConv 7.1: 393 and 219 in all). The multiply-adds were computed apart
- * from this program; VGG-16's 15.35 G and ResNet-18's 1.81 G are the literature's figures.
+ * Layers and pointwise layers are the paper's counts (SConv 7.1: 393 and 219 in all). The multiply-adds were computed
+ * apart from this program; VGG-16's 15.35 G and ResNet-18's 1.81 G are the literature's figures.
  */
 static const struct expected_model paper_models[] = {
-    { "googlenet", 57, 37, 1581647872 },  { "inceptionv2", 69, 37, 2017827840 },
-    { "resnet18", 20, 0, 1813561344 },    { "resnet50", 53, 30, 3855925248 },
-    { "resnet152", 155, 98, 11280367616 }, { "squeezenet", 26, 17, 818924576 },
+    { "googlenet", 57, 37, 1581647872 }, { "inceptionv2", 69, 37, 2017827840 }, { "resnet18", 20, 0, 1813561344 },
+    { "resnet50", 53, 30, 3855925248 },  { "resnet152", 155, 98, 11280367616 }, { "squeezenet", 26, 17, 818924576 },
     { "vgg16", 13, 0, 15346630656 },
 };
 
 static const struct expected_model other_models[] = {
-    { "alt/squeezenet_v11", 26, 17, 349151936 },
-    { "polydl/alexnet", 4, 0, 585289728 },
-    { "polydl/excluded", 33, 20, 6987293440 },
-    { "polydl/fastrcnn", 25, 18, 17932017664 },
-    { "polydl/googlenetv1", 48, 30, 1389172736 },
-    { "polydl/googlenetv3", 39, 16, 3289295360 },
-    { "polydl/maskrcnn", 34, 13, 185636225024 },
-    { "polydl/mobilenet", 9, 9, 333971456 },
-    { "polydl/overfeat", 4, 0, 2562195456 },
-    { "polydl/resnet", 19, 9, 1271660544 },
-    { "polydl/xception", 7, 6, 1939531776 },
-    { "polydl/yolov2", 12, 5, 16986800128 },
+    { "alt/squeezenet_v11", 26, 17, 349151936 },  { "polydl/alexnet", 4, 0, 585289728 },
+    { "polydl/excluded", 33, 20, 6987293440 },    { "polydl/fastrcnn", 25, 18, 17932017664 },
+    { "polydl/googlenetv1", 48, 30, 1389172736 }, { "polydl/googlenetv3", 39, 16, 3289295360 },
+    { "polydl/maskrcnn", 34, 13, 185636225024 },  { "polydl/mobilenet", 9, 9, 333971456 },
+    { "polydl/overfeat", 4, 0, 2562195456 },      { "polydl/resnet", 19, 9, 1271660544 },
+    { "polydl/xception", 7, 6, 1939531776 },      { "polydl/yolov2", 12, 5, 16986800128 },
 };
 
 static size_t count_pointwise(const struct exp_model *m)
@@ -80,7 +73,8 @@ static double sum_macs(const struct exp_model *m)
 static void check_model(const struct exp_model *m, const struct expected_model *want)
 {
     test_check(m->n_layers == want->n_layers && count_pointwise(m) == want->n_pointwise && sum_macs(m) == want->macs,
-               "%s: %zu layers, %zu pointwise, %.0f multiply-adds", want->name, m->n_layers, count_pointwise(m), sum_macs(m));
+               "%s: %zu layers, %zu pointwise, %.0f multiply-adds", want->name, m->n_layers, count_pointwise(m),
+               sum_macs(m));
 }
 
 static void test_paper_models(void)
@@ -123,8 +117,9 @@ static void test_unknown_model(void)
     char why[512] = "", tiny[8];
 
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", why, sizeof why), -ENOENT);
-    CU_ASSERT_STRING_EQUAL(why, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
-                                "(or the path of a .csv table)");
+    CU_ASSERT_STRING_EQUAL(
+        why, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
+             "(or the path of a .csv table)");
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", why, sizeof why), -ENOENT);
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", tiny, sizeof tiny), -ENOENT);
     CU_ASSERT_STRING_EQUAL(tiny, "unknown");
@@ -146,7 +141,8 @@ static int read_text(struct exp_model *m, const char *text, char *why, size_t wh
     close(fd);
     err = exp_model_read(m, path, line, sizeof line);
     unlink(path);
-    snprintf(why, why_bytes, "%s%s", *line ? "t.csv" : "", !strncmp(line, path, strlen(path)) ? line + strlen(path) : line);
+    snprintf(why, why_bytes, "%s%s", *line ? "t.csv" : "",
+             !strncmp(line, path, strlen(path)) ? line + strlen(path) : line);
     return err;
 }
 
@@ -165,10 +161,10 @@ static const struct bad_table bad_tables[] = {
       "t.csv:2: dilation_w, missing (the row has 15 fields, the header 16)" },
     { HEADER "\nx,3,,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: in_h, '' is empty" },
     { HEADER "\n,3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: name, '' is empty" },
-    { HEADER "\n\"a\nb\",3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL,
-      "t.csv:2: name, a control character after 'a'" },
+    { HEADER "\n\"a\nb\",3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: name, a control character after 'a'" },
     { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,-1,0,1,1,1\n", -EINVAL, "t.csv:2: pad_bottom, '-1' is not a whole number >= 0" },
-    { HEADER "\n#\nx,3,8,8,4,3,3,1,1.0,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:3: stride_w, '1.0' is not a whole number >= 0" },
+    { HEADER "\n#\nx,3,8,8,4,3,3,1,1.0,0,0,0,0,1,1,1\n", -EINVAL,
+      "t.csv:3: stride_w, '1.0' is not a whole number >= 0" },
     { HEADER "\nx,3,8,8,4,3,3,0,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: stride_h, '0' must be at least 1" },
     { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,0,1,1\n", -EINVAL, "t.csv:2: group, '0' must be at least 1" },
     { HEADER ",batch\nx,3,8,8,4,3,3,1,1,0,0,0,0,1,1,1,0\n", -EINVAL, "t.csv:2: batch, '0' must be at least 1" },
@@ -191,7 +187,8 @@ static void test_bad_tables(void)
         size_t length = strlen(b->why);
 
         /* What follows "layer 'x', " is the shape check's own wording. */
-        test_check(err == b->err && !strncmp(why, b->why, length) && (why[length] != '\0') == (b->why[length - 1] == ' '),
+        test_check(err == b->err && !strncmp(why, b->why, length) &&
+                       (why[length] != '\0') == (b->why[length - 1] == ' '),
                    "case %zu: %d, '%s'", i, err, why);
         exp_model_release(&m);
     }
@@ -202,7 +199,8 @@ static void test_optional_columns(void)
     struct exp_model m;
     char why[512];
 
-    CU_ASSERT_EQUAL_FATAL(read_text(&m, HEADER ",note,batch\n\"a, b\",3,8,9,4,3,5,1,2,1,0,1,2,1,1,1,what,7\n", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&m, HEADER ",note,batch\n\"a, b\",3,8,9,4,3,5,1,2,1,0,1,2,1,1,1,what,7\n", why, sizeof why), 0);
     CU_ASSERT_STRING_EQUAL(m.layer[0].name, "a, b");
     CU_ASSERT_EQUAL(m.layer[0].line, 2);
     CU_ASSERT_EQUAL(m.layer[0].problem.n, 7);
@@ -227,7 +225,8 @@ static const struct filter_case filter_cases[] = {
     { "", -EINVAL, "the list of layer patterns is empty" },
     { " , ", -EINVAL, "the list of layer patterns is empty" },
     { "conv1_1,conv9*", -ENOENT,
-      "no layer of vgg16 matches 'conv9*'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... (13 in all)" },
+      "no layer of vgg16 matches 'conv9*'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... (13 in "
+      "all)" },
 };
 
 static void join_names(const struct exp_model *m, char *out, size_t bytes)
@@ -279,13 +278,17 @@ static void test_published(void)
     CU_ASSERT_EQUAL_FATAL(exp_published_read(&p, experiments_dir(), why, sizeof why), 0);
     CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "vgg16", "x86", "conv_speedup", &value, why, sizeof why), 0);
     CU_ASSERT_EQUAL(value, 1.27);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet152", "P10", "conv_speedup", &value, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet152", "P10", "conv_speedup", &value, why, sizeof why),
+                    0);
     CU_ASSERT_EQUAL(value, 1.28);
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Figure 11a", "all", "x86", "base_l1_hit_percent_of_loads", &value, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(
+        exp_published_double(&p, "Figure 11a", "all", "x86", "base_l1_hit_percent_of_loads", &value, why, sizeof why),
+        0);
     CU_ASSERT_EQUAL(value, 83.0);
     CU_ASSERT_STRING_EQUAL(exp_published_string(&p, "Table 1", "", "x86", "machine"), "Intel Xeon Silver 4208");
     CU_ASSERT_PTR_NULL(exp_published_string(&p, "Table 2", "resnet15", "x86", "conv_speedup"));
-    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "yolov2", "x86", "conv_speedup", &value, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "yolov2", "x86", "conv_speedup", &value, why, sizeof why),
+                    -ENOENT);
     CU_ASSERT_EQUAL(exp_published_double(&p, "Table 1", "", "x86", "machine", &value, why, sizeof why), -EINVAL);
     CU_ASSERT_EQUAL(value, 83.0);
     exp_published_release(&p);

@@ -254,8 +254,8 @@ struct bad_path {
 static void test_bad_paths(void)
 {
     static const struct bad_path bad[] = {
-        { "", -EINVAL },           { "/", -EINVAL },   { "..", -EINVAL },
-        { "x/..", -EINVAL },       { ".", -EINVAL },   { "/dev/null/x/results", -ENOTDIR },
+        { "", -EINVAL },          { "/", -EINVAL }, { "..", -EINVAL },
+        { "x/..", -EINVAL },      { ".", -EINVAL }, { "/dev/null/x/results", -ENOTDIR },
         { "/proc/x/y", -ENOENT },
     };
 
@@ -402,7 +402,8 @@ static void test_interrupted_swap(void)
     CU_ASSERT(holds(f.path, "layers.csv", "old"));
     exp_outdir_abort(&d);
     CU_ASSERT_EQUAL(count_entries(f.top), 1);
-    shell("cp -r '%1$s' \"$(dirname '%1$s')/.results.old.999999999\"", f.path); /* killed before the old one was removed */
+    shell("cp -r '%1$s' \"$(dirname '%1$s')/.results.old.999999999\"",
+          f.path); /* killed before the old one was removed */
     CU_ASSERT_EQUAL(count_entries(f.top), 2);
     open_outdir(&d, f.path);
     exp_outdir_abort(&d);
@@ -417,14 +418,17 @@ static void test_similar_names(void)
     struct exp_outdir d;
 
     set_up(&f);
-    shell("cd '%1$s' && mkdir .results.partial.1x .results2.partial.999999999 .results.partial. results.partial.999999999", f.top);
+    shell("cd '%1$s' && mkdir .results.partial.1x .results2.partial.999999999 .results.partial. "
+          "results.partial.999999999",
+          f.top);
     open_outdir(&d, f.path);
     exp_outdir_abort(&d);
     CU_ASSERT_EQUAL(count_entries(f.top), 4);
     tear_down(&f);
 }
 
-/* A child that works until a signal comes, and cleans up: no junk and the exit status of that signal, even if it comes twice. */
+/* A child that works until a signal comes, and cleans up: no junk and the exit status of that signal, even if it comes
+ * twice. */
 static void test_signals(void)
 {
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
@@ -451,7 +455,8 @@ static void test_signals(void)
             _exit(3);
         }
         CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
-        test_check(WIFSIGNALED(status) && WTERMSIG(status) == numbers[i], "signal %d: status %x", numbers[i], (unsigned)status);
+        test_check(WIFSIGNALED(status) && WTERMSIG(status) == numbers[i], "signal %d: status %x", numbers[i],
+                   (unsigned)status);
         CU_ASSERT_EQUAL(count_entries(f.top), 0);
         tear_down(&f);
     }

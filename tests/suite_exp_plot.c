@@ -80,7 +80,8 @@ struct fake_case {
 };
 
 static const struct fake_case fake_cases[] = {
-    { "#!/bin/sh\necho >&2; echo 'set foo' >&2; echo '    ^' >&2; echo '\"x.gp\" line 3: unrecognized option ' >&2; echo >&2; exit 1\n",
+    { "#!/bin/sh\necho >&2; echo 'set foo' >&2; echo '    ^' >&2; echo '\"x.gp\" line 3: unrecognized option ' >&2; "
+      "echo >&2; exit 1\n",
       -EIO, "gnuplot failed: \"x.gp\" line 3: unrecognized option" },
     { "#!/bin/sh\nexit 5\n", -EIO, "gnuplot failed: " },
     { "#!/bin/sh\necho 'timing is off' >&2; exit 77\n", -ENODATA, "timing is off" },
@@ -139,7 +140,8 @@ static void test_variables_are_passed(void)
 
     set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
     CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, why, sizeof why), -ENODATA);
-    snprintf(want, sizeof want, "--default-settings|-e|format='png';output='%s.partial';title='it''s \"50 %%\" `id` $HOME';empty='';|%s",
+    snprintf(want, sizeof want,
+             "--default-settings|-e|format='png';output='%s.partial';title='it''s \"50 %%\" `id` $HOME';empty='';|%s",
              f.output, f.script);
     CU_ASSERT_STRING_EQUAL(why, want);
     tear_down(&f);
@@ -180,15 +182,17 @@ static void test_real_drawing(void)
 /* ---- the figures: do all scripts run on whatever the columns may hold? The numbers mean nothing. ---- */
 
 /* Columns that the scripts read, in the order of the rows below; the other columns of layers.csv do not matter here. */
-static const char layers_head[] = "model,layer_index,layer,algo,chosen,predicted_l2_lines,predicted_l3_lines,"
-                                  "predicted_dram_lines,measured_speedup_vs_base,measured_loads,measured_l1_load_misses,"
-                                  "measured_l2_load_misses,measured_l3_load_misses,simulated_l1_miss_percent,"
-                                  "simulated_l2_miss_percent,simulated_l3_miss_percent,simulated_l2_lines,"
-                                  "simulated_l3_lines,simulated_dram_lines,simulated_tile_l2_lines,"
-                                  "simulated_tile_l3_lines,simulated_tile_dram_lines\n";
-static const char totals_head[] = "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
-                                  "measured_l3_miss_percent,simulated_l1_miss_percent,simulated_l2_miss_percent,"
-                                  "simulated_l3_miss_percent,paper_conv_speedup\n";
+static const char layers_head[] =
+    "model,layer_index,layer,algo,chosen,predicted_l2_lines,predicted_l3_lines,"
+    "predicted_dram_lines,measured_speedup_vs_base,measured_loads,measured_l1_load_misses,"
+    "measured_l2_load_misses,measured_l3_load_misses,simulated_l1_miss_percent,"
+    "simulated_l2_miss_percent,simulated_l3_miss_percent,simulated_l2_lines,"
+    "simulated_l3_lines,simulated_dram_lines,simulated_tile_l2_lines,"
+    "simulated_tile_l3_lines,simulated_tile_dram_lines\n";
+static const char totals_head[] =
+    "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
+    "measured_l3_miss_percent,simulated_l1_miss_percent,simulated_l2_miss_percent,"
+    "simulated_l3_miss_percent,paper_conv_speedup\n";
 
 #define NONE "\"not available: refused, \"\"why\"\"\""
 
@@ -199,8 +203,8 @@ static void put_layers(FILE *out, const char *speedup, const char *counts)
     fputs(layers_head, out);
     for (int layer = 3; layer <= 7; layer += 4) { /* a filter left gaps */
         for (int a = 0; a < 3; a++)
-            fprintf(out, "m,%d,\"a, \"\"b\"\"_%d\",%s,%d,%s,%s,%s,9.5,0.3,0,100,0,7,90,0,%d\n", layer, layer, algos[a], a == 2,
-                    a ? "120,0,14" : ",,", speedup, counts, a);
+            fprintf(out, "m,%d,\"a, \"\"b\"\"_%d\",%s,%d,%s,%s,%s,9.5,0.3,0,100,0,7,90,0,%d\n", layer, layer, algos[a],
+                    a == 2, a ? "120,0,14" : ",,", speedup, counts, a);
     }
 }
 
@@ -252,8 +256,14 @@ static void check_figures(const struct figure_case *c, const char *experiments_d
     struct fixture f;
     struct tally t = { 0, 0 };
     char layers[128], totals[128], why[512] = "";
-    struct exp_figures figures = { .experiments_dir = experiments_dir, .layers_csv = layers, .totals_csv = totals, .out_dir = f.top,
-                                   .machine = "it's a \"machine\"", .simulator = "s", .host = "h", .arch = c->arch };
+    struct exp_figures figures = { .experiments_dir = experiments_dir,
+                                   .layers_csv = layers,
+                                   .totals_csv = totals,
+                                   .out_dir = f.top,
+                                   .machine = "it's a \"machine\"",
+                                   .simulator = "s",
+                                   .host = "h",
+                                   .arch = c->arch };
 
     set_up(&f, "", NULL);
     put_tables(f.top, c->speedup, c->counts, c->rates);

@@ -26,7 +26,9 @@ static const struct reading readings[] = {
     { "a,b\r\n1,2\r\n3,4", 2, 2, "1|2|3|4" },
     { "a,b\r\n1,2\r", 2, 1, "1|2" },
     { "# comment, with comma\n\n  \t\na,b\n#1,2\n  # 5\n3,4\n\n", 2, 1, "3|4" },
-    { "\xef\xbb\xbf" "a,b\n1,2\n", 2, 1, "1|2" },
+    { "\xef\xbb\xbf"
+      "a,b\n1,2\n",
+      2, 1, "1|2" },
     { " a , b \n 1 ,\t2 \n", 2, 1, "1|2" },
     { "a,b\n,\n", 2, 1, "|" },
     { "a\nx\n\"\"\n", 1, 2, "x|" },
@@ -60,7 +62,8 @@ static void test_readings(void)
             continue;
         join_fields(&t, fields, sizeof fields);
         test_check(t.n_columns == r->n_columns && t.n_rows == r->n_rows && !strcmp(fields, r->fields),
-                   "case %zu: %zu columns, %zu rows, '%s' instead of '%s'", i, t.n_columns, t.n_rows, fields, r->fields);
+                   "case %zu: %zu columns, %zu rows, '%s' instead of '%s'", i, t.n_columns, t.n_rows, fields,
+                   r->fields);
         exp_table_release(&t);
     }
 }
@@ -175,7 +178,8 @@ static void test_numbers(void)
         CU_ASSERT_EQUAL_FATAL(parse(&t, text, why, sizeof why), 0);
         test_check(exp_table_u64(&t, 0, 0, &u64, why, sizeof why) == n->u64_err, "'%s' as u64: %s", n->text, why);
         test_check(u64 == (n->u64_err ? 42 : n->u64), "'%s' as u64: %llu", n->text, (unsigned long long)u64);
-        test_check(exp_table_double(&t, 0, 0, &real, why, sizeof why) == n->double_err, "'%s' as double: %s", n->text, why);
+        test_check(exp_table_double(&t, 0, 0, &real, why, sizeof why) == n->double_err, "'%s' as double: %s", n->text,
+                   why);
         test_check(real == (n->double_err ? 42.0 : n->real), "'%s' as double: %g", n->text, real);
         exp_table_release(&t);
     }

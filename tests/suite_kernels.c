@@ -165,7 +165,8 @@ static void wrong_ignores_accumulate(const struct conv_ukr_args *a)
 
 static void wrong_kernels_are_caught(void)
 {
-    static const conv_ukr_fn wrong[] = { wrong_adds_one_too_many, wrong_writes_past_the_tile, wrong_ignores_accumulate };
+    static const conv_ukr_fn wrong[] = { wrong_adds_one_too_many, wrong_writes_past_the_tile,
+                                         wrong_ignores_accumulate };
     struct conv_ukr u = *conv_ukr_find("f32_16x24__ref");
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -1,4 +1,5 @@
-/* The nests, without executing anything: every point once, panels packed before use, and closed formulas for replays. */
+/* The nests, without executing anything: every point once, panels packed before use, and closed formulas for replays.
+ */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -60,14 +61,15 @@ static void check_visits(const struct conv_plan *plan)
         wrong += v.count[i] != 1;
     free(v.count);
     test_check(wrong == 0, "%s: %zu of %zu points not visited exactly once", kcheck_describe(p), wrong, n_points);
-    test_check(v.first_writes == (plan->core ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu", kcheck_describe(p),
-               v.first_writes, n_outputs);
+    test_check(v.first_writes == (plan->core ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu",
+               kcheck_describe(p), v.first_writes, n_outputs);
 }
 
 static struct csa_tiling random_tiling(const struct conv_problem *p, const struct conv_ukr *u)
 {
-    struct csa_caches c = { (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64,
-                            1, 2, 3 };
+    struct csa_caches c = {
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3
+    };
 
     return csa_analyse(p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
 }
@@ -102,7 +104,8 @@ static void gemm_visits_every_point_once(void)
         struct conv_gemm_core core = random_core();
         struct conv_plan plan;
 
-        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, rng_below(2) ? &core.ukr : conv_ukr_find("f32_16x8__mma")) == 0);
+        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, rng_below(2) ? &core.ukr : conv_ukr_find("f32_16x8__mma")) ==
+                        0);
         check_visits(&plan);
     }
 }
@@ -251,8 +254,22 @@ static int record_blocks(struct conv_backend *self, const struct conv_step *s)
 static void gemm_blocks_as_openblas_does(void)
 {
     struct conv_problem p = {
-        .n = 1, .c = 128, .h = 56, .w = 56, .k = 512, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .pad_top = 1,
-        .pad_left = 1, .pad_bottom = 1, .pad_right = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+        .n = 1,
+        .c = 128,
+        .h = 56,
+        .w = 56,
+        .k = 512,
+        .r = 3,
+        .s = 3,
+        .stride_h = 1,
+        .stride_w = 1,
+        .pad_top = 1,
+        .pad_left = 1,
+        .pad_bottom = 1,
+        .pad_right = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .groups = 1,
     };
     const struct conv_gemm_core *core = conv_gemm_core_find("SkylakeX");
     struct recorder r = { .base.step = record_blocks };

@@ -59,8 +59,8 @@ static int run_sconv(const struct conv_plan *plan, const struct conv_binding *bi
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
 
 /* Counts accesses to one element while run() runs: all of them, and the writes. Returns 0 or why it cannot. */
-static int watched(run_fn run, const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas,
-                   uint64_t addr, uint64_t count[2], char *why, size_t why_bytes)
+static int watched(run_fn run, const struct conv_plan *plan, const struct conv_binding *bind,
+                   const struct conv_blas *blas, uint64_t addr, uint64_t count[2], char *why, size_t why_bytes)
 {
     const struct ctr_watch_point point[2] = {
         { conv_in_ptr(addr), sizeof(float), CTR_WATCH_READS_AND_WRITES },
@@ -116,8 +116,9 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
             test_check(agree(&want, got[0] - got[1], got[1]),
                        "%s, %s: element %zu of %s: %llu loads, %llu stores; replayed %llu, %llu, cleared %llu times",
                        plan->ukr->name, kcheck_describe(&plan->problem), index, conv_tensor_name(tensor[i]),
-                       (unsigned long long)(got[0] - got[1]), (unsigned long long)got[1], (unsigned long long)want.loads,
-                       (unsigned long long)want.stores, (unsigned long long)want.clears);
+                       (unsigned long long)(got[0] - got[1]), (unsigned long long)got[1],
+                       (unsigned long long)want.loads, (unsigned long long)want.stores,
+                       (unsigned long long)want.clears);
     }
     exp_tensors_release(&t);
     return !err;
@@ -150,9 +151,22 @@ static void sconv_touches_elements_as_replayed(void)
 static struct conv_problem openblas_problem(void)
 {
     struct conv_problem p = {
-        .n = 1, .c = (size_t)rng_range(20, 70), .h = (size_t)rng_range(20, 40), .w = (size_t)rng_range(20, 40),
-        .k = (size_t)rng_range(20, 90), .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .pad_top = 1, .pad_left = 1,
-        .pad_bottom = 1, .pad_right = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+        .n = 1,
+        .c = (size_t)rng_range(20, 70),
+        .h = (size_t)rng_range(20, 40),
+        .w = (size_t)rng_range(20, 40),
+        .k = (size_t)rng_range(20, 90),
+        .r = 3,
+        .s = 3,
+        .stride_h = 1,
+        .stride_w = 1,
+        .pad_top = 1,
+        .pad_left = 1,
+        .pad_bottom = 1,
+        .pad_right = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .groups = 1,
     };
     char why[128];
 

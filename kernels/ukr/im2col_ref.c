@@ -1,5 +1,6 @@
 /*
- * Caffe's im2col, with a test for padding at every element. Built without auto-vectorisation, so that a load in the source is a load in the machine.
+ * Caffe's im2col, with a test for padding at every element. Built without auto-vectorisation, so that a load in the
+ * source is a load in the machine.
  */
 #include "kernels/ukr/element.h"
 
@@ -52,8 +53,8 @@ static void emit_lowered_row(const struct conv_problem *p, uint64_t plane, size_
         element_emit_stores(store, c.before, sink);
         store.addr += c.before * sizeof(float);
         element_emit_copy(element_run(SIM_LOAD, CONV_INPUT, CONV_PHASE_IM2COL,
-                              plane + (c.row * p->w + c.column) * sizeof(float), (int64_t)p->stride_w, 1),
-                  store, c.inside, sink);
+                                      plane + (c.row * p->w + c.column) * sizeof(float), (int64_t)p->stride_w, 1),
+                          store, c.inside, sink);
         store.addr += c.inside * sizeof(float);
         element_emit_stores(store, c.after, sink);
     }

@@ -1,5 +1,6 @@
 /*
- * Packing of a matrix and of filters into panels, and clearing of the output, each beside its emission. Built without auto-vectorisation, so that a load in the source is a load in the machine.
+ * Packing of a matrix and of filters into panels, and clearing of the output, each beside its emission. Built without
+ * auto-vectorisation, so that a load in the source is a load in the machine.
  */
 #include <string.h>
 
@@ -145,10 +146,10 @@ static void emit_filter_panel(const struct conv_pack_filters_args *a, uint64_t f
     else
         whole = 0;
     for (size_t t = whole; t < a->n_k; t++) {
-        struct sim_run load = element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter + t * sizeof(float),
-                                          (int64_t)a->ld, 1);
-        struct sim_run store = element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK,
-                                           panel + t * n_f * sizeof(float), 1, 1);
+        struct sim_run load =
+            element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter + t * sizeof(float), (int64_t)a->ld, 1);
+        struct sim_run store =
+            element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, panel + t * n_f * sizeof(float), 1, 1);
 
         element_emit_copy(load, store, n_f, sink);
     }
@@ -158,7 +159,8 @@ void conv_pack_filters_emit(const struct conv_pack_filters_args *a, struct sim_s
 {
     for (size_t f0 = 0, n_f; f0 < a->n_f; f0 += n_f) {
         n_f = panel_filters(a, f0);
-        emit_filter_panel(a, a->filter + f0 * a->ld * sizeof(float), a->panels + f0 * a->n_k * sizeof(float), n_f, sink);
+        emit_filter_panel(a, a->filter + f0 * a->ld * sizeof(float), a->panels + f0 * a->n_k * sizeof(float), n_f,
+                          sink);
     }
 }
 
@@ -179,7 +181,8 @@ void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink)
         size_t pieces = a->n_win / per_piece;
         struct sim_run run[2] = {
             element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row, (int64_t)per_piece, pieces),
-            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1, a->n_win % per_piece),
+            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1,
+                        a->n_win % per_piece),
         };
 
         run[0].access_bytes = a->piece_bytes;

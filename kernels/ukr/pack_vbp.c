@@ -123,8 +123,8 @@ static size_t group_runs(const struct conv_pack_windows_args *a, const struct co
     return n;
 }
 
-static void emit_group(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns,
-                       uint32_t vector_bytes, struct sim_sink *sink)
+static void emit_group(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
+                       struct vbp_columns columns, uint32_t vector_bytes, struct sim_sink *sink)
 {
     struct sim_run run[CONV_PACK_TILES][SIM_MAX_BURST_RUNS];
     size_t n[CONV_PACK_TILES];

@@ -1,11 +1,12 @@
 /*
  * Vector-based packing (SConv section 6.2): what its vector versions share. Internal to kernels/ukr.
  *
- * With unit stride, the panel rows of neighbouring filter columns are the same input row shifted by dilation_w elements.
- * A segment of the tile is therefore loaded once, as a span of elements in a few registers, and the panel rows of as many
- * filter columns as the span reaches are made from registers. Element e of the span sits at plane + offset + e; position
- * i of the tile reads element i * stride_w + shift. Which elements exist (the others are padding, or belong to another
- * segment) is a mask, so borders cost no tests inside. Stride 2 works the same way, with spans that reach one shift.
+ * With unit stride, the panel rows of neighbouring filter columns are the same input row shifted by dilation_w
+ * elements. A segment of the tile is therefore loaded once, as a span of elements in a few registers, and the panel
+ * rows of as many filter columns as the span reaches are made from registers. Element e of the span sits at plane +
+ * offset + e; position i of the tile reads element i * stride_w + shift. Which elements exist (the others are padding,
+ * or belong to another segment) is a mask, so borders cost no tests inside. Stride 2 works the same way, with spans
+ * that reach one shift.
  */
 #ifndef KERNELS_UKR_PACK_VBP_H
 #define KERNELS_UKR_PACK_VBP_H
@@ -15,9 +16,9 @@
 enum { VBP_WIN = 16 };
 
 struct vbp_span {
-    int64_t offset;          /* elements from the channel's plane to element 0; may be negative */
-    uint32_t valid;          /* elements to load: bit e = element e, contiguous */
-    uint32_t positions;      /* tile positions that this segment fills */
+    int64_t offset;     /* elements from the channel's plane to element 0; may be negative */
+    uint32_t valid;     /* elements to load: bit e = element e, contiguous */
+    uint32_t positions; /* tile positions that this segment fills */
 };
 
 /* Filter columns whose panel rows come out of the same spans. */

@@ -11,7 +11,7 @@
 enum { LANES = 8, N_PIECES = 4 };
 
 struct live_span {
-    uint64_t base; /* address of element 0 in channel 0's plane */
+    uint64_t base;             /* address of element 0 in channel 0's plane */
     uint32_t valid, positions; /* elements to load; positions of the tile */
 };
 
@@ -46,14 +46,15 @@ static inline __m256 shifted(__m256 x, __m256 y, __m256i index)
 }
 
 /* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, __m256i lane,
-                                size_t n_rows, float *panel)
+static inline void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane,
+                                __m256i lane, size_t n_rows, float *panel)
 {
     __m256 x[VBP_WIN][N_PIECES];
 
     for (size_t g = 0; g < live->n; g++) {
         for (size_t i = 0; i < N_PIECES; i++)
-            x[g][i] = load(live->span[g].base + plane + i * LANES * sizeof(float), live->span[g].valid >> (LANES * i) & 0xff);
+            x[g][i] =
+                load(live->span[g].base + plane + i * LANES * sizeof(float), live->span[g].valid >> (LANES * i) & 0xff);
     }
     for (size_t fw = 0; fw < n_rows; fw++) {
         __m256i index = _mm256_add_epi32(lane, _mm256_set1_epi32((int)(fw * p->dilation_w)));
@@ -83,7 +84,8 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
     }
 }
 
-static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns)
+static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
+                         struct vbp_columns columns)
 {
     const struct conv_problem *p = a->p;
     uint64_t plane_bytes = p->h * p->w * sizeof(float);

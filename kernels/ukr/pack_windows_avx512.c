@@ -11,7 +11,7 @@
 enum { LANES = 16 };
 
 struct live_span {
-    uint64_t base; /* address of element 0 in channel 0's plane */
+    uint64_t base;                  /* address of element 0 in channel 0's plane */
     __mmask16 low, high, positions; /* elements 0 .. 15, 16 .. 31; positions of the tile */
 };
 
@@ -43,8 +43,8 @@ static inline void pack_one_span(const struct live_span *span, uint64_t plane, _
 }
 
 /* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_spans(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
-                              float *panel)
+static inline void pack_spans(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation,
+                              size_t n_rows, float *panel)
 {
     __m512 low[VBP_WIN], high[VBP_WIN];
 
@@ -61,8 +61,8 @@ static inline void pack_spans(const struct live_tile *live, uint64_t plane, __m5
     }
 }
 
-static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
-                                float *panel)
+static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation,
+                                size_t n_rows, float *panel)
 {
     if (live->is_copy)
         _mm512_storeu_ps(panel, _mm512_loadu_ps(conv_in_ptr(live->span[0].base + plane)));
@@ -85,11 +85,12 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
         live->span[g].high = (__mmask16)(span[g].valid >> 16);
         live->span[g].positions = (__mmask16)span[g].positions;
     }
-    live->is_copy = live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff &&
-                    span[0].positions == 0xffff;
+    live->is_copy =
+        live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff && span[0].positions == 0xffff;
 }
 
-static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct vbp_columns columns)
+static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
+                         struct vbp_columns columns)
 {
     const struct conv_problem *p = a->p;
     uint64_t plane_bytes = p->h * p->w * sizeof(float);
