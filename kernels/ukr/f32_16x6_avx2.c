@@ -72,7 +72,8 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     }
 
 INSTANCE(1)
-INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
+INSTANCE(2)
+INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
 
     static const conv_ukr_fn instance[N_F] = { tile_1, tile_2, tile_3, tile_4, tile_5, tile_6 };
 
