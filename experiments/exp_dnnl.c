@@ -16,15 +16,16 @@
 #include <dlfcn.h>
 
 /* The functions in use, with the types of the header. */
+/* clang-format off */
 #define FUNCTIONS(X)                                                                                                   \
-    X(dnnl_version)                                                                                                    \
-    X(dnnl_engine_create)                                                                                              \
-    X(dnnl_engine_destroy)                                                                                             \
-    X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait) X(dnnl_memory_desc_init_by_tag)                   \
-        X(dnnl_memory_desc_equal) X(dnnl_memory_create) X(dnnl_memory_destroy)                                         \
-            X(dnnl_dilated_convolution_forward_desc_init) X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy) \
-                X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query) X(dnnl_reorder_primitive_desc_create)     \
-                    X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)
+    X(dnnl_version) X(dnnl_engine_create) X(dnnl_engine_destroy)                                                       \
+    X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait)                                                   \
+    X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_desc_equal) X(dnnl_memory_create)                                    \
+    X(dnnl_memory_destroy) X(dnnl_dilated_convolution_forward_desc_init) X(dnnl_primitive_desc_create)                 \
+    X(dnnl_primitive_desc_destroy) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query)                        \
+    X(dnnl_reorder_primitive_desc_create) X(dnnl_primitive_create) X(dnnl_primitive_execute)                           \
+    X(dnnl_primitive_destroy)
+/* clang-format on */
 
 #define POINTER(name) __typeof__(&name) name##_;
 #define NAME(name) #name,

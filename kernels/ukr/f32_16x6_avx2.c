@@ -71,9 +71,9 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         tile(a, n);                                                                                                    \
     }
 
-INSTANCE(1)
-INSTANCE(2)
-INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
+/* clang-format off */
+INSTANCE(1) INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
+    /* clang-format on */
 
     static const conv_ukr_fn instance[N_F] = { tile_1, tile_2, tile_3, tile_4, tile_5, tile_6 };
 
