@@ -49,9 +49,10 @@ archive = $(BUILD)/lib$1.a
 # Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
 ARCH := $(shell uname -m)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
-# The portable routines stay what their source says: no vectors, no loops turned into memset or memcpy.
-as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize -fno-builtin,-fno-tree-vectorize -fno-tree-loop-distribute-patterns)
-ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+# Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
+no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
+as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
+ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
@@ -79,7 +80,7 @@ logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c)
 $(BUILD)/logged/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  LOGCC   $<"
-	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(call ukr_flags,$<)) -fsanitize=thread -MMD -MP -c -o $@ $<
+	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(call ukr_flags,$<))) -fsanitize=thread -MMD -MP -c -o $@ $<
 
 $(BUILD)/logged.o: $(logged_objects)
 	$(Q)ld -r -o $@.all $^

@@ -62,12 +62,12 @@ INSTANCE(1) INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
 INSTANCE(7) INSTANCE(8) INSTANCE(9) INSTANCE(10) INSTANCE(11) INSTANCE(12)
 INSTANCE(13) INSTANCE(14) INSTANCE(15) INSTANCE(16) INSTANCE(17) INSTANCE(18)
 INSTANCE(19) INSTANCE(20) INSTANCE(21) INSTANCE(22) INSTANCE(23) INSTANCE(24)
-    /* clang-format on */
 
-    static const conv_ukr_fn instance[N_F] = {
-        tile_1,  tile_2,  tile_3,  tile_4,  tile_5,  tile_6,  tile_7,  tile_8,  tile_9,  tile_10, tile_11, tile_12,
-        tile_13, tile_14, tile_15, tile_16, tile_17, tile_18, tile_19, tile_20, tile_21, tile_22, tile_23, tile_24,
-    };
+static const conv_ukr_fn instance[N_F] = {
+    tile_1,  tile_2,  tile_3,  tile_4,  tile_5,  tile_6,  tile_7,  tile_8,  tile_9,  tile_10, tile_11, tile_12,
+    tile_13, tile_14, tile_15, tile_16, tile_17, tile_18, tile_19, tile_20, tile_21, tile_22, tile_23, tile_24,
+};
+/* clang-format on */
 
 static void conv_f32_ukr_16x24__avx512(const struct conv_ukr_args *a)
 {
