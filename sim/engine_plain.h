@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 #include "sim/engine.h"
-#include "sim/policy.h"
+#include "sim/word.h"
 
 enum { SIM_PLAIN_GROUP_WAYS = 8 }; /* a set is padded to whole host cache lines of so many words */
 
 /*
- * A level. A set's words (policy.h says what is in one) are in order of use, most recent first, free ways last, then
+ * A level. A set's words (word.h says what is in one) are in order of use, most recent first, free ways last, then
  * padding that is never touched and holds SIM_WORD_EMPTY.
  */
 struct sim_plain_level {
