@@ -270,7 +270,7 @@ static void put(struct full *e, size_t k, uint64_t line, struct place *p, const 
 
 /* Shows a request to the level's shadow; counts the class of a miss. */
 static inline void classify(struct full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
-                     const struct request *r)
+                            const struct request *r)
 {
     struct sim_level_counts *c = &r->cell->level[k];
     int found;
