@@ -75,7 +75,7 @@ do for [l = 1:n_levels] {
     unset print
     plot for [a = 1:3] for [kind = 3:1:-1] $bars using "x":(column("algo") == a ? column(sprintf("y%d", kind)) : NaN) \
              with boxes lc rgb shade(a, kind), \
-         layers using (is_chosen(bar_x(0))):(Up_to_3[(position(column("layer_index")) - 1) * 3 + index_in(algos, stringcolumn("algo"))]) \
+         layers using (is_chosen(bar_x(0))):(column("chosen") == 1 ? Up_to_3[bar_of(0)] : NaN) \
              with points pt 7 ps 0.55 lc rgb "black", \
          layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
 }

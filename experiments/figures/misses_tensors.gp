@@ -21,10 +21,10 @@ stats classes using (is_model(0) ? (Seen[bar_of(0)] = 1, \
     levels = index_in(levels, stringcolumn("level")) ? levels : levels." ".stringcolumn("level"), 0) : 0) nooutput
 stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolumn("algo"))] = \
     N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
-x = 0
+x = 0; tics = ""
 do for [i = 1:24] {
     if (i % 6 == 1 && x > 0) { x = x + 0.8 }
-    if (Seen[i]) { x = x + 1; X[i] = x }
+    if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % 6 + 1), x) }
 }
 n_levels = words(levels)
 if (n_levels == 0) {
@@ -63,21 +63,20 @@ do for [l = 1:n_levels] {
     set bmargin at screen 1 - (head_height + 20 + panel) / (1.0 * H)
     set title word(levels, l) font ",12" offset 0, 0.4
     set ylabel (l == 1 ? "million lines" : "") offset 1, 0
-    unset xtics
-    set xtics rotate by 90 right scale 0 font ",9"
+    eval "set xtics rotate by 90 right scale 0 font ',9' (".tics.")"
     if (l == 2) { eval drop_head }
     if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
     do for [a = 1:4] {
         middle = 0; n = 0
         do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
         if (n) {
-            set label 10 + a with_space(label_of(a)).(N_chosen[a] ? sprintf("\nCSA's choice in %d", N_chosen[a]) : "") \
+            set label 10 + a with_space(label_of(a)).(N_chosen[a] ? sprintf("\nCSA's choice: %d", N_chosen[a]) : "") \
                 at first middle / n, graph 0.99 center front font ",9"
         }
     }
     stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
     set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]
-    plot classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("misses") / 1e6):xticlabel(stringcolumn("tensor")) \
+    plot classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("misses") / 1e6)\
              with boxes lc rgb colour_conflict, \
          classes using (is_here(l) ? X[bar_of(0)] : NaN):((column("compulsory_misses") + column("capacity_misses")) / 1e6) \
              with boxes lc rgb colour_capacity, \
