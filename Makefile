@@ -133,7 +133,7 @@ include kernels/libsconv.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
-EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE RESULTS
+EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES RESULTS
 export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
@@ -260,6 +260,7 @@ help: ## Show this
 	@echo "  CACHE     cold (default): every layer starts with empty caches; warm: after a run of the same algorithm;"
 	@echo "            network: with what the layer before left, its output as input"
 	@echo "  FILTERS   ahead (default): filters are packed before, uncounted; run_time: by SConv itself"
+	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
 	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x6__avx2, f32_16x8__mma (replay), f32_16x24__ref, ..."
 	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
 	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"

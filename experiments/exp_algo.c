@@ -185,6 +185,9 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
 
     if (err)
         return err;
+    s->classified = s->machine;
+    for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
+        s->classified.level[k].is_classified = true;
     s->caches = csa_caches_of(&s->machine, csa_default_share);
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))

@@ -14,13 +14,15 @@
 /* What all layers of an experiment share. */
 struct exp_setup {
     struct sim_machine machine;        /* the simulated one */
+    struct sim_machine classified;     /* the same; classifies the misses of every level if classifies_misses */
     struct csa_caches caches;          /* the same, as CSA sees it */
     const struct conv_ukr *ukr;        /* SConv's micro-kernel */
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
     char why_no_blas[256];
-    bool packs_filters; /* SConv packs its filters at run time */
+    bool packs_filters;     /* SConv packs its filters at run time */
+    bool classifies_misses; /* what the machine file says apart: see exp_replay.h */
 };
 
 enum { EXP_N_ALGOS = 4 };
@@ -51,7 +53,8 @@ const struct exp_algo *exp_algo_at(size_t i); /* i < EXP_N_ALGOS; "base" is the 
 int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
 
 /*
- * Chooses micro-kernel and OpenBLAS core for the machine in s (already set), loads OpenBLAS, fills the rest of s.
+ * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters and classifies_misses),
+ * loads OpenBLAS, fills the rest of s.
  * ukr_name and core_name override the machine's hints; NULL or "" to leave the choice. A missing library is not an
  * error, only a reason. Returns 0, or -EINVAL with one line in why for a name that does not exist.
  */

@@ -21,6 +21,7 @@ struct exp_options {
     unsigned timing;        /* 0 or 1 */
     unsigned cache;         /* enum exp_cache_state */
     unsigned packs_filters; /* 0 or 1 */
+    unsigned classes;       /* 0: all levels' misses are classified; 1: those for which the machine file says so */
     bool documents;         /* print the columns and stop */
     bool helps;             /* print the usage and stop */
 };

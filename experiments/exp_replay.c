@@ -1,6 +1,7 @@
 #include "experiments/exp_replay.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "experiments/exp_error.h"
 #include "experiments/exp_pool.h"
@@ -24,22 +25,82 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     return r->replay.base.step(&r->replay.base, s);
 }
 
-/* Replays one case through h, with tensors where bind says; its counts become the case's. */
-static int replay_through(struct exp_case *c, struct sim_hierarchy *h, const struct conv_binding *bind,
-                          const struct exp_pool *pool)
+/* The simulations that a stream goes through: the first one's misses may be classified, the second one is a check. */
+struct simulations {
+    struct sim_hierarchy *h, *plain; /* plain: NULL if there is nothing to check */
+};
+
+static int simulations_new(struct simulations *s, const struct exp_setup *setup)
+{
+    int err = sim_hierarchy_new(&s->h, &setup->classified);
+
+    s->plain = NULL;
+    if (!err && setup->classifies_misses && sim_machine_is_plain(&setup->machine))
+        err = sim_hierarchy_new(&s->plain, &setup->machine);
+    return err;
+}
+
+static void simulations_free(struct simulations *s)
+{
+    sim_hierarchy_free(s->h);
+    sim_hierarchy_free(s->plain);
+}
+
+/* Replays a plan through one simulation, with tensors where bind says. */
+static int replay_once(const struct conv_plan *plan, struct sim_hierarchy *h, const struct conv_binding *bind,
+                       const struct exp_pool *pool)
 {
     struct stoppable r = { .base.step = step_unless_stopped, .pool = pool };
     int err;
 
-    conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
+    conv_replay_init(&r.replay, plan, sim_hierarchy_sink(h));
     if (bind)
         r.replay.bind = *bind;
     sim_hierarchy_clear_stats(h);
-    err = conv_nest_run(&c->plan, &r.base);
-    if (!err)
-        err = sim_hierarchy_error(h);
+    err = conv_nest_run(plan, &r.base);
+    return err ? err : sim_hierarchy_error(h);
+}
+
+static void forget_classes(struct sim_cell *cell)
+{
+    for (size_t k = 0; k < SIM_MAX_LEVELS; k++)
+        cell->level[k].compulsory_misses = cell->level[k].capacity_misses = cell->level[k].conflict_misses = 0;
+}
+
+/* Whether two simulations agree in every count but the classes, and those add up to the misses. */
+static bool agree(const struct sim_stats *classified, const struct sim_stats *plain)
+{
+    struct sim_cell sum = sim_stats_total(classified);
+
+    for (size_t k = 0; k < classified->n_levels; k++) {
+        const struct sim_level_counts *c = &sum.level[k];
+
+        if (c->compulsory_misses + c->capacity_misses + c->conflict_misses != c->read_misses + c->write_misses)
+            return false;
+    }
+    for (size_t i = 0; i < SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+        struct sim_cell a = classified->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+        const struct sim_cell *b = &plain->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+
+        forget_classes(&a);
+        if (memcmp(&a, b, sizeof a) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Replays one case; its counts become the case's. */
+static int replay_through(struct exp_case *c, const struct simulations *s, const struct conv_binding *bind,
+                          const struct exp_pool *pool)
+{
+    int err = replay_once(&c->plan, s->h, bind, pool);
+
+    if (!err && s->plain)
+        err = replay_once(&c->plan, s->plain, bind, pool);
+    if (!err && s->plain && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->plain)))
+        err = -EBADMSG;
     if (!err) {
-        c->simulated.stats = *sim_hierarchy_stats(h);
+        c->simulated.stats = *sim_hierarchy_stats(s->h);
         c->simulated.why_not = NULL;
     }
     return err;
@@ -51,9 +112,9 @@ struct replay_all {
     struct exp_progress *progress;
 };
 
-double exp_replay_weight(const struct exp_case *c)
+double exp_replay_weight(const struct exp_setup *s, const struct exp_case *c)
 {
-    return 0.65 * conv_macs(&c->layer->problem);
+    return (s->classifies_misses ? 3.2 : 0.65) * conv_macs(&c->layer->problem);
 }
 
 static void begin(const struct replay_all *all, const struct exp_case *c)
@@ -67,7 +128,7 @@ static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp
 {
     struct replay_all *all = ctx;
     struct exp_case *c = &all->e->cases[index];
-    struct sim_hierarchy *h;
+    struct simulations s;
     int err;
 
     (void)thread;
@@ -75,15 +136,13 @@ static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp
     if (c->simulated.why_not || c->same_as != index)
         return 0;
     begin(all, c);
-    err = sim_hierarchy_new(&h, &all->e->setup->machine);
-    if (err)
-        return err;
-    if (all->cache == EXP_WARM)
-        err = replay_through(c, h, NULL, pool);
+    err = simulations_new(&s, all->e->setup);
+    if (!err && all->cache == EXP_WARM)
+        err = replay_through(c, &s, NULL, pool);
     if (!err)
-        err = replay_through(c, h, NULL, pool);
-    sim_hierarchy_free(h);
-    exp_progress_step(all->progress, exp_replay_weight(c));
+        err = replay_through(c, &s, NULL, pool);
+    simulations_free(&s);
+    exp_progress_step(all->progress, exp_replay_weight(all->e->setup, c));
     return err;
 }
 
@@ -123,8 +182,8 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
     struct exp_experiment *e = all->e;
     const struct exp_case *previous = NULL;
     uint64_t output = 0;
-    struct sim_hierarchy *h;
-    int err = sim_hierarchy_new(&h, &e->setup->machine);
+    struct simulations s;
+    int err = simulations_new(&s, e->setup);
 
     (void)thread;
     for (size_t l = 0; l < e->model->n_layers && !err; l++) {
@@ -135,12 +194,12 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
         if (c->simulated.why_not)
             continue;
         begin(all, c);
-        err = replay_through(c, h, &bind, pool);
-        exp_progress_step(all->progress, exp_replay_weight(c));
+        err = replay_through(c, &s, &bind, pool);
+        exp_progress_step(all->progress, exp_replay_weight(e->setup, c));
         previous = c;
         output = bind.addr[CONV_OUTPUT];
     }
-    sim_hierarchy_free(h);
+    simulations_free(&s);
     return err;
 }
 
@@ -153,7 +212,9 @@ int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigne
 
     if (err)
         return exp_fail(why, why_bytes, err,
-                        err == -EINTR ? "interrupted while replaying" : "out of memory while replaying");
+                        err == -EINTR     ? "interrupted while replaying"
+                        : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
+                                          : "out of memory while replaying");
     if (cache != EXP_NETWORK)
         copy_identical(e);
     return 0;

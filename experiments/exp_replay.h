@@ -11,12 +11,17 @@
  * Replays every case that can be replayed, on n_threads threads. Cold and warm: each layer by itself, identical ones
  * once; warm counts only the second of two runs. Network: the layers of an algorithm one after the other through the
  * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the
- * same buffers for packed and lowered data. Returns 0; -EINTR if interrupted; -ENOMEM with one line in why.
+ * same buffers for packed and lowered data.
+ *
+ * If the setup classifies misses, streams go through setup->classified. If the machine itself is a plain one,
+ * they go through that, too: two engines of the simulator, which must agree in every other count.
+ *
+ * Returns 0, or with one line in why: -EINTR if interrupted; -ENOMEM; -EBADMSG if the engines do not agree.
  */
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);
 
 /* The work of replaying a case, in the unit of exp_verify_weight, for progress estimates. */
-double exp_replay_weight(const struct exp_case *c);
+double exp_replay_weight(const struct exp_setup *s, const struct exp_case *c);
 
 #endif

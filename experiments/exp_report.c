@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "experiments/exp_columns.h"
 #include "experiments/exp_csv.h"
 #include "experiments/exp_error.h"
+#include "experiments/exp_classes.h"
 #include "experiments/exp_published.h"
+#include "experiments/exp_report_file.h"
 #include "experiments/exp_totals.h"
 
 static const struct exp_csv_column model_columns[] = {
@@ -40,8 +41,8 @@ static const struct exp_csv_column traffic_columns[] = {
     { "write_misses", "lines", "of those, not present", "replay" },
     { "load_misses", "loads", "load instructions not served here or further in", "replay" },
     { "write_backs", "lines", "dirty lines sent outwards", "replay" },
-    { "compulsory_misses", "lines", "of all misses, first touches; empty without classify = 3c in the machine file",
-      "replay" },
+    { "compulsory_misses", "lines",
+      "of all misses, first touches; empty with CLASSES=machine, unless its file says classify = 3c", "replay" },
     { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
     { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
     { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
@@ -70,58 +71,6 @@ const char *exp_report_arch(const struct sim_machine *m)
 #endif
 }
 
-static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
-{
-    const struct exp_setup *s = r->e->setup;
-    time_t now = time(NULL);
-    struct tm utc;
-    char date[32] = "unknown";
-
-    if (gmtime_r(&now, &utc))
-        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    exp_csv_header(csv, "experiment", "%s on %s", r->e->model->name, s->machine.name);
-    exp_csv_header(csv, "one row", "%s", row);
-    exp_csv_header(csv, "date", "%s", date);
-    exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
-    exp_csv_header(csv, "compiler", "%s", __VERSION__);
-    exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
-    exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
-    exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
-    exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
-    exp_csv_header(csv, "repetitions", "%u", r->n_reps);
-    exp_csv_header(csv, "host", "host.txt beside this file");
-}
-
-struct file {
-    struct exp_csv *csv;
-    char *path;
-};
-
-static int open_file(struct file *f, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
-                     const struct exp_csv_column *column, size_t n_columns, const char *row, char *why,
-                     size_t why_bytes)
-{
-    int err;
-
-    f->path = exp_outdir_file(dir, name);
-    if (!f->path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_csv_open(&f->csv, f->path, column, n_columns, why, why_bytes);
-    if (err)
-        free(f->path);
-    else
-        write_header(f->csv, r, row);
-    return err;
-}
-
-static int close_file(struct file *f, char *why, size_t why_bytes)
-{
-    int err = exp_csv_close(f->csv, why, why_bytes);
-
-    free(f->path);
-    return err;
-}
-
 /* ---- layers.csv ---- */
 
 static struct exp_row row_of(const struct exp_report *r, const struct exp_case *c)
@@ -145,12 +94,12 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
     size_t n;
     const struct exp_layer_column *column = exp_layer_columns(&n);
     struct exp_csv_column plain[96];
-    struct file f;
+    struct exp_report_file f;
     int err;
 
     for (size_t i = 0; i < n; i++)
         plain[i] = column[i].column;
-    err = open_file(&f, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
+    err = exp_report_open(&f, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
     if (err)
         return err;
     for (size_t i = 0; i < r->e->n_cases; i++) {
@@ -160,7 +109,7 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
             column[k].put(f.csv, column[k].column.name, &row, column[k].arg);
         exp_csv_end_row(f.csv);
     }
-    return close_file(&f, why, why_bytes);
+    return exp_report_close(&f, why, why_bytes);
 }
 
 /* ---- model.csv ---- */
@@ -215,9 +164,9 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
     const struct exp_total *base = exp_total_find(total, n, "base");
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);
-    struct file f;
-    int err = open_file(&f, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers", why,
-                        why_bytes);
+    struct exp_report_file f;
+    int err = exp_report_open(&f, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers",
+                              why, why_bytes);
 
     if (err)
         return err;
@@ -234,7 +183,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
             exp_csv_empty(f.csv, "paper_conv_speedup");
         exp_csv_end_row(f.csv);
     }
-    return close_file(&f, why, why_bytes);
+    return exp_report_close(&f, why, why_bytes);
 }
 
 /* ---- traffic.csv ---- */
@@ -300,28 +249,28 @@ static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const str
 
 static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct file f;
-    int err = open_file(&f, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
-                        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out",
-                        why, why_bytes);
+    struct exp_report_file f;
+    int err = exp_report_open(
+        &f, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
+        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why, why_bytes);
 
     if (err)
         return err;
     for (size_t i = 0; i < r->e->n_cases; i++) {
         for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
             for (size_t p = 0; p < CONV_N_PHASES; p++)
-                put_traffic(f.csv, &r->e->cases[i], &r->e->setup->machine, t, p);
+                put_traffic(f.csv, &r->e->cases[i], &r->e->setup->classified, t, p);
     }
-    return close_file(&f, why, why_bytes);
+    return exp_report_close(&f, why, why_bytes);
 }
 
 /* ---- samples.csv ---- */
 
 static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct file f;
-    int err =
-        open_file(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why, why_bytes);
+    struct exp_report_file f;
+    int err = exp_report_open(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why,
+                              why_bytes);
 
     if (err)
         return err;
@@ -337,16 +286,13 @@ static int write_samples(const struct exp_report *r, const struct exp_outdir *di
             exp_csv_end_row(f.csv);
         }
     }
-    return close_file(&f, why, why_bytes);
+    return exp_report_close(&f, why, why_bytes);
 }
 
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, char *, size_t) = {
-        write_layers,
-        write_model,
-        write_traffic,
-        write_samples,
+        write_layers, write_model, write_traffic, exp_classes_write, write_samples,
     };
     int err = 0;
 
@@ -369,11 +315,13 @@ static void document(FILE *out, const char *file, const struct exp_csv_column *c
 
 void exp_report_document(FILE *out)
 {
-    size_t n;
+    size_t n, n_classes;
     const struct exp_layer_column *layers = exp_layer_columns(&n);
+    const struct exp_csv_column *classes = exp_classes_columns(&n_classes);
 
     document(out, "layers.csv", &layers->column, n, sizeof *layers);
     document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
     document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
+    document(out, "classes.csv", classes, n_classes, sizeof *classes);
     document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
 }

@@ -22,6 +22,7 @@ struct exp_report {
  *   layers.csv   one row per layer and algorithm
  *   model.csv    one row per algorithm, and one for SConv in the schedules that CSA chose
  *   traffic.csv  one row per layer, algorithm, level, tensor and phase that saw any traffic
+ *   classes.csv  one row per layer (and one for the model), algorithm, level and tensor with misses, by their class
  *   samples.csv  one row per timed repetition
  * Returns 0, or -errno with one line in why.
  */

@@ -58,9 +58,9 @@ static void add_simulated(struct exp_total *t, const struct exp_case *c)
         t->simulated_misses[l] += exp_load_misses(&c->simulated.stats, &sum, l);
 }
 
-static bool belongs(const struct exp_case *c, const char *algo)
+bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
 {
-    return strcmp(algo, "sconv") ? !strcmp(c->algo->name, algo) : c->is_chosen;
+    return strcmp(t->algo, "sconv") ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
 }
 
 /* Returns how many layers the total covers. */
@@ -70,7 +70,7 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
 
     *t = (struct exp_total){ .algo = algo };
     for (size_t i = 0; i < e->n_cases; i++) {
-        if (!belongs(&e->cases[i], algo))
+        if (!exp_total_covers(t, &e->cases[i]))
             continue;
         add_time(t, &e->cases[i]);
         add_counts(t, &e->cases[i], why_no_counts);

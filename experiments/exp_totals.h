@@ -30,6 +30,9 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
  */
 size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total);
 
+/* Whether a case is one of those that a total sums up. */
+bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
+
 /* The total of that name, or NULL. */
 const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo);
 

@@ -76,6 +76,7 @@ static int prepare(struct session *s)
     if (!err)
         err = find_machine(s);
     s->setup.packs_filters = o->packs_filters != 0;
+    s->setup.classifies_misses = o->classes == 0;
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
     if (!err)
@@ -99,7 +100,7 @@ static double total_weight(const struct session *s)
         bool is_first = i % s->experiment.n_algos == 0;
 
         if ((c->same_as == i || s->options.cache == EXP_NETWORK) && !c->algo->why_not_replay(&s->setup))
-            sum += exp_replay_weight(c);
+            sum += exp_replay_weight(&s->setup, c);
         if (s->options.timing)
             sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
@@ -247,15 +248,17 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
 {
     char *titles_path = exp_format("%s/titles.txt", from);
     char *layers = exp_format("%s/layers.csv", from), *totals = exp_format("%s/model.csv", from);
+    char *classes = exp_format("%s/classes.csv", from);
     struct titles t;
-    int err = titles_path && layers && totals ? read_titles(titles_path, &t, why, why_bytes)
-                                              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = titles_path && layers && totals && classes ? read_titles(titles_path, &t, why, why_bytes)
+                                                         : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err) {
         const struct exp_figures f = {
             .experiments_dir = EXPERIMENTS_DIR,
             .layers_csv = layers,
             .totals_csv = totals,
+            .classes_csv = classes,
             .out_dir = from,
             .machine = t.machine,
             .simulator = t.simulator,
@@ -270,6 +273,7 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
     free(titles_path);
     free(layers);
     free(totals);
+    free(classes);
     return err;
 }
 
@@ -300,7 +304,7 @@ static int write_tables(struct session *s)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "layers.csv",  "model.csv",   "traffic.csv",
+    static const char *const files[] = { "layers.csv",  "model.csv",   "traffic.csv", "classes.csv",
                                          "samples.csv", "machine.cfg", "host.txt" };
 
     printf("tables\n");

@@ -87,6 +87,7 @@ struct full {
     struct buffer buffer[SIM_MAX_COMBINING_BUFFERS]; /* the oldest first */
     size_t n_buffers;
     unsigned unit_shift;
+    bool merges_loads, merges_stores; /* see merges() */
     struct sim_stats stats;
 };
 
@@ -268,8 +269,8 @@ static void put(struct full *e, size_t k, uint64_t line, struct place *p, const 
 }
 
 /* Shows a request to the level's shadow; counts the class of a miss. */
-static void classify(struct full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
-                     const struct request *r)
+static inline void classify(struct full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
+                            const struct request *r)
 {
     struct sim_level_counts *c = &r->cell->level[k];
     int found;
@@ -726,6 +727,57 @@ static void count_accesses(struct full *e, const struct sim_run *r)
     }
 }
 
+/* How many of a run's next accesses, of which `left` are to come, lie within the first level's line at addr. */
+static inline uint32_t accesses_within_line(const struct full *e, const struct sim_run *r, uint64_t addr, uint32_t left)
+{
+    int64_t line_bytes = e->level[0].line_bytes;
+    int64_t offset = (int64_t)(addr & (uint64_t)(line_bytes - 1)), stride = r->stride_bytes;
+    int64_t room = line_bytes - (int64_t)r->access_bytes - offset; /* behind the access */
+    int64_t n;
+
+    if (room < 0)
+        return 0;
+    if (!stride)
+        return left;
+    if (stride >= line_bytes || stride <= -line_bytes)
+        return 1;
+    n = (stride > 0 ? room / stride : offset / -stride) + 1;
+    return n < left ? (uint32_t)n : left;
+}
+
+/* Makes n accesses of a run that lie within one line: until one hits one by one, then by counting (see merges()). */
+static inline void access_within_line(struct full *e, const struct sim_run *run, unsigned kind, uint64_t addr,
+                                      uint32_t n, struct request *r)
+{
+    struct sim_level_counts *c = &r->cell->level[0];
+
+    for (; n; n--, addr += (uint64_t)run->stride_bytes) {
+        uint64_t write_misses = c->write_misses;
+
+        r->source = 0;
+        access_line(e, kind, addr & ADDRESS_MASK, run->access_bytes, r);
+        for (size_t k = 0; kind == SIM_LOAD && k < r->source; k++)
+            c[k].load_misses++;
+        if (!r->source && c->write_misses == write_misses)
+            break;
+    }
+    *(kind == SIM_LOAD ? &c->reads : &c->writes) += n ? n - 1 : 0;
+}
+
+static void walk_merging(struct full *e, const struct sim_run *r, unsigned kind, uint64_t addr)
+{
+    struct request request = request_of(e, r->tag, r->phase);
+
+    for (uint32_t left = r->count, n; left; left -= n, addr += n * (uint64_t)r->stride_bytes) {
+        n = accesses_within_line(e, r, addr, left);
+        if (n)
+            access_within_line(e, r, kind, addr, n, &request);
+        else
+            access_one(e, r, kind, addr, false);
+        n += !n;
+    }
+}
+
 /* One repetition of one run. */
 static void walk(struct full *e, const struct sim_run *r, uint64_t addr)
 {
@@ -737,6 +789,10 @@ static void walk(struct full *e, const struct sim_run *r, uint64_t addr)
     count_accesses(e, r);
     if (kind == SIM_PREFETCH && !e->machine.has_software_prefetch)
         return;
+    if ((kind == SIM_LOAD && e->merges_loads) || (kind == SIM_STORE && e->merges_stores)) {
+        walk_merging(e, r, kind, addr);
+        return;
+    }
     for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
         access_one(e, r, kind, addr, has_extras);
 }
@@ -912,6 +968,18 @@ static void release(struct sim_hierarchy *h)
     free(e);
 }
 
+/*
+ * Whether accesses to a line that the access before has hit in the first level need only be counted: they hit as well
+ * and leave everything as it is. That takes a policy to which a second hit says nothing new, and nobody who watches.
+ */
+static bool merges(const struct sim_machine *m)
+{
+    const struct sim_level *first = &m->level[0];
+
+    return !m->n_tlbs && !m->combining_buffers && !first->prefetch[0].kind &&
+           sim_replacement_find(first->policy)->hit_settles;
+}
+
 static int init(struct full *e, const struct sim_machine *m)
 {
     int err = 0;
@@ -920,6 +988,8 @@ static int init(struct full *e, const struct sim_machine *m)
     e->base.sink.accept = accept;
     e->stats.n_levels = e->n_levels = m->n_levels;
     e->page_shift = log2_of(sim_machine_page_bytes(m));
+    e->merges_loads = merges(m);
+    e->merges_stores = e->merges_loads && !m->level[0].is_write_through;
     for (size_t k = 0; !err && k < m->n_levels; k++) {
         err = init_level(&e->level[k], &e->machine.level[k]);
         e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/report.h"
+#include "sim/report_estimate.h"
 
 enum { MAX_PLACES = 1 + SIM_MAX_LEVELS + SIM_MAX_TLBS + 1 };
 
@@ -254,6 +255,7 @@ static void print_block(const struct sim_report *r, const struct sim_cell *cell,
             print_heading(r, places[i].kind, out);
         print_row(r, &places[i], cell, out);
     }
+    sim_report_estimate_table(r->machine, cell, out);
 }
 
 static void print_cell_table(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
@@ -277,6 +279,17 @@ static void print_table(const struct sim_report *r, FILE *out)
 
 /* ---- CSV ---- */
 
+static void print_csv_estimate(const struct sim_machine *m, const struct sim_cell *cell, const struct place *p,
+                               FILE *out)
+{
+    if (p->kind == CORE)
+        sim_report_estimate_csv_core(m, cell, out);
+    else if (p->kind == TLB)
+        sim_report_estimate_csv_none(out);
+    else
+        sim_report_estimate_csv_source(m, cell, p->kind == LEVEL ? p->k : m->n_levels, out);
+}
+
 static void print_csv_rows(const struct sim_report *r, const char *key, const struct sim_cell *cell, FILE *out)
 {
     struct place places[MAX_PLACES];
@@ -292,6 +305,7 @@ static void print_csv_rows(const struct sim_report *r, const char *key, const st
             else
                 fputc(',', out);
         }
+        print_csv_estimate(r->machine, cell, &places[i], out);
         fputc('\n', out);
     }
 }
@@ -314,6 +328,7 @@ static void print_csv(const struct sim_report *r, FILE *out)
     fputs("tag,phase,place", out);
     for (size_t c = 0; c < N_COUNTERS; c++)
         fprintf(out, ",%s", counters[c].name);
+    sim_report_estimate_csv_names(out);
     fputc('\n', out);
     if (r->by_tag)
         for_cells(r, out, print_cell_csv);
@@ -384,6 +399,7 @@ static void print_json_counts(const struct sim_report *r, const struct sim_cell 
         }
         fputs(" }", out);
     }
+    sim_report_estimate_json(r->machine, cell, out);
 }
 
 static void print_cell_json(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,

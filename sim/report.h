@@ -8,6 +8,9 @@
  *   JSON   one object: machine, trace, total, or with by_tag an array of cells, the last of
  *          which is the sum
  *
+ * Where the machine states latencies, what estimate.h makes of the counts comes along: how many loads each level and
+ * the memory served, and the cycles that this would cost (in CSV: empty for TLBs; sconv_eq6_cycles in the row "core").
+ *
  * What the machine does not count (3C classes of an unclassified level, a core's write-backs) is left out of the table
  * and of JSON and is an empty field in CSV: never a 0.
  */

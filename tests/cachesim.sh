@@ -114,6 +114,19 @@ metamorphic() {
     check "the miss-ratio curve at 8 lines is $once, the cache misses $twice" [ "$once" = "$twice" ]
 }
 
+estimate() {
+    sed 's/^latency_cycles.*/&\nbandwidth_bytes_per_cycle = 8/; s/^memory_latency.*/&\nmemory_bandwidth_bytes_per_cycle = 2/' \
+        sim/machines/toy.cfg >"$work/moves.cfg"
+    "$cachesim" --machine "$work/moves.cfg" tests/golden/mix.din >"$work/out"
+    # 95 lines of 64 bytes come from memory at 2 bytes per cycle; 251 + 138 move between L1 and L2 at 8: the slowest
+    check "a bandwidth makes transfers" grep -qE '^memory +45 +4500 +3040$' "$work/out"
+    check "the slowest transfer is named" grep -qx 'slowest_transfer_cycles 3112' "$work/out"
+    "$cachesim" --l1 512,2,32 --output csv tests/golden/mix.din >"$work/out"
+    check "no latencies, no estimate" [ "$(grep -c ',,,,$' "$work/out")" -eq 3 ]
+    "$cachesim" --l1 512,2,32 tests/golden/mix.din >"$work/out"
+    check "nor in the table" [ "$(grep -c estimate "$work/out")" -eq 0 ]
+}
+
 lackey() {
     if ! command -v valgrind >/dev/null; then
         skip "no valgrind: lackey traces of a real program"
@@ -235,6 +248,7 @@ installation() {
 goldens
 formats
 metamorphic
+estimate
 lackey
 bad_options
 bad_traces

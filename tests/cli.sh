@@ -58,6 +58,7 @@ options() {
     refuses "JOBS" MODEL=vgg16 JOBS=many
     refuses "TIMING" MODEL=vgg16 TIMING=2
     refuses "CACHE" MODEL=vgg16 CACHE=tepid
+    refuses "CLASSES" MODEL=vgg16 CLASSES=4c
     refuses "unknown micro-kernel 'f32_1x1'" MODEL=vgg16 UKR=f32_1x1
     refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
     refuses "unknown option 'SPEED=11'" MODEL=vgg16 SPEED=11
@@ -136,6 +137,11 @@ loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
         { print $3, $4, $(NF - column) }'
 }
 
+sum_of() { # sum_of COLUMN CSV
+    grep -v '^#' "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+        { sum += $column } END { print sum + 0 }'
+}
+
 run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
     local name=$1
     shift
@@ -149,12 +155,16 @@ run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
 results() {
     local dir=$work/one/toy/three figure
     run one REPS=2 || return
-    for figure in miss_rates_model miss_rates_layers predicted_vs_simulated speedup_layers; do
+    for figure in miss_rates_model miss_rates_layers misses_tensors misses_layers predicted_vs_simulated speedup_layers; do
         check "$figure.png is a PNG" sh -c "head -c 4 '$dir/$figure.png' | grep -q PNG"
         check "$figure.svg is an SVG" grep -q '</svg>' "$dir/$figure.svg"
     done
     check "9 rows: 3 layers, 3 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 10 ]
     check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq 19 ]
+    check "the classes of misses add up" awk -F, '!/^#/ && $1 != "layer_index" { n++; if ($7 != $8 + $9 + $10) bad++ }
+        END { exit !n || bad }' "$dir/classes.csv"
+    check "traffic.csv has as many conflict misses" [ "$(sum_of conflict_misses "$dir/traffic.csv")" -eq \
+        "$(sum_of conflict_misses <(grep -v '^0,' "$dir/classes.csv"))" ]
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws) ' "$work/one.out")" -eq 3 ]
     check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \
@@ -165,6 +175,10 @@ results() {
     check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null && test -s '$dir/speedup_layers.png'"
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
+    run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
+        [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
+    check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep sconv) \
+        <(deterministic "$work/unclassified/toy/three/layers.csv" | grep sconv)
     run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,goto REPS=1
     run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
         <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")

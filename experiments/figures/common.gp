@@ -3,7 +3,8 @@
 # Variables set by the caller:
 #   format      png or svg                     output      file to write
 #   figures     this folder                    layers      layers.csv as plain text (see exp_figures.c)
-#   totals      model.csv, likewise            machine     simulated machine, for titles
+#   totals      model.csv, likewise            classes     classes.csv, likewise; "" if there is none
+#   machine     simulated machine, for titles
 #   simulator   what simulated, for titles     host        where measured, for titles
 #   paper_*     published numbers; "" where the paper has none for this machine or model
 

@@ -1,0 +1,54 @@
+#include "experiments/exp_report_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "experiments/exp_error.h"
+
+static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
+{
+    const struct exp_setup *s = r->e->setup;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32] = "unknown";
+
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    exp_csv_header(csv, "experiment", "%s on %s", r->e->model->name, s->machine.name);
+    exp_csv_header(csv, "one row", "%s", row);
+    exp_csv_header(csv, "date", "%s", date);
+    exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
+    exp_csv_header(csv, "compiler", "%s", __VERSION__);
+    exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
+    exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
+    exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
+    exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
+    exp_csv_header(csv, "repetitions", "%u", r->n_reps);
+    exp_csv_header(csv, "host", "host.txt beside this file");
+}
+
+int exp_report_open(struct exp_report_file *f, const struct exp_report *r, const struct exp_outdir *dir,
+                    const char *name, const struct exp_csv_column *column, size_t n_columns, const char *row, char *why,
+                    size_t why_bytes)
+{
+    int err;
+
+    f->path = exp_outdir_file(dir, name);
+    if (!f->path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_csv_open(&f->csv, f->path, column, n_columns, why, why_bytes);
+    if (err)
+        free(f->path);
+    else
+        write_header(f->csv, r, row);
+    return err;
+}
+
+int exp_report_close(struct exp_report_file *f, char *why, size_t why_bytes)
+{
+    int err = exp_csv_close(f->csv, why, why_bytes);
+
+    free(f->path);
+    return err;
+}

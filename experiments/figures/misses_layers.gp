@@ -1,0 +1,82 @@
+# Misses of each level layer by layer, per thousand multiply-adds, by class: Base, and SConv with either schedule.
+load figures."/common.gp"
+
+if (classes eq "") {
+    print "no classes of misses to draw: they were not asked for"
+    exit status 77
+}
+
+algos = "base sconv_is sconv_ws"
+kinds = "compulsory capacity conflict"
+index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
+is_bar(dummy) = column("layer_index") > 0 && index_in(algos, stringcolumn("algo"))
+
+levels = ""
+stats classes using (is_bar(0) && !index_in(levels, stringcolumn("level")) ? (levels = levels." ".stringcolumn("level"), 0) : 0) nooutput
+n_levels = words(levels)
+if (n_levels == 0) {
+    print "no misses to draw"
+    exit status 77
+}
+
+eval set_layer_width
+columns = W / char_width
+text = "Simulated: ".machine.", ".simulator.". In each layer: Base, SConv IS, SConv WS. Light: compulsory misses; middle: capacity; dark: conflict \
+(a fully associative LRU cache of the same size would not have them)."
+eval wrap_text
+panel = 190; gap = 34; top = head_height
+H = top + n_levels * panel + (n_levels - 1) * gap + name_height + n_lines * line_height + 16
+eval open_output
+
+shades = "#c8c8c8 #7f7f7f #303030 #f7cf80 #e69f00 #8a5f00 #9fcbe8 #0072b2 #00344f"
+shade(a, kind) = word(shades, (a - 1) * 3 + kind)
+
+# The sum over a layer's tensors: per layer and algorithm, for the level in hand.
+n_bars = 3 * n_shown
+array Up_to_1[n_bars]; array Up_to_2[n_bars]; array Up_to_3[n_bars]
+bar_of(dummy) = (position(column("layer_index")) - 1) * 3 + index_in(algos, stringcolumn("algo"))
+per_mac(v) = column(v) / column("macs") * 1000
+add_row(b) = (Up_to_1[b] = Up_to_1[b] + per_mac("compulsory_misses"), \
+    Up_to_2[b] = Up_to_2[b] + per_mac("compulsory_misses") + per_mac("capacity_misses"), Up_to_3[b] = Up_to_3[b] + per_mac("misses"), 0)
+
+title_text = sprintf("%s: missing lines per 1000 multiply-adds, layer by layer (%s)", model, layer_text)
+eval put_head
+legend_text = "Base"; legend_point = square; legend_colour = shade(1, 2); eval put_legend
+legend_text = "SConv IS"; legend_colour = shade(2, 2); eval put_legend
+legend_text = "SConv WS"; legend_colour = shade(3, 2); eval put_legend
+legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
+legend_text = "light: compulsory, middle: capacity, dark: conflict"; legend_point = only_text; legend_colour = "#404040"; eval put_legend
+set multiplot
+set key off
+set xrange [0.4:n_shown + 0.6]
+set lmargin at screen 85.0 / W
+set rmargin at screen 1 - 15.0 / W
+set boxwidth 0.25 absolute
+set ylabel "lines / 1000 macs" offset 1, 0
+set yrange [0:*]
+do for [l = 1:n_levels] {
+    do for [b = 1:n_bars] { Up_to_1[b] = 0; Up_to_2[b] = 0; Up_to_3[b] = 0 }
+    stats classes using (is_bar(0) && stringcolumn("level") eq word(levels, l) ? add_row(bar_of(0)) : 0) nooutput
+    set tmargin at screen 1 - (top + (l - 1) * (panel + gap)) / (1.0 * H)
+    set bmargin at screen 1 - (top + (l - 1) * (panel + gap) + panel) / (1.0 * H)
+    set title word(levels, l) font ",12" offset 0, -0.6
+    unset xtics
+    if (l == 2) { eval drop_head }
+    if (l == n_levels) {
+        set xtics rotate by 90 right scale 0 font ",9"
+        set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
+    }
+    set print $bars
+    print "x\talgo\ty1\ty2\ty3"
+    do for [b = 1:n_bars] {
+        a = (b - 1) % 3 + 1
+        print sprintf("%.9g\t%d\t%.9g\t%.9g\t%.9g", (b - a) / 3 + 1 + (a - 2) * 0.27, a, Up_to_1[b], Up_to_2[b], Up_to_3[b])
+    }
+    unset print
+    plot for [a = 1:3] for [kind = 3:1:-1] $bars using "x":(column("algo") == a ? column(sprintf("y%d", kind)) : NaN) \
+             with boxes lc rgb shade(a, kind), \
+         layers using (is_chosen(bar_x(0))):(column("chosen") == 1 ? Up_to_3[bar_of(0)] : NaN) \
+             with points pt 7 ps 0.55 lc rgb "black", \
+         layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
+}
+unset multiplot

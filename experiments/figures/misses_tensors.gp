@@ -1,0 +1,85 @@
+# Misses of each level for the whole model, by tensor and by class (compulsory, capacity, conflict), for each algorithm.
+load figures."/common.gp"
+
+if (classes eq "") {
+    print "no classes of misses to draw: they were not asked for"
+    exit status 77
+}
+
+algos = "base sconv_is sconv_ws goto"
+tensors = "input im2col packed_input filter packed_filter output"
+index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
+is_model(dummy) = column("layer_index") == 0 && index_in(algos, stringcolumn("algo"))
+
+# A bar per algorithm and tensor that occurs, in the order of the lists; a gap between algorithms.
+array Seen[24]; array X[24]; array N_chosen[4]
+do for [i = 1:24] { Seen[i] = 0 }
+do for [i = 1:4] { N_chosen[i] = 0 }
+levels = ""
+bar_of(dummy) = (index_in(algos, stringcolumn("algo")) - 1) * 6 + index_in(tensors, stringcolumn("tensor"))
+stats classes using (is_model(0) ? (Seen[bar_of(0)] = 1, \
+    levels = index_in(levels, stringcolumn("level")) ? levels : levels." ".stringcolumn("level"), 0) : 0) nooutput
+stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolumn("algo"))] = \
+    N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
+x = 0; tics = ""
+do for [i = 1:24] {
+    if (i % 6 == 1 && x > 0) { x = x + 0.8 }
+    if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % 6 + 1), x) }
+}
+n_levels = words(levels)
+if (n_levels == 0) {
+    print "no misses to draw"
+    exit status 77
+}
+
+W = 1150; left = 84; gap = 62; panel = 300
+columns = W / char_width
+text = "Simulated: ".machine.", ".simulator.". Misses are line reads and writes that a level did not have. Compulsory: never asked for before; capacity: \
+a fully associative LRU cache of that size misses it, too; conflict: such a cache would not miss it."
+eval wrap_text
+tick_height = 92
+H = head_height + 20 + panel + tick_height + n_lines * line_height + 16
+eval open_output
+
+colour_compulsory = "#56b4e9"; colour_capacity = "#0072b2"; colour_conflict = "#d55e00"
+title_text = sprintf("%s: missing lines by tensor and kind of miss (%s)", model, layer_text)
+eval put_head
+legend_text = "compulsory"; legend_point = square; legend_colour = colour_compulsory; eval put_legend
+legend_text = "capacity"; legend_colour = colour_capacity; eval put_legend
+legend_text = "conflict"; legend_colour = colour_conflict; eval put_legend
+set multiplot
+set key off
+set boxwidth 0.8 absolute
+set xrange [0.2:x + 0.8]
+set yrange [0:*]
+width = (W - left - 16 - (n_levels - 1) * gap) / (1.0 * n_levels)
+label_of(a) = word("Base SConv&IS SConv&WS GotoBLAS", a)
+with_space(s) = strstrt(s, "&") ? s[1:strstrt(s, "&") - 1]." ".s[strstrt(s, "&") + 1:*] : s
+is_here(l) = is_model(0) && stringcolumn("level") eq word(levels, l)
+do for [l = 1:n_levels] {
+    set lmargin at screen (left + (l - 1) * (width + gap)) / W
+    set rmargin at screen (left + (l - 1) * (width + gap) + width) / W
+    set tmargin at screen 1 - (head_height + 20) / (1.0 * H)
+    set bmargin at screen 1 - (head_height + 20 + panel) / (1.0 * H)
+    set title word(levels, l) font ",12" offset 0, 0.4
+    set ylabel (l == 1 ? "million lines" : "") offset 1, 0
+    eval "set xtics rotate by 90 right scale 0 font ',9' (".tics.")"
+    if (l == 2) { eval drop_head }
+    if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
+    do for [a = 1:4] {
+        middle = 0; n = 0
+        do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
+        if (n) {
+            set label 10 + a with_space(label_of(a)).(N_chosen[a] ? sprintf("\nCSA's choice: %d", N_chosen[a]) : "") \
+                at first middle / n, graph 0.99 center front font ",9"
+        }
+    }
+    stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
+    set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]
+    plot classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("misses") / 1e6)\
+             with boxes lc rgb colour_conflict, \
+         classes using (is_here(l) ? X[bar_of(0)] : NaN):((column("compulsory_misses") + column("capacity_misses")) / 1e6) \
+             with boxes lc rgb colour_capacity, \
+         classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("compulsory_misses") / 1e6) with boxes lc rgb colour_compulsory
+}
+unset multiplot
