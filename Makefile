@@ -139,6 +139,7 @@ $(BUILD)/convsim.pc: Makefile
 	    'Requires.private: hwloc' 'Cflags: -I$${prefix}/include/convsim' 'Libs: -L$${prefix}/lib -lconvsim' 'Libs.private: -lm' >$@
 
 include kernels/libsconv.mk
+include tests/power10.mk
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
@@ -261,7 +262,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
 	@echo
 	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"

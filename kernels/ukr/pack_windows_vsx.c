@@ -28,14 +28,12 @@ struct live_tile {
     struct live_span span[VBP_WIN];
 };
 
-/* Bytes first .. first + 15 of two vectors, as lanes: lane l takes element l * stride + first / 4. */
-static byte_index index_of(size_t stride, size_t first)
+/* For lane l the bytes of element l * stride, stride 1 or 2, of two vectors, first bytes further on. */
+INLINE byte_index index_of(const size_t stride, size_t first)
 {
-    byte_index index = { 0 };
+    const byte_index iota = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-    for (size_t i = 0; i < PPC_BYTES; i++)
-        index[i] = (unsigned char)(first + i / sizeof(float) * stride * sizeof(float) + i % sizeof(float));
-    return index;
+    return vec_splats((unsigned char)first) + (stride == 2 ? iota + (iota & 12) : iota);
 }
 
 static lane_mask mask_of(uint32_t lanes)
