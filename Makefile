@@ -4,16 +4,28 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
 # What to build with. SAN=address,undefined builds with sanitizers, in a build folder of its own.
+# CROSS=powerpc64le-linux-gnu- builds with that cross compiler, SYSROOT=folder with the libraries in that root.
+CROSS ?=
+SYSROOT ?=
 CC ?= cc
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
-AR ?= ar
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
+endif
+ifeq ($(origin LD),default)
+LD := $(CROSS)ld
+endif
+NM := $(CROSS)nm
+OBJCOPY := $(CROSS)objcopy
 SAN ?=
 V ?= 0
 DEVELOPER ?= 0
-CROSS ?=
-TEST_WRAPPER ?=
+
+# What is built for, such as powerpc64le-linux-gnu, and its CPU family, such as ppc64le.
+TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
+ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell uname -m)))
 
 comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
@@ -23,8 +35,11 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-protot
             -Wwrite-strings $(if $(filter 1,$(DEVELOPER)),-Werror)
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
+               $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(TARGET)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
+sysroot_lib = $(SYSROOT)/usr/lib/$(TARGET)
+sysroot_ldflags = -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-link,$(SYSROOT)/lib/$(TARGET)
+BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
@@ -47,8 +62,8 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
 # Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
-ARCH := $(shell uname -m)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
+ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),-mcpu=power10)
 # Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
@@ -74,7 +89,7 @@ endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
 # The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/logged_hooks.h).
-LOG_CC := gcc
+LOG_CC := $(CROSS)gcc
 logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c))
 
 $(BUILD)/logged/%.o: %.c Makefile
@@ -83,9 +98,9 @@ $(BUILD)/logged/%.o: %.c Makefile
 	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(call ukr_flags,$<))) -fsanitize=thread -MMD -MP -c -o $@ $<
 
 $(BUILD)/logged.o: $(logged_objects)
-	$(Q)ld -r -o $@.all $^
-	$(Q)nm -g --defined-only $@.all | awk '{ print $$3 " logged_" $$3 }' > $@.names
-	$(Q)objcopy --redefine-syms=$@.names $@.all $@
+	$(Q)$(LD) -r -o $@.all $^
+	$(Q)$(NM) -g --defined-only $@.all | awk '{ print $$3 " logged_" $$3 }' > $@.names
+	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@.all $@
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
@@ -124,8 +139,9 @@ $(BUILD)/convsim.pc: Makefile
 	    'Requires.private: hwloc' 'Cflags: -I$${prefix}/include/convsim' 'Libs: -L$${prefix}/lib -lconvsim' 'Libs.private: -lm' >$@
 
 include kernels/libsconv.mk
+include tests/power10.mk
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
 # ---- what users call ----
 
@@ -246,7 +262,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
 	@echo
 	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"

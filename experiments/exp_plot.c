@@ -176,8 +176,8 @@ static int judge(const char *script, const char *partial, const struct file_kind
         return exp_fail(why, why_bytes, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
         return exp_fail(why, why_bytes, -ENODATA, "%s", *last ? last : "nothing to draw");
-    if (WEXITSTATUS(status) == 127 && !*last)
-        return exp_fail(why, why_bytes, -ENOENT, "gnuplot could not be started");
+    if (WEXITSTATUS(status) == 127 && !*last) /* where posix_spawn learns too late that exec failed */
+        return exp_fail(why, why_bytes, -ENOENT, "gnuplot is not installed (package gnuplot-nox)");
     if (WEXITSTATUS(status))
         return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
     if (!is_complete(partial, kind))

@@ -17,6 +17,8 @@ static int choose_core(void)
         return -errno;
     if (set && *set)
         return 0;
+    if (unsetenv("OPENBLAS_CORETYPE")) /* an empty name is a name to some versions */
+        return -errno;
     return best && setenv("OPENBLAS_CORETYPE", best, 1) ? -errno : 0;
 }
 

@@ -1,5 +1,9 @@
 #include "kernels/cpu.h"
 
+#if defined(__powerpc64__)
+#include <sys/auxv.h>
+#endif
+
 const char *cpu_isa_name(enum cpu_isa isa)
 {
     static const char *const names[CPU_N_ISAS] = { "portable C", "AVX2+FMA", "AVX-512", "POWER10 MMA" };
@@ -22,6 +26,14 @@ bool cpu_has(enum cpu_isa isa)
     default:
         return false;
     }
+}
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+bool cpu_has(enum cpu_isa isa)
+{
+    /* The kernel tells; an operating system that does not save the accumulators clears the bit. */
+    const unsigned long needed = PPC_FEATURE2_ARCH_3_1 | PPC_FEATURE2_MMA;
+
+    return isa == CPU_ISA_NONE || (isa == CPU_ISA_MMA && (getauxval(AT_HWCAP2) & needed) == needed);
 }
 #else
 bool cpu_has(enum cpu_isa isa)

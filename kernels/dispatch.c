@@ -13,6 +13,7 @@ static const struct conv_pack_windows *const packers[] = {
     &conv_pack_windows_ref,
     &conv_pack_windows_avx2,
     &conv_pack_windows_avx512,
+    &conv_pack_windows_vsx,
 };
 
 size_t conv_ukr_count(void)
@@ -60,7 +61,6 @@ const struct conv_pack_windows *conv_pack_windows_at(size_t i)
     return packers[i];
 }
 
-/* A POWER10 tile is replayed with the portable routine until that architecture has its own. */
 static bool suits(const struct conv_pack_windows *pack, const struct conv_problem *p, const struct conv_ukr *u)
 {
     return (pack->isa == CPU_ISA_NONE || pack->isa == u->isa) && (!pack->width || pack->width == u->n_win) &&

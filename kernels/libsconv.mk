@@ -23,7 +23,7 @@ $(BUILD)/sconv/all.a: $(sconv_objects)
 $(BUILD)/libsconv.a: $(BUILD)/sconv/all.a
 	@echo "  AR      $@"
 	$(Q)$(LD) -r -o $(BUILD)/sconv/all.o $(BUILD)/sconv/kernels/sconv.o $<
-	$(Q)objcopy --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv/all.o
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv/all.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv/all.o
 
 $(BUILD)/$(SCONV_SONAME): $(BUILD)/sconv/all.a

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cachesim as a user meets it: golden outputs, pipes, what it says to bad input, and the library that is installed with it.
 # Run from the project's folder; CACHESIM is the program (default build/cachesim), BUILD its folder. GOLDEN=update rewrites
-# the golden outputs.
+# the golden outputs. EMULATED says that CACHESIM is a program for another CPU.
 set -u
 
 BUILD=${BUILD:-build}
@@ -220,8 +220,8 @@ manual() {
 
 installation() {
     local root=$work/root header
-    if [ -n "${SAN:-}" ]; then
-        skip "built with sanitizers: the installed library"
+    if [ -n "${SAN:-}${EMULATED:-}" ]; then
+        skip "${EMULATED:-built with sanitizers}: the installed library"
         return
     fi
     check "make install" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x install

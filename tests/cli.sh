@@ -133,7 +133,7 @@ deterministic() {
 }
 
 loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
-    grep -v '^#' "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "simulated_loads") column = NF - i; next }
+    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "simulated_loads") column = NF - i; next }
         { print $3, $4, $(NF - column) }'
 }
 

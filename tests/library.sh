@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library as it is installed: example and pkg-config, static and shared; nothing but sconv_* exported; the man page.
-# Run from the project's folder; MAKE_ARGS is handed to make (BUILD=..., CC=...).
+# Run from the project's folder; MAKE_ARGS is handed to make (BUILD=..., CC=...). For another CPU: CC and NM are its tools,
+# LINK_FLAGS lead to its libraries, RUN runs its programs, and UKR is the micro-kernel that has to be chosen there.
 set -u
 
 work=$(mktemp -d)
@@ -25,17 +26,19 @@ install_to() { ${MAKE:-make} --no-print-directory ${MAKE_ARGS-} install-sconv "P
 # The C library's own names are the only ones that a library may define beside ours.
 exports_only_ours() { # exports_only_ours NM-OPTION FILE
     local names
-    names=$(nm "$1" --defined-only "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }')
+    names=$(${NM:-nm} "$1" --defined-only "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }')
     [ -n "$names" ] && ! grep -v '^sconv_' <<<"$names"
 }
 
 compile() { # compile OUTPUT FLAGS...
     local out=$1
     shift
-    ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror kernels/sconv_example.c -o "$out" "$@"
+    # shellcheck disable=SC2086  # flags are words
+    ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror kernels/sconv_example.c -o "$out" "$@" ${LINK_FLAGS-}
 }
 
-runs() { "$@" | grep -q '^schedule=[iw]s ukr=f32_.* threads=2 .* relu'; }
+# shellcheck disable=SC2086  # the runner and its arguments are words
+runs() { LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$@" | grep -q "^schedule=[iw]s ukr=${UKR:-f32_}.* threads=2 .* relu"; }
 
 check "make install-sconv" install_to
 export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
@@ -51,11 +54,11 @@ fi
 check "the example compiles, shared" compile "$work/shared" $cflags $libs
 # shellcheck disable=SC2086
 check "the example compiles, static" compile "$work/static" $cflags $static
-check "the example runs, shared" runs env LD_LIBRARY_PATH="$work/usr/lib" "$work/shared"
+check "the example runs, shared" runs "$work/shared"
 check "the example runs, static" runs "$work/static"
 check "the shared library exports sconv_* alone" exports_only_ours -D "$work/usr/lib/libsconv.so"
 check "the static library defines sconv_* alone" exports_only_ours -g "$work/usr/lib/libsconv.a"
-check "the library does not print" [ -z "$(nm -D --undefined-only "$work/usr/lib/libsconv.so" | grep -wE 'printf|puts|fprintf|stderr|stdout|exit|abort')" ]
+check "the library does not print" [ -z "$(${NM:-nm} -D --undefined-only "$work/usr/lib/libsconv.so" | grep -wE 'printf|puts|fprintf|stderr|stdout|exit|abort')" ]
 check "the header serves older C" bash -c "echo '#include <sconv.h>' | ${CC:-gcc} $cflags -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c -std=c99 -"
 check "the man page is there" test -s "$work/usr/share/man/man3/sconv.3"
 if command -v groff >/dev/null; then

@@ -1,4 +1,4 @@
-/* Runs the suites: tests [--suite NAME] [--seed N] [--repeat N] [--list]. */
+/* Runs the suites: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--list]. */
 #include <CUnit/Basic.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -46,13 +46,15 @@ static const size_t n_suites = sizeof suites / sizeof suites[0];
 
 static struct {
     uint64_t seed;
-    unsigned repeat;
+    unsigned repeat, part;
     unsigned n_skipped;
-} run = { .seed = 1, .repeat = 1 };
+} run = { .seed = 1, .repeat = 1, .part = 1 };
 
 unsigned test_rounds(unsigned usual)
 {
-    return usual * run.repeat;
+    unsigned rounds = usual * run.repeat / run.part;
+
+    return rounds ? rounds : 1;
 }
 
 void test_skip(const char *why, ...)
@@ -101,7 +103,9 @@ static int register_suite(const struct test_suite *s)
 
 static int usage(const char *why, const char *what)
 {
-    fprintf(stderr, "tests: %s '%s'\nusage: tests [--suite NAME] [--seed N] [--repeat N] [--list]\n", why, what);
+    fprintf(stderr,
+            "tests: %s '%s'\nusage: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--list]\n",
+            why, what);
     return 2;
 }
 
@@ -122,15 +126,15 @@ static int list_suites(void)
     return 0;
 }
 
-static int finish(const char *suite)
+static int finish(const char *program, const char *suite)
 {
     unsigned n_run = CU_get_number_of_tests_run();
     unsigned n_failed = CU_get_number_of_tests_failed();
 
     printf("%u passed, %u failed, %u skipped\n", n_run - n_failed - run.n_skipped, n_failed, run.n_skipped);
     if (n_failed)
-        printf("repeat with: build/tests --seed %" PRIu64 " --repeat %u%s%s\n", run.seed, run.repeat,
-               suite ? " --suite " : "", suite ? suite : "");
+        printf("repeat with: %s --seed %" PRIu64 " --%s %u%s%s\n", program, run.seed, run.part > 1 ? "part" : "repeat",
+               run.part > 1 ? run.part : run.repeat, suite ? " --suite " : "", suite ? suite : "");
     if (!n_run)
         fprintf(stderr, "tests: no test ran\n");
     CU_cleanup_registry();
@@ -139,8 +143,8 @@ static int finish(const char *suite)
 
 int main(int argc, char **argv)
 {
-    const char *only = NULL;
-    uint64_t repeat = 1;
+    const char *only = NULL, *except = "";
+    uint64_t repeat = 1, part = 1;
 
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--list"))
@@ -149,25 +153,30 @@ int main(int argc, char **argv)
             return usage("unknown option, or one without its value:", argv[i]);
         if (!strcmp(argv[i], "--suite"))
             only = argv[++i];
+        else if (!strcmp(argv[i], "--except"))
+            except = argv[++i];
         else if (!strcmp(argv[i], "--seed") && !parse_number(argv[i + 1], &run.seed))
             i++;
         else if (!strcmp(argv[i], "--repeat") && !parse_number(argv[i + 1], &repeat) && repeat && repeat < 1u << 20)
+            i++;
+        else if (!strcmp(argv[i], "--part") && !parse_number(argv[i + 1], &part) && part && part < 1u << 20)
             i++;
         else
             return usage("unknown option or bad value:", argv[i]);
     }
     run.repeat = (unsigned)repeat;
+    run.part = (unsigned)part;
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %" PRIu64 "\n", run.seed);
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     for (size_t i = 0; i < n_suites; i++) {
-        if ((!only || !strcmp(only, suites[i]->name)) && register_suite(suites[i])) {
+        if ((!only || !strcmp(only, suites[i]->name)) && strcmp(except, suites[i]->name) && register_suite(suites[i])) {
             fprintf(stderr, "tests: cannot register suite '%s': %s\n", suites[i]->name, CU_get_error_msg());
             return 1;
         }
     }
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
-    return finish(only);
+    return finish(argv[0], only);
 }

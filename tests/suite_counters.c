@@ -493,13 +493,33 @@ static unsigned check_folder(const struct uarch *u)
     return n;
 }
 
+/* libpfm4 holds x86's events in its x86 build only; POWER10's are written as codes and the kernel's are everywhere. */
+static bool can_be_encoded(const struct uarch *u)
+{
+#if defined(__x86_64__)
+    (void)u;
+    return true;
+#else
+    return u->type != RAW_EVENT || u->binds_counters;
+#endif
+}
+
 static void test_shipped_groups(void)
 {
-    for (size_t i = 0; i < COUNT(uarchs); i++) {
-        unsigned n = check_folder(&uarchs[i]);
+    unsigned n_skipped = 0;
 
+    for (size_t i = 0; i < COUNT(uarchs); i++) {
+        unsigned n;
+
+        if (!can_be_encoded(&uarchs[i])) {
+            n_skipped++;
+            continue;
+        }
+        n = check_folder(&uarchs[i]);
         test_check(n >= 2, "%s: %u group files", uarchs[i].name, n);
     }
+    if (n_skipped)
+        test_skip("the %u folders of x86 CPUs: libpfm4 knows their events on x86 only", n_skipped);
 }
 
 static void test_folders_are_known(void)

@@ -17,9 +17,11 @@
 extern const struct conv_ukr logged_conv_ukr_ref[3];
 extern const struct conv_ukr logged_conv_ukr_avx2[1];
 extern const struct conv_ukr logged_conv_ukr_avx512[1];
+extern const struct conv_ukr logged_conv_ukr_mma[1];
 extern const struct conv_pack_windows logged_conv_pack_windows_ref;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
+extern const struct conv_pack_windows logged_conv_pack_windows_vsx;
 void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
 void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
 void logged_conv_im2col(const struct conv_im2col_args *a);
@@ -122,8 +124,8 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 
 static void micro_kernels_touch_what_they_emit(void)
 {
-    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0], &logged_conv_ukr_ref[1], &logged_conv_ukr_ref[2],
-                                      &logged_conv_ukr_avx2[0], &logged_conv_ukr_avx512[0] };
+    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],  &logged_conv_ukr_ref[1],    &logged_conv_ukr_ref[2],
+                                      &logged_conv_ukr_avx2[0], &logged_conv_ukr_avx512[0], &logged_conv_ukr_mma[0] };
 
     for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
         if (!conv_ukr_runs(ukrs[i]))
@@ -178,7 +180,7 @@ static void check_windows(const struct conv_pack_windows *pack, const struct con
 static void window_packing_touches_what_it_emits(void)
 {
     const struct conv_pack_windows *packs[] = { &logged_conv_pack_windows_ref, &logged_conv_pack_windows_avx2,
-                                                &logged_conv_pack_windows_avx512 };
+                                                &logged_conv_pack_windows_avx512, &logged_conv_pack_windows_vsx };
 
     for (unsigned round = 0; round < test_rounds(150); round++) {
         struct conv_problem p = kcheck_random_problem();

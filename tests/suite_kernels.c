@@ -111,6 +111,28 @@ static void base_equals_naive(void)
     /* OpenBLAS keeps threads and buffers; unloading it buys nothing. */
 }
 
+/* OpenBLAS's choice on a CPU newer than itself would be a straw man. */
+static void openblas_runs_the_core_for_this_cpu(void)
+{
+    const char *want = cpu_has(CPU_ISA_MMA) ? "POWER10" : conv_gemm_core_for_host();
+    const char *set = getenv("OPENBLAS_CORETYPE");
+    struct conv_blas blas;
+    char why[256];
+
+    if (!want) {
+        test_skip("no core is known to be the best for this CPU");
+        return;
+    }
+    if (conv_blas_load(&blas, why, sizeof why)) {
+        test_skip("%s", why);
+        return;
+    }
+    if (set && strcmp(set, want))
+        test_skip("OPENBLAS_CORETYPE asks for %s", set);
+    else
+        test_check(!strcmp(blas.core, want), "OpenBLAS runs core %s, not %s", blas.core, want);
+}
+
 /* Each packing routine that suits a shape writes the same panel as the definition. */
 static void packed_windows_follow_the_definition(void)
 {
@@ -198,6 +220,7 @@ static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
     { "im2col + our gemm with every micro-kernel equals the naive convolution", gemm_equals_naive },
     { "im2col + OpenBLAS equals the naive convolution", base_equals_naive },
+    { "OpenBLAS runs the core that suits this CPU", openblas_runs_the_core_for_this_cpu },
     { "packed windows follow the definition and stay inside the panel", packed_windows_follow_the_definition },
     { "micro-kernels equal the definition and stay inside their tile", micro_kernels_stay_inside_their_tile },
     { "kernels that are wrong on purpose are caught", wrong_kernels_are_caught },

@@ -1,10 +1,144 @@
 /*
  * The paper's POWER10 tile: 16 windows and 8 filters in the eight 4x4 accumulators of the matrix engine. A step loads
- * four vectors of windows and two of filters. Replay only: the instructions themselves belong to the POWER10 build.
+ * four vectors of windows and two of filters and takes eight outer products; row f of an accumulator holds filter f's
+ * four windows, so that the tile leaves as it is stored. Tiles of fewer windows or filters have instances of their own,
+ * which take as many outer products as hold anything.
  */
 #include "kernels/ukr/ukr_table.h"
 
-/* Filters are read in vectors of four; a narrower edge panel is padded to whole vectors only in registers. */
+enum { N_WIN = 16, N_F = 8, LANES = 4 };
+
+#if defined(__MMA__)
+#include "kernels/ukr/ppc_load.h"
+
+enum { WIN_VECTORS = N_WIN / LANES, F_VECTORS = N_F / LANES };
+
+typedef __vector unsigned char mma_operand;
+
+struct accumulators {
+    __vector_quad at[F_VECTORS][WIN_VECTORS];
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* A row of an accumulator meets the output: the whole vector, or its first bytes. */
+INLINE void put(float *out, ppc_vector row, size_t bytes, bool accumulate)
+{
+    if (bytes == PPC_BYTES)
+        ppc_store(out, accumulate ? ppc_load(out) + row : row);
+    else
+        ppc_store_part(out, accumulate ? ppc_load_part(out, bytes) + row : row, bytes);
+}
+
+/* One step: at[f][w] += the outer product of filter vector f and window vector w. */
+INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const bool partial,
+                 size_t rest_bytes, struct accumulators *acc)
+{
+    ppc_vector window[WIN_VECTORS], weight[F_VECTORS];
+
+#pragma GCC unroll 4
+    for (size_t w = 0; w < n_w; w++)
+        window[w] = ppc_load(in + w * LANES);
+#pragma GCC unroll 2
+    for (size_t f = 0; f < n_f; f++)
+        weight[f] =
+            f + 1 == n_f && partial ? ppc_load_part(filter + f * LANES, rest_bytes) : ppc_load(filter + f * LANES);
+#pragma GCC unroll 2
+    for (size_t f = 0; f < n_f; f++) {
+#pragma GCC unroll 4
+        for (size_t w = 0; w < n_w; w++)
+            __builtin_mma_xvf32gerpp(&acc->at[f][w], (mma_operand)weight[f], (mma_operand)window[w]);
+    }
+}
+
+/* Stores the rows of one filter vector. */
+INLINE void put_filters(const struct conv_ukr_args *a, size_t f_vector, const size_t n_w, const bool accumulate,
+                        struct accumulators *acc)
+{
+    size_t n = a->n_f - f_vector * LANES, ld_out = a->ld_out;
+    size_t last_bytes = (a->n_win - (n_w - 1) * LANES) * sizeof(float);
+    float *out = conv_out_ptr(a->out) + f_vector * LANES * ld_out;
+    ppc_vector row[WIN_VECTORS][LANES];
+
+#pragma GCC unroll 4
+    for (size_t w = 0; w < n_w; w++)
+        __builtin_mma_disassemble_acc(row[w], &acc->at[f_vector][w]);
+#pragma GCC unroll 4
+    for (size_t f = 0; f < LANES; f++, out += ld_out) {
+        if (f == n)
+            return;
+#pragma GCC unroll 4
+        for (size_t w = 0; w < n_w; w++)
+            put(out + w * LANES, row[w][f], w + 1 < n_w ? PPC_BYTES : last_bytes, accumulate);
+    }
+}
+
+INLINE void put_tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool accumulate,
+                     struct accumulators *acc)
+{
+#pragma GCC unroll 2
+    for (size_t f = 0; f < n_f; f++)
+        put_filters(a, f, n_w, accumulate, acc);
+}
+
+/* n_w window vectors, n_f filter vectors, the last of which may be partial. */
+INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial)
+{
+    const float *in = conv_in_ptr(a->in);
+    const float *filter = conv_in_ptr(a->filter);
+    size_t rest_bytes = a->n_f % LANES * sizeof(float);
+    size_t f_step = partial ? a->n_f : n_f * LANES;
+    struct accumulators acc;
+
+#pragma GCC unroll 2
+    for (size_t f = 0; f < n_f; f++) {
+#pragma GCC unroll 4
+        for (size_t w = 0; w < n_w; w++)
+            __builtin_mma_xxsetaccz(&acc.at[f][w]);
+    }
+    for (size_t t = a->k; t; t--) {
+        step(in, filter, n_w, n_f, partial, rest_bytes, &acc);
+        in += N_WIN;
+        filter += f_step;
+    }
+    if (a->accumulate)
+        put_tile(a, n_w, n_f, true, &acc);
+    else
+        put_tile(a, n_w, n_f, false, &acc);
+}
+
+#define INSTANCE(n_w, n_f)                                                                                             \
+    static void tile_##n_w##_##n_f(const struct conv_ukr_args *a)                                                      \
+    {                                                                                                                  \
+        tile(a, n_w, n_f, false);                                                                                      \
+    }                                                                                                                  \
+    static void tile_##n_w##_##n_f##_partial(const struct conv_ukr_args *a)                                            \
+    {                                                                                                                  \
+        tile(a, n_w, n_f, true);                                                                                       \
+    }
+
+/* clang-format off */
+INSTANCE(1, 1) INSTANCE(2, 1) INSTANCE(3, 1) INSTANCE(4, 1)
+INSTANCE(1, 2) INSTANCE(2, 2) INSTANCE(3, 2) INSTANCE(4, 2)
+
+static const conv_ukr_fn instance[2][F_VECTORS][WIN_VECTORS] = {
+    { { tile_1_1, tile_2_1, tile_3_1, tile_4_1 }, { tile_1_2, tile_2_2, tile_3_2, tile_4_2 } },
+    { { tile_1_1_partial, tile_2_1_partial, tile_3_1_partial, tile_4_1_partial },
+      { tile_1_2_partial, tile_2_2_partial, tile_3_2_partial, tile_4_2_partial } },
+};
+/* clang-format on */
+
+static void conv_f32_ukr_16x8__mma(const struct conv_ukr_args *a)
+{
+    instance[a->n_f % LANES != 0][(a->n_f - 1) / LANES][(a->n_win - 1) / LANES](a);
+}
+
+#define FN conv_f32_ukr_16x8__mma
+#else
+#define FN NULL
+#endif
+
+/* Vectors of four filters, the last narrower at an edge; vectors of windows as many as hold any. */
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
@@ -12,7 +146,7 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
         { .addr = a->in,
           .stride_bytes = 16,
           .step_bytes = (int64_t)(conv_ukr_in_width(u, a->n_win) * sizeof(float)),
-          .count = 4,
+          .count = (uint32_t)((a->n_win + LANES - 1) / LANES),
           .access_bytes = 16,
           .kind = SIM_LOAD,
           .tag = CONV_PACKED_INPUT,
@@ -41,10 +175,10 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
 const struct conv_ukr conv_ukr_mma[1] = {
     { .name = "f32_16x8__mma",
       .isa = CPU_ISA_MMA,
-      .n_win = 16,
-      .n_f = 8,
+      .n_win = N_WIN,
+      .n_f = N_F,
       .win_granule = 16,
       .f_panel = 8,
-      .fn = NULL,
+      .fn = FN,
       .emit = emit },
 };

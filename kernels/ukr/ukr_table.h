@@ -13,6 +13,7 @@ extern const struct conv_ukr conv_ukr_mma[1];
 extern const struct conv_pack_windows conv_pack_windows_ref;
 extern const struct conv_pack_windows conv_pack_windows_avx2;
 extern const struct conv_pack_windows conv_pack_windows_avx512;
+extern const struct conv_pack_windows conv_pack_windows_vsx;
 
 /*
  * Emits a k loop of which every step loads win_loads pieces of the window panel (win_bytes apart and wide), then the
