@@ -31,14 +31,16 @@ comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 Q := $(if $(filter 1,$(V)),,@)
 
+sysroot_triplet := $(firstword $(subst -, ,$(TARGET)))-linux-gnu
+sysroot_lib := $(SYSROOT)/usr/lib/$(sysroot_triplet)
+sysroot_ldflags := -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-link,$(SYSROOT)/lib/$(sysroot_triplet)
+
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
-            -Wwrite-strings $(if $(filter 1,$(DEVELOPER)),-Werror)
+            -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
-               $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(TARGET)) \
+               $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-sysroot_lib = $(SYSROOT)/usr/lib/$(TARGET)
-sysroot_ldflags = -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-link,$(SYSROOT)/lib/$(TARGET)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.

@@ -21,6 +21,41 @@ struct accumulators {
 
 #define INLINE static inline __attribute__((always_inline))
 
+/*
+ * What happens to each of a filter vector's accumulators, without a loop: clang 14 does not unroll loops that hold
+ * operations of the matrix engine, and an accumulator that is indexed lives in memory. n_w is a constant.
+ */
+#define EACH_WINDOW_VECTOR(what)                                                                                       \
+    do {                                                                                                               \
+        what(0);                                                                                                       \
+        if (n_w > 1)                                                                                                   \
+            what(1);                                                                                                   \
+        if (n_w > 2)                                                                                                   \
+            what(2);                                                                                                   \
+        if (n_w > 3)                                                                                                   \
+            what(3);                                                                                                   \
+    } while (0)
+
+INLINE void clear(struct accumulators *acc, const size_t f, const size_t n_w)
+{
+#define CLEAR(w) __builtin_mma_xxsetaccz(&acc->at[f][w])
+    EACH_WINDOW_VECTOR(CLEAR);
+}
+
+/* at[f][w] += the outer product of a filter vector and window vector w. */
+INLINE void multiply(struct accumulators *acc, const size_t f, const size_t n_w, ppc_vector weight,
+                     const ppc_vector window[WIN_VECTORS])
+{
+#define MULTIPLY(w) __builtin_mma_xvf32gerpp(&acc->at[f][w], (mma_operand)weight, (mma_operand)window[w])
+    EACH_WINDOW_VECTOR(MULTIPLY);
+}
+
+INLINE void take_apart(struct accumulators *acc, const size_t f, const size_t n_w, ppc_vector row[WIN_VECTORS][LANES])
+{
+#define TAKE_APART(w) __builtin_mma_disassemble_acc(row[w], &acc->at[f][w])
+    EACH_WINDOW_VECTOR(TAKE_APART);
+}
+
 /* A row of an accumulator meets the output: the whole vector, or its first bytes. */
 INLINE void put(float *out, ppc_vector row, size_t bytes, bool accumulate)
 {
@@ -30,29 +65,8 @@ INLINE void put(float *out, ppc_vector row, size_t bytes, bool accumulate)
         ppc_store_part(out, accumulate ? ppc_load_part(out, bytes) + row : row, bytes);
 }
 
-/* One step: at[f][w] += the outer product of filter vector f and window vector w. */
-INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const bool partial,
-                 size_t rest_bytes, struct accumulators *acc)
-{
-    ppc_vector window[WIN_VECTORS], weight[F_VECTORS];
-
-#pragma GCC unroll 4
-    for (size_t w = 0; w < n_w; w++)
-        window[w] = ppc_load(in + w * LANES);
-#pragma GCC unroll 2
-    for (size_t f = 0; f < n_f; f++)
-        weight[f] =
-            f + 1 == n_f && partial ? ppc_load_part(filter + f * LANES, rest_bytes) : ppc_load(filter + f * LANES);
-#pragma GCC unroll 2
-    for (size_t f = 0; f < n_f; f++) {
-#pragma GCC unroll 4
-        for (size_t w = 0; w < n_w; w++)
-            __builtin_mma_xvf32gerpp(&acc->at[f][w], (mma_operand)weight[f], (mma_operand)window[w]);
-    }
-}
-
 /* Stores the rows of one filter vector. */
-INLINE void put_filters(const struct conv_ukr_args *a, size_t f_vector, const size_t n_w, const bool accumulate,
+INLINE void put_filters(const struct conv_ukr_args *a, const size_t f_vector, const size_t n_w, const bool accumulate,
                         struct accumulators *acc)
 {
     size_t n = a->n_f - f_vector * LANES, ld_out = a->ld_out;
@@ -60,9 +74,7 @@ INLINE void put_filters(const struct conv_ukr_args *a, size_t f_vector, const si
     float *out = conv_out_ptr(a->out) + f_vector * LANES * ld_out;
     ppc_vector row[WIN_VECTORS][LANES];
 
-#pragma GCC unroll 4
-    for (size_t w = 0; w < n_w; w++)
-        __builtin_mma_disassemble_acc(row[w], &acc->at[f_vector][w]);
+    take_apart(acc, f_vector, n_w, row);
 #pragma GCC unroll 4
     for (size_t f = 0; f < LANES; f++, out += ld_out) {
         if (f == n)
@@ -76,9 +88,27 @@ INLINE void put_filters(const struct conv_ukr_args *a, size_t f_vector, const si
 INLINE void put_tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool accumulate,
                      struct accumulators *acc)
 {
+    put_filters(a, 0, n_w, accumulate, acc);
+    if (n_f > 1)
+        put_filters(a, 1, n_w, accumulate, acc);
+}
+
+/* One step: loads in emit's order, then the outer products. */
+INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const bool partial,
+                 size_t rest_bytes, struct accumulators *acc)
+{
+    ppc_vector window[WIN_VECTORS], weight[F_VECTORS];
+
+#pragma GCC unroll 4
+    for (size_t w = 0; w < n_w; w++)
+        window[w] = ppc_load(in + w * LANES);
 #pragma GCC unroll 2
     for (size_t f = 0; f < n_f; f++)
-        put_filters(a, f, n_w, accumulate, acc);
+        weight[f] =
+            f + 1 == n_f && partial ? ppc_load_part(filter + f * LANES, rest_bytes) : ppc_load(filter + f * LANES);
+    multiply(acc, 0, n_w, weight[0], window);
+    if (n_f > 1)
+        multiply(acc, 1, n_w, weight[1], window);
 }
 
 /* n_w window vectors, n_f filter vectors, the last of which may be partial. */
@@ -90,12 +120,9 @@ INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n
     size_t f_step = partial ? a->n_f : n_f * LANES;
     struct accumulators acc;
 
-#pragma GCC unroll 2
-    for (size_t f = 0; f < n_f; f++) {
-#pragma GCC unroll 4
-        for (size_t w = 0; w < n_w; w++)
-            __builtin_mma_xxsetaccz(&acc.at[f][w]);
-    }
+    clear(&acc, 0, n_w);
+    if (n_f > 1)
+        clear(&acc, 1, n_w);
     for (size_t t = a->k; t; t--) {
         step(in, filter, n_w, n_f, partial, rest_bytes, &acc);
         in += N_WIN;
