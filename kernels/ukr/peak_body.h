@@ -3,7 +3,7 @@
  *
  *   N_CHAINS      independent chains of fused multiply-adds, more than latency times ports
  *   N_LANES       floats in a vector
- *   FMADD(a,b,c)  a * b + c, rounded once
+ *   FMADD(a,b,c)  a * b + c, rounded once; without it there is no peak_fma here
  *   REGISTER      the assembly constraint of a vector register
  *
  * and takes peak_fma and peak_read (kernels/peak.h).
@@ -27,6 +27,7 @@ static float add_lanes(peak_vector x)
     return sum;
 }
 
+#ifdef FMADD
 /* The empty assembly keeps a chain in its register: no reordering, no folding of chains that hold the same. */
 static float peak_fma(size_t n_steps)
 {
@@ -48,6 +49,7 @@ static float peak_fma(size_t n_steps)
         acc[0] += acc[i];
     return add_lanes(acc[0]);
 }
+#endif
 
 static inline peak_vector load(const float *x)
 {

@@ -6,5 +6,6 @@
 
 extern const struct conv_peak conv_peak_avx2;
 extern const struct conv_peak conv_peak_avx512;
+extern const struct conv_peak conv_peak_mma;
 
 #endif
