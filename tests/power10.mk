@@ -10,7 +10,7 @@ power10_arguments := CROSS=$(power10_tools) CC=$(power10_tools)gcc AR=$(power10_
 
 # BUILD/emulated/CPU/PROGRAM runs BUILD/PROGRAM on that CPU.
 power10_emulated = $(POWER10_BUILD)/emulated/power10
-power10_scripts := $(foreach c,power10 power9,$(foreach p,tests experiment cachesim peers,$(POWER10_BUILD)/emulated/$c/$p))
+power10_scripts := $(foreach c,power10 power9,$(foreach p,tests experiment cachesim,$(POWER10_BUILD)/emulated/$c/$p))
 
 $(power10_scripts): tests/power10.mk
 	@mkdir -p $(@D)
@@ -39,7 +39,6 @@ ifeq ($(SUITE),)
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite kernels
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite sconv
 	$(Q)EXPERIMENT=$(power10_emulated)/experiment tests/cli.sh
-	$(Q)PEERS=$(power10_emulated)/peers tests/peers.sh
 	$(Q)CACHESIM=$(power10_emulated)/cachesim EMULATED="an emulated POWER10" tests/cachesim.sh
 	$(Q)CC=$(power10_tools)gcc NM=$(power10_tools)nm LINK_FLAGS="-L$(power10_lib) -Wl,-rpath-link,$(power10_lib)" \
 	    RUN="qemu-ppc64le -cpu power10 -L $(abspath $(POWER10_ROOT))" UKR=f32_16x8__mma MAKE_ARGS="$(PARALLEL) $(power10_arguments)" tests/library.sh
