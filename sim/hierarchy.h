@@ -78,8 +78,8 @@
  *   - it never fetches a line that a store covers as a whole: store_fetch = partial
  *   - it writes all dirty lines back at the end, sets in descending order; here sim_hierarchy_flush() does, if called
  *   - its fully associative cache for the classes has the level's own policy, the one here is always LRU
- *   - where the last level's lines are larger than those of the level inside and it passes write-backs on, it counts their
- *     bytes; memory_written_lines counts each as one line
+ *   - where a last level with larger lines than the one inside passes write-backs on to memory, it counts their bytes;
+ *     memory_written_lines counts each as one line
  *
  * A load that straddles two lines makes two reads at the first level but at most one load miss per level: it misses a
  * level if any read made on its behalf missed there. Fetches caused by a write-back into larger lines are reads of the
