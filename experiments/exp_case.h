@@ -50,6 +50,7 @@ struct exp_simulated {
     const char *why_not; /* NULL: replayed */
     bool is_copy;        /* of an identical layer of the same experiment */
     struct sim_stats stats;
+    uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
 };
 
 struct exp_case {

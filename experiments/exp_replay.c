@@ -14,7 +14,18 @@ struct stoppable {
     struct conv_backend base;
     struct conv_replay replay;
     const struct exp_pool *pool;
+    const struct sim_issue *issue;
+    uint64_t mac_instructions;
 };
+
+/* Multiply-add instructions of one micro-kernel call: outer products that are not full take as long as full ones. */
+static uint64_t mac_instructions(const struct sim_issue *issue, const struct conv_step *s)
+{
+    if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
+        return 0;
+    return (uint64_t)s->n_k * ((s->n_win + issue->mac_columns - 1) / issue->mac_columns) *
+           ((s->n_f + issue->mac_rows - 1) / issue->mac_rows);
+}
 
 static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
 {
@@ -22,12 +33,14 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 
     if (exp_pool_stopped(r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
+    r->mac_instructions += mac_instructions(r->issue, s);
     return r->replay.base.step(&r->replay.base, s);
 }
 
 /* The simulations that a stream goes through: the first one's misses may be classified, the second one is a check. */
 struct simulations {
     struct sim_hierarchy *h, *plain; /* plain: NULL if there is nothing to check */
+    const struct sim_issue *issue;
 };
 
 static int simulations_new(struct simulations *s, const struct exp_setup *setup)
@@ -35,6 +48,7 @@ static int simulations_new(struct simulations *s, const struct exp_setup *setup)
     int err = sim_hierarchy_new(&s->h, &setup->classified);
 
     s->plain = NULL;
+    s->issue = &setup->machine.issue;
     if (!err && setup->classifies_misses && sim_machine_is_plain(&setup->machine))
         err = sim_hierarchy_new(&s->plain, &setup->machine);
     return err;
@@ -46,18 +60,19 @@ static void simulations_free(struct simulations *s)
     sim_hierarchy_free(s->plain);
 }
 
-/* Replays a plan through one simulation, with tensors where bind says. */
-static int replay_once(const struct conv_plan *plan, struct sim_hierarchy *h, const struct conv_binding *bind,
-                       const struct exp_pool *pool)
+/* Replays a case through one simulation, with tensors where bind says. */
+static int replay_once(struct exp_case *c, const struct simulations *s, struct sim_hierarchy *h,
+                       const struct conv_binding *bind, const struct exp_pool *pool)
 {
-    struct stoppable r = { .base.step = step_unless_stopped, .pool = pool };
+    struct stoppable r = { .base.step = step_unless_stopped, .pool = pool, .issue = s->issue };
     int err;
 
-    conv_replay_init(&r.replay, plan, sim_hierarchy_sink(h));
+    conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
     if (bind)
         r.replay.bind = *bind;
     sim_hierarchy_clear_stats(h);
-    err = conv_nest_run(plan, &r.base);
+    err = conv_nest_run(&c->plan, &r.base);
+    c->simulated.mac_instructions = r.mac_instructions;
     return err ? err : sim_hierarchy_error(h);
 }
 
@@ -93,10 +108,10 @@ static bool agree(const struct sim_stats *classified, const struct sim_stats *pl
 static int replay_through(struct exp_case *c, const struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
-    int err = replay_once(&c->plan, s->h, bind, pool);
+    int err = replay_once(c, s, s->h, bind, pool);
 
     if (!err && s->plain)
-        err = replay_once(&c->plan, s->plain, bind, pool);
+        err = replay_once(c, s, s->plain, bind, pool);
     if (!err && s->plain && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->plain)))
         err = -EBADMSG;
     if (!err) {

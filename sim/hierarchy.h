@@ -1,7 +1,8 @@
 /*
  * A hierarchy of caches that consumes bursts and counts.
  *
- * Semantics (those of Dinero IV with demand fetch, held by tests against a naive model)
+ * Semantics (those of Dinero IV with demand fetch; what differs is at the end of this comment; held by tests against a
+ * naive model, and against counts that Dinero made)
  *   set index   (address / line_bytes) mod n_sets
  *   lookup      per line, inside out; a line missing in a level is filled into it (non-inclusive, non-exclusive: no
  *               level's eviction touches another level's copy)
@@ -72,6 +73,13 @@
  *   [tlb NAME]  Every load, store and heeded prefetch instruction looks up each page that it touches, in address order,
  *               in the first TLB, and if it misses there in the second; the page is then in both. Page walks are not
  *               memory accesses here.
+ *
+ * Where Dinero IV (version 8) differs; in everything that both can express the two agree in every count:
+ *   - it never fetches a line that a store covers as a whole: store_fetch = partial
+ *   - it writes all dirty lines back at the end, sets in descending order; here sim_hierarchy_flush() does, if called
+ *   - its fully associative cache for the classes has the level's own policy, the one here is always LRU
+ *   - where a last level with larger lines than the one inside passes write-backs on to memory, it counts their bytes;
+ *     memory_written_lines counts each as one line
  *
  * A load that straddles two lines makes two reads at the first level but at most one load miss per level: it misses a
  * level if any read made on its behalf missed there. Fetches caused by a write-back into larger lines are reads of the

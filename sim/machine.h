@@ -6,15 +6,13 @@
  * from the core outwards; `#` starts a comment. Sizes take the suffixes KiB and MiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core,
- *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch
- *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
- *                 policy              see replacement.h (lru)
- *                 seed                of policy random, any 64-bit number (0)
- *                 inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive)
- *                 write               back | through (back)
- *                 allocate            yes | no: whether a write that misses brings the line in (yes)
- *                 store_fetch         always | partial: whether a store that covers a whole line, misses and allocates
- *                                     fetches it all the same (always)
+ *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch, and what the
+ * core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns, mac_instructions_per_cycle, loads_per_cycle,
+ * stores_per_cycle (struct sim_issue) [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what
+ * they are then in parentheses: policy              see replacement.h (lru) seed                of policy random, any
+ * 64-bit number (0) inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive) write
+ * back | through (back) allocate            yes | no: whether a write that misses brings the line in (yes) store_fetch
+ * always | partial: whether a store that covers a whole line, misses and allocates fetches it all the same (always)
  *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
  *                 indexing            virtual | physical: which address chooses the set (virtual)
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
@@ -85,6 +83,19 @@ struct sim_tlb {
     uint32_t n_ways;    /* LRU within a set; set = page number mod (n_entries / n_ways) */
 };
 
+/*
+ * What the core can issue, for estimates by the layers above; the simulator does not look at it. A multiply-add
+ * instruction updates an outer product of rows * columns: 4 * 4 for POWER10's xvf32gerpp, 1 * 16 for an AVX-512 FMA.
+ */
+struct sim_issue {
+    double clock_ghz; /* all of these: 0 is not stated */
+    uint32_t mac_rows, mac_columns;
+    double mac_instructions_per_cycle;
+    double loads_per_cycle, stores_per_cycle; /* instructions of any width */
+};
+
+enum { SIM_MAX_MAC_EXTENT = 1024 };
+
 /* All fields after memory_latency_cycles: 0 is the default and what the plain engine does. */
 struct sim_machine {
     char name[64];
@@ -101,6 +112,7 @@ struct sim_machine {
     bool has_software_prefetch;              /* prefetch instructions are heeded */
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
+    struct sim_issue issue;
 };
 
 /* Capacity of one level in bytes: sets * ways * line. */

@@ -128,6 +128,17 @@ static const char *find_level_fault(const struct sim_machine *m, size_t *k)
     return what;
 }
 
+static bool issue_is_possible(const struct sim_issue *i)
+{
+    const double rates[] = { i->clock_ghz, i->mac_instructions_per_cycle, i->loads_per_cycle, i->stores_per_cycle };
+
+    for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
+        if (!(rates[k] >= 0 && rates[k] <= SIM_MAX_BYTES_PER_CYCLE))
+            return false;
+    }
+    return i->mac_rows <= SIM_MAX_MAC_EXTENT && i->mac_columns <= SIM_MAX_MAC_EXTENT;
+}
+
 /* What is wrong beside the levels, or NULL. */
 static const char *machine_fault(const struct sim_machine *m)
 {
@@ -137,6 +148,8 @@ static const char *machine_fault(const struct sim_machine *m)
         return "memory latency is out of range";
     if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
         return "memory bandwidth is out of range";
+    if (!issue_is_possible(&m->issue))
+        return "an issue rate is out of range";
     if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))
         return "page is not a power of two from 4 KiB to 1 GiB";
     if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)

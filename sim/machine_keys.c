@@ -29,6 +29,15 @@ const struct sim_key sim_machine_keys[] = {
       .max = SIM_MAX_COMBINING_BUFFERS, .is_optional = true },
     { "software_prefetch", SIM_KEY_CHOICE, MEMBER(struct sim_machine, has_software_prefetch), .is_optional = true,
       .choice = no_yes },
+    { "clock_ghz", SIM_KEY_BANDWIDTH, MEMBER(struct sim_machine, issue.clock_ghz), .is_optional = true },
+    { "mac_rows", SIM_KEY_COUNT, MEMBER(struct sim_machine, issue.mac_rows), .max = SIM_MAX_MAC_EXTENT,
+      .is_optional = true },
+    { "mac_columns", SIM_KEY_COUNT, MEMBER(struct sim_machine, issue.mac_columns), .max = SIM_MAX_MAC_EXTENT,
+      .is_optional = true },
+    { "mac_instructions_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_machine, issue.mac_instructions_per_cycle),
+      .is_optional = true },
+    { "loads_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_machine, issue.loads_per_cycle), .is_optional = true },
+    { "stores_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_machine, issue.stores_per_cycle), .is_optional = true },
     { .name = NULL },
 };
 

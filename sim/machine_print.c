@@ -121,6 +121,22 @@ static void print_level(FILE *out, const struct sim_level *l)
     print_prefetch(out, l->prefetch);
 }
 
+static void print_issue(FILE *out, const struct sim_issue *i)
+{
+    if (i->clock_ghz > 0)
+        print_cycles(out, "clock_ghz", i->clock_ghz);
+    if (i->mac_rows)
+        fprintf(out, "mac_rows = %" PRIu32 "\n", i->mac_rows);
+    if (i->mac_columns)
+        fprintf(out, "mac_columns = %" PRIu32 "\n", i->mac_columns);
+    if (i->mac_instructions_per_cycle > 0)
+        print_cycles(out, "mac_instructions_per_cycle", i->mac_instructions_per_cycle);
+    if (i->loads_per_cycle > 0)
+        print_cycles(out, "loads_per_cycle", i->loads_per_cycle);
+    if (i->stores_per_cycle > 0)
+        print_cycles(out, "stores_per_cycle", i->stores_per_cycle);
+}
+
 /* What [machine] has beyond texts and the latency. */
 static void print_options(FILE *out, const struct sim_machine *m)
 {
@@ -133,6 +149,7 @@ static void print_options(FILE *out, const struct sim_machine *m)
     if (m->combining_buffers)
         fprintf(out, "combining_buffers = %" PRIu32 "\n", m->combining_buffers);
     print_choices(out, sim_machine_keys, m);
+    print_issue(out, &m->issue);
 }
 
 int sim_machine_print(const struct sim_machine *m, FILE *out)

@@ -11,7 +11,7 @@
 
 #include "sim/shadow.h"
 
-enum { BLOCK_SHIFT = 4, BLOCK_LINES = 1 << BLOCK_SHIFT, FIRST_BLOCKS = 1 << 8, N_REMEMBERED = 64 };
+enum { BLOCK_SHIFT = 4, BLOCK_LINES = 1 << BLOCK_SHIFT, FIRST_BLOCKS = 1 << 8, N_REMEMBERED = 256 };
 
 /* What `after` says of a node that is not in the ring; no number of a node, as MOST_BLOCKS sees to. */
 #define NEVER_ASKED UINT32_MAX

@@ -114,6 +114,23 @@ metamorphic() {
     check "the miss-ratio curve at 8 lines is $once, the cache misses $twice" [ "$once" = "$twice" ]
 }
 
+# as_dinero: tests/golden/dinero.csv, filled by this simulator
+as_dinero() {
+    local machine
+    sed -n '/^#/p; /^machine/p' tests/golden/dinero.csv
+    for machine in back through fifo; do
+        counts --machine "tests/golden/dinero_$machine.cfg" tests/golden/dinero.din | awk -F, -v OFS=, -v machine=$machine '
+            NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+            $3 ~ /^L/ { print machine, $3, $c["reads"], $c["read_misses"], $c["writes"], $c["write_misses"], $c["compulsory_misses"],
+                $c["capacity_misses"], $c["conflict_misses"] }'
+    done
+}
+
+dinero() {
+    as_dinero >"$work/out"
+    check "counts are those of Dinero IV" diff tests/golden/dinero.csv "$work/out"
+}
+
 estimate() {
     sed 's/^latency_cycles.*/&\nbandwidth_bytes_per_cycle = 8/; s/^memory_latency.*/&\nmemory_bandwidth_bytes_per_cycle = 2/' \
         sim/machines/toy.cfg >"$work/moves.cfg"
@@ -248,6 +265,7 @@ installation() {
 goldens
 formats
 metamorphic
+dinero
 estimate
 lackey
 bad_options

@@ -254,12 +254,19 @@ static bool same_options(const struct sim_level *x, const struct sim_level *y)
            !memcmp(x->prefetch, y->prefetch, sizeof x->prefetch);
 }
 
+static bool same_issue(const struct sim_issue *a, const struct sim_issue *b)
+{
+    return a->clock_ghz == b->clock_ghz && a->mac_rows == b->mac_rows && a->mac_columns == b->mac_columns &&
+           a->mac_instructions_per_cycle == b->mac_instructions_per_cycle && a->loads_per_cycle == b->loads_per_cycle &&
+           a->stores_per_cycle == b->stores_per_cycle;
+}
+
 static bool same_machine_options(const struct sim_machine *a, const struct sim_machine *b)
 {
     bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
                 a->page_bytes == b->page_bytes && a->page_seed == b->page_seed &&
                 a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
-                a->n_tlbs == b->n_tlbs;
+                a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
 
     for (size_t i = 0; same && i < a->n_tlbs; i++)
         same = !strcmp(a->tlb[i].name, b->tlb[i].name) && a->tlb[i].n_entries == b->tlb[i].n_entries &&
@@ -322,6 +329,8 @@ static void every_option_is_read_and_printed(void)
     static const char text[] =
         "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 4.5\npage = 64 KiB\n"
         "page_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = yes\n"
+        "clock_ghz = 3.9\nmac_rows = 2\nmac_columns = 8\nmac_instructions_per_cycle = 0.5\nloads_per_cycle = 3\n"
+        "stores_per_cycle = 2\n"
         "[cache L1]\nsize = 1 KiB\n" REST "policy = tree-plru\nwrite = through\nallocate = no\nprefetch = next_line\n"
         "bandwidth_bytes_per_cycle = 64\n"
         "[cache L2]\nsize = 4 KiB\n" REST "policy = random\nseed = 7\ninclusion = inclusive\nstore_fetch = partial\n"
@@ -338,6 +347,9 @@ static void every_option_is_read_and_printed(void)
     if (!test_check(!read_text(&m, text, why), "%s", why))
         return;
     CU_ASSERT(m.memory_bandwidth_bytes_per_cycle == 4.5 && m.page_bytes == 65536 && m.page_seed == UINT64_MAX);
+    CU_ASSERT(m.issue.clock_ghz == 3.9 && m.issue.mac_rows == 2 && m.issue.mac_columns == 8);
+    CU_ASSERT(m.issue.mac_instructions_per_cycle == 0.5 && m.issue.loads_per_cycle == 3 &&
+              m.issue.stores_per_cycle == 2);
     CU_ASSERT(m.combining_buffers == 10 && m.has_software_prefetch && m.n_tlbs == 2);
     CU_ASSERT(m.level[0].is_write_through && m.level[0].no_write_allocate && !m.level[0].no_full_store_fetch);
     CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_NEXT_LINE && m.level[0].prefetch[0].degree == 1);
@@ -363,6 +375,10 @@ static void bad_options_are_reported_with_their_line(void)
         { MACHINE "combining_buffers = 65\n", "FILE:4: number too large, '65'" },
         { MACHINE "software_prefetch = maybe\n", "FILE:4: expected no or yes, 'maybe'" },
         { MACHINE "memory_bandwidth_bytes_per_cycle = 0\n", "FILE:4: must be more than 0, '0'" },
+        { MACHINE "clock_ghz = fast\n", "FILE:4: not a number, 'fast'" },
+        { MACHINE "mac_rows = 0\n", "FILE:4: must be at least 1, '0'" },
+        { MACHINE "mac_columns = 1025\n", "FILE:4: number too large, '1025'" },
+        { MACHINE "stores_per_cycle = 0\n", "FILE:4: must be more than 0, '0'" },
         { LEVEL2("inclusion = strict\n"), "FILE:14: expected noninclusive, inclusive or exclusive, 'strict'" },
         { LEVEL2("write = away\n"), "FILE:14: expected back or through, 'away'" },
         { LEVEL2("allocate = 1\n"), "FILE:14: expected yes or no, '1'" },
@@ -420,7 +436,7 @@ static void bad_options_are_reported_with_their_line(void)
 static void validate_knows_the_options_too(void)
 {
     static const struct sim_machine good = { .n_levels = 1, .level = { LEVEL("a", "lru", 4, 2, 64, 1) } };
-    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good, good, good };
 
     bad[0].level[0].inclusion = SIM_INCLUSIVE;
     bad[1].level[0].n_slices = 8;
@@ -431,6 +447,8 @@ static void validate_knows_the_options_too(void)
     bad[6].n_tlbs = 1;
     bad[7].combining_buffers = SIM_MAX_COMBINING_BUFFERS + 1;
     bad[8].level[0].bandwidth_bytes_per_cycle = -1;
+    bad[9].issue.loads_per_cycle = -1;
+    bad[10].issue.mac_rows = SIM_MAX_MAC_EXTENT + 1;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char why[WHY_BYTES] = "";
 

@@ -1,0 +1,29 @@
+/*
+ * An estimate of the time of one replayed case: what its instructions need to issue, plus what its loads wait.
+ *
+ *   issue   per phase the slowest of: multiply-add instructions (micro-kernel), load instructions, store instructions,
+ * each divided by what the machine file says the core issues per cycle. Phases follow one another. Branches, address
+ *           arithmetic, permutations and dependencies cost nothing
+ *   memory  SConv Eq. 6 with the simulated counts: loads served by each level beyond the first, and by memory, times
+ * its latency. Nothing overlaps and nothing is prefetched
+ *
+ * Their sum is an estimate for comparing algorithms and schedules, not a prediction of time: on real cores, most of the
+ * second term hides behind the first.
+ */
+#ifndef EXPERIMENTS_EXP_ESTIMATE_H
+#define EXPERIMENTS_EXP_ESTIMATE_H
+
+#include "experiments/exp_case.h"
+
+struct exp_estimate {
+    double issue_cycles, memory_cycles, total_cycles;
+    double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
+};
+
+/* Why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
+const char *exp_estimate_why_not(const struct sim_machine *m);
+
+/* c must have been replayed on the machine. */
+struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
+
+#endif
