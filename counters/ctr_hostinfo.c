@@ -17,6 +17,7 @@
 #include "counters/ctr_event.h"
 #include "counters/ctr_perf.h"
 #include "counters/ctr_pin.h"
+#include "counters/ctr_emulated.h"
 #include "counters/ctr_text.h"
 #include "counters/ctr_timer.h"
 #include "counters/ctr_watch.h"
@@ -244,6 +245,8 @@ int ctr_hostinfo_print(FILE *out)
     print_cpu(out);
     print_topology(out);
     print_virtualised(out);
+    fprintf(out, "emulated: %s\n",
+            ctr_is_emulated() ? "yes: what is said of the CPU is the emulator's computer" : "no");
     print_software(out);
     print_files(out);
     print_timer(out);

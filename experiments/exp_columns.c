@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counters/ctr_emulated.h"
 #include "experiments/exp_stats.h"
 #include "experiments/exp_totals.h"
 #include "sim/estimate.h"
@@ -142,9 +143,10 @@ PUT(put_source)
         exp_csv_missing(csv, column, row->c->measured.why_no_time);
         return;
     }
-    snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC, %s; counts: %s",
+    snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC%s, %s; counts: %s",
              strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
-             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, exp_cache_state_name(row->r->cache),
+             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, ctr_is_emulated() ? " of an emulator" : "",
+             exp_cache_state_name(row->r->cache),
              *info->counter_source    ? info->counter_source
              : *info->software_source ? info->software_source
                                       : "none");

@@ -1,6 +1,7 @@
 /* The closing table: the terminal half of exp_report.h. */
 #include <string.h>
 
+#include "counters/ctr_emulated.h"
 #include "experiments/exp_report.h"
 #include "experiments/exp_totals.h"
 
@@ -76,6 +77,15 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
     fprintf(out, "\n");
 }
 
+static bool is_any_timed(const struct exp_total *total, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!total[i].why_no_time)
+            return true;
+    }
+    return false;
+}
+
 /* Each distinct reason once. */
 static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
 {
@@ -113,4 +123,6 @@ void exp_report_print(const struct exp_report *r, FILE *out)
         print_total(r, &total[i], base, out);
     fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);
     print_reasons(total, n, out);
+    if (is_any_timed(total, n) && ctr_is_emulated())
+        fprintf(out, "The measured times are an emulator's: they say nothing about the CPU that it imitates.\n");
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
 #include "counters/ctr_timer.h"
 #include "experiments/exp_case.h"
@@ -190,7 +191,8 @@ static int print_titles(const struct session *s, FILE *out)
     fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    fprintf(out, "host: this computer, one thread, %s%s%s; OpenBLAS core %s\n",
+    fprintf(out, "host: %s, one thread, %s%s%s; OpenBLAS core %s\n",
+            ctr_is_emulated() ? "an emulator, whose times are its own" : "this computer",
             s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
             s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
     fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));

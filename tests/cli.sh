@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The experiment as a user meets it: what it leaves behind, and what it says to bad input.
-# Run from the project's folder; EXPERIMENT is the program (default build/experiment).
+# Run from the project's folder; EXPERIMENT is the program (default build/experiment). EMULATED says that it is one for
+# another CPU.
 set -u
 
 experiment=${EXPERIMENT:-build/experiment}
@@ -166,6 +167,7 @@ results() {
     check "traffic.csv has as many conflict misses" [ "$(sum_of conflict_misses "$dir/traffic.csv")" -eq \
         "$(sum_of conflict_misses <(grep -v '^0,' "$dir/classes.csv"))" ]
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
+    check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws) ' "$work/one.out")" -eq 3 ]
     check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \
         -eq "$("$experiment" --columns | sed '/model.csv/q' | grep -c '^| `')" ]

@@ -38,7 +38,7 @@ ifeq ($(SUITE),)
 	$(Q)$(power10_emulated)/tests --suite sim_random --part 10
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite kernels
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite sconv
-	$(Q)EXPERIMENT=$(power10_emulated)/experiment tests/cli.sh
+	$(Q)EXPERIMENT=$(power10_emulated)/experiment EMULATED="an emulated POWER10" tests/cli.sh
 	$(Q)CACHESIM=$(power10_emulated)/cachesim EMULATED="an emulated POWER10" tests/cachesim.sh
 	$(Q)CC=$(power10_tools)gcc NM=$(power10_tools)nm LINK_FLAGS="-L$(power10_lib) -Wl,-rpath-link,$(power10_lib)" \
 	    RUN="qemu-ppc64le -cpu power10 -L $(abspath $(POWER10_ROOT))" UKR=f32_16x8__mma MAKE_ARGS="$(PARALLEL) $(power10_arguments)" tests/library.sh

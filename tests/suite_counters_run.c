@@ -574,6 +574,7 @@ static void test_hostinfo(void)
                                         "cpu_stepping",
                                         "cpu_microcode",
                                         "virtualised",
+                                        "emulated",
                                         "kernel",
                                         "libc",
                                         "compiler",
