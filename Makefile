@@ -65,7 +65,8 @@ archive = $(BUILD)/lib$1.a
 
 # Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
-ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),-mcpu=power10)
+power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
+ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 # Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)

@@ -23,6 +23,6 @@ bool ctr_is_emulated(void)
     char value[256];
 
     /* A line that x86's file alone has. */
-    return !ctr_text_key("/proc/cpuinfo", "vendor_id", value, sizeof value);
+    return !ctr_text_key("/proc/cpuinfo", "cpuid level", value, sizeof value);
 }
 #endif
