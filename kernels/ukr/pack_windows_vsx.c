@@ -24,6 +24,7 @@ struct live_span {
 /* A tile's spans for one group of columns. */
 struct live_tile {
     size_t n;
+    bool is_copy; /* one span, unshifted and whole, makes the only row */
     float *panel; /* of channel 0 */
     struct live_span span[VBP_WIN];
 };
@@ -88,10 +89,25 @@ INLINE void pack_spans(const struct live_tile *live, const struct conv_problem *
     }
 }
 
+/* As pack_spans does it: all loads first. */
+INLINE void copy(uint64_t address, float *panel)
+{
+    ppc_vector x[QUARTERS];
+
+#pragma GCC unroll 4
+    for (size_t q = 0; q < QUARTERS; q++)
+        x[q] = ppc_load(conv_in_ptr(address) + q * LANES);
+#pragma GCC unroll 4
+    for (size_t q = 0; q < QUARTERS; q++)
+        ppc_store(panel + q * LANES, x[q]);
+}
+
 static void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
                          float *panel)
 {
-    if (p->stride_w == 1 && live->n == 1)
+    if (live->is_copy)
+        copy(live->span[0].base + plane, panel);
+    else if (p->stride_w == 1 && live->n == 1)
         pack_spans(live, p, plane, n_rows, panel, 1, 1);
     else if (p->stride_w == 1)
         pack_spans(live, p, plane, n_rows, panel, live->n, 1);
@@ -114,6 +130,8 @@ static void set_live(const struct conv_pack_windows_args *a, const struct conv_t
         for (size_t q = 0; q < QUARTERS; q++)
             live->span[g].keep[q] = mask_of(span[g].positions >> (LANES * q));
     }
+    live->is_copy =
+        live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff && span[0].positions == 0xffff;
 }
 
 static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
