@@ -291,6 +291,9 @@ help: ## Show this
 	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
 	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
 	@echo
+	@echo "Variables of 'make judge' (make judge MACHINE=power10): MACHINE, LAYERS, JOBS, CACHE, FILTERS, UKR, CORE, RESULTS as above;"
+	@echo "  MODEL     comma-separated models or layer tables; default all: the paper's seven, 393 convolutions"
+	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
 .PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help
