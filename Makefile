@@ -46,10 +46,11 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroo
 # Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
 LIBRARIES := experiments kernels counters sim
 SIM_PROGRAMS := $(patsubst sim/main_%.c,%,$(wildcard sim/main_*.c)) example
-PROGRAMS := experiment bench peers tests $(SIM_PROGRAMS)
+PROGRAMS := experiment bench peers judge tests $(SIM_PROGRAMS)
 main_experiment := experiments/main_experiment.c
 main_bench := experiments/main_bench.c
 main_peers := experiments/main_peers.c
+main_judge := experiments/main_judge.c
 main_tests := tests/main.c
 main_example := sim/example.c
 $(foreach p,$(filter-out example,$(SIM_PROGRAMS)),$(eval main_$p := sim/main_$p.c))
@@ -155,6 +156,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES RESULTS
 export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
+JUDGE_VARIABLES := MODEL MACHINE LAYERS JOBS CACHE FILTERS UKR CORE RESULTS
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
@@ -164,6 +166,10 @@ experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables b
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
+
+judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
+	$(Q)$(BUILD)/judge $(foreach v,$(JUDGE_VARIABLES),"$v=$$$v") "COMMIT=$(COMMIT)"
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(BUILD)/convsim.pc
@@ -182,11 +188,12 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge
 	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
 	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
+	$(Q)JUDGE=$(BUILD)/judge tests/judge.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
 
 check: test
@@ -285,6 +292,9 @@ help: ## Show this
 	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
 	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
 	@echo
+	@echo "Variables of 'make judge' (make judge MACHINE=power10): MACHINE, LAYERS, JOBS, CACHE, FILTERS, UKR, CORE, RESULTS as above;"
+	@echo "  MODEL     comma-separated models or layer tables; default all: the paper's seven, 393 convolutions"
+	@echo
 	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
 
-.PHONY: all experiment figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help

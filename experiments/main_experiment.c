@@ -14,6 +14,7 @@
 #include "experiments/exp_case.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_figures.h"
+#include "experiments/exp_machine.h"
 #include "experiments/exp_measure.h"
 #include "experiments/exp_options.h"
 #include "experiments/exp_outdir.h"
@@ -23,7 +24,6 @@
 #include "experiments/exp_signal.h"
 
 #define EXPERIMENTS_DIR "experiments"
-#define MACHINES_DIR "sim/machines"
 #define GROUPS_DIR "counters/groups"
 #define MARKER "layers.csv"
 
@@ -42,28 +42,6 @@ struct session {
     char why[1024]; /* the one line that explains a failure */
 };
 
-static int find_machine(struct session *s)
-{
-    const char *which = s->options.machine;
-    size_t length = strlen(which);
-    bool is_path = strchr(which, '/') || (length > 4 && !strcmp(which + length - 4, ".cfg"));
-    char *path;
-    int err;
-
-    if (!strcmp(which, "host"))
-        return sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
-    path = is_path ? exp_format("%s", which) : exp_format("%s/%s.cfg", MACHINES_DIR, which);
-    if (!path)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    err = sim_machine_read(&s->setup.machine, path, s->why, sizeof s->why);
-    if (err == -ENOENT && !is_path)
-        exp_fail(s->why, sizeof s->why, err,
-                 "MACHINE: unknown machine '%s'; known: host, those in %s (clx4208, power10, toy), or a path", which,
-                 MACHINES_DIR);
-    free(path);
-    return err;
-}
-
 /* Everything that can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
@@ -75,7 +53,7 @@ static int prepare(struct session *s)
     if (!err && *o->layers)
         err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
     if (!err)
-        err = find_machine(s);
+        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
     s->setup.packs_filters = o->packs_filters != 0;
     s->setup.classifies_misses = o->classes == 0;
     if (!err)

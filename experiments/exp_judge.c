@@ -1,0 +1,151 @@
+#include "experiments/exp_judge.h"
+
+#include <math.h>
+
+#include "experiments/exp_totals.h"
+#include "sim/estimate.h"
+
+static const struct {
+    const char *name, *label;
+} yardsticks[EXP_N_YARDSTICKS] = {
+    [EXP_L1_L2_LINES] = { "l1_l2_lines", "lines L1-L2" },
+    [EXP_L2_L3_LINES] = { "l2_l3_lines", "lines L2-L3" },
+    [EXP_L3_MEMORY_LINES] = { "l3_memory_lines", "lines L3-memory" },
+    [EXP_EQ6_CYCLES] = { "eq6_cycles", "Eq. 6, simulated" },
+    [EXP_ESTIMATED_CYCLES] = { "estimated_cycles", "estimated cycles" },
+};
+
+const char *exp_yardstick_name(enum exp_yardstick y)
+{
+    return yardsticks[y].name;
+}
+
+const char *exp_yardstick_label(enum exp_yardstick y)
+{
+    return yardsticks[y].label;
+}
+
+/* Lines that cross the border beyond a level, both ways. */
+static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
+{
+    const struct sim_level_counts *next = &sum->level[level + 1];
+
+    if (level + 1 == s->n_levels)
+        return (double)(sum->memory_read_lines + sum->memory_written_lines);
+    return (double)(next->reads + next->writes + next->clean_fills);
+}
+
+static void judge_schedule(struct exp_verdict *v, const struct sim_machine *m, const struct exp_case *c)
+{
+    const struct sim_stats *s = &c->simulated.stats;
+    struct sim_cell sum = sim_stats_total(s);
+    enum csa_schedule which = c->algo->schedule;
+    struct sim_estimate memory;
+
+    sim_estimate(&memory, m, &sum);
+    v->schedule[which] = exp_estimate(m, c);
+    for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
+        v->value[EXP_L1_L2_LINES + name][which] = lines_beyond(s, &sum, exp_named_level(s, name));
+    v->value[EXP_EQ6_CYCLES][which] = memory.sconv_eq6_cycles;
+    v->value[EXP_ESTIMATED_CYCLES][which] = exp_estimate_why_not(m) ? (double)NAN : v->schedule[which].total_cycles;
+    v->predicted_cycles[which] = c->tiling[which].total_cycles;
+}
+
+void exp_judge(struct exp_verdict *v, const struct exp_experiment *e, size_t layer)
+{
+    const struct sim_machine *m = &e->setup->machine;
+    const struct exp_case *first = &e->cases[layer * e->n_algos];
+    const struct exp_case *base = exp_case_of(e, first, "base");
+
+    *v = (struct exp_verdict){
+        .layer = first->layer,
+        .is_pointwise = conv_is_pointwise(&first->layer->problem),
+        .chosen = csa_choose(first->tiling),
+        .speedup = (double)NAN,
+        .issue_speedup = (double)NAN,
+    };
+    judge_schedule(v, m, exp_case_of(e, first, "sconv_is"));
+    judge_schedule(v, m, exp_case_of(e, first, "sconv_ws"));
+    if (!base || base->simulated.why_not || exp_estimate_why_not(m))
+        return;
+    v->base = exp_estimate(m, base);
+    v->speedup = v->base.total_cycles / v->schedule[v->chosen].total_cycles;
+    v->issue_speedup = v->base.issue_cycles / v->schedule[v->chosen].issue_cycles;
+}
+
+static double best(const struct exp_verdict *v, enum exp_yardstick y)
+{
+    return v->value[y][CSA_WS] < v->value[y][CSA_IS] ? v->value[y][CSA_WS] : v->value[y][CSA_IS];
+}
+
+bool exp_verdict_is_right(const struct exp_verdict *v, enum exp_yardstick y)
+{
+    return v->value[y][v->chosen] <= best(v, y);
+}
+
+double exp_verdict_regret(const struct exp_verdict *v, enum exp_yardstick y)
+{
+    return v->value[y][v->chosen] - best(v, y);
+}
+
+static void add_estimate(struct exp_estimate *sum, const struct exp_estimate *e)
+{
+    sum->issue_cycles += e->issue_cycles;
+    sum->memory_cycles += e->memory_cycles;
+    sum->total_cycles += e->total_cycles;
+    sum->packing_cycles += e->packing_cycles;
+}
+
+void exp_judge_add(struct exp_judge_total *t, const struct exp_verdict *v)
+{
+    t->n_layers++;
+    t->n_chosen[v->chosen]++;
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        struct exp_judge_sum *s = &t->sum[y];
+
+        s->n_right += exp_verdict_is_right(v, (enum exp_yardstick)y);
+        s->n_equal += v->value[y][CSA_IS] == v->value[y][CSA_WS];
+        s->schedule[CSA_IS] += v->value[y][CSA_IS];
+        s->schedule[CSA_WS] += v->value[y][CSA_WS];
+        s->chosen += v->value[y][v->chosen];
+        s->best += best(v, (enum exp_yardstick)y);
+    }
+    add_estimate(&t->base, &v->base);
+    add_estimate(&t->chosen, &v->schedule[v->chosen]);
+    t->n_won += v->speedup > 1;
+    t->n_pointwise += v->is_pointwise;
+    t->n_pointwise_won += v->is_pointwise && v->speedup > 1;
+    t->max_speedup = fmax(t->max_speedup, v->speedup);
+    if (v->is_pointwise)
+        t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, v->speedup);
+}
+
+void exp_judge_merge(struct exp_judge_total *t, const struct exp_judge_total *other)
+{
+    t->n_layers += other->n_layers;
+    for (unsigned i = 0; i < CSA_N_SCHEDULES; i++)
+        t->n_chosen[i] += other->n_chosen[i];
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        struct exp_judge_sum *s = &t->sum[y];
+        const struct exp_judge_sum *o = &other->sum[y];
+
+        s->n_right += o->n_right;
+        s->n_equal += o->n_equal;
+        s->schedule[CSA_IS] += o->schedule[CSA_IS];
+        s->schedule[CSA_WS] += o->schedule[CSA_WS];
+        s->chosen += o->chosen;
+        s->best += o->best;
+    }
+    add_estimate(&t->base, &other->base);
+    add_estimate(&t->chosen, &other->chosen);
+    t->n_won += other->n_won;
+    t->n_pointwise += other->n_pointwise;
+    t->n_pointwise_won += other->n_pointwise_won;
+    t->max_speedup = fmax(t->max_speedup, other->max_speedup);
+    t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, other->max_pointwise_speedup);
+}
+
+double exp_judge_regret_percent(const struct exp_judge_sum *s)
+{
+    return s->best > 0 ? 100 * (s->chosen - s->best) / s->best : s->chosen > s->best ? (double)INFINITY : 0;
+}

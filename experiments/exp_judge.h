@@ -1,0 +1,62 @@
+/*
+ * Was CSA's choice of schedule the better one? For each layer, both schedules are replayed and held against each other
+ * by several yardsticks; what the choice costs over the better schedule is its regret.
+ */
+#ifndef EXPERIMENTS_EXP_JUDGE_H
+#define EXPERIMENTS_EXP_JUDGE_H
+
+#include "experiments/exp_estimate.h"
+
+/*
+ * The first three count lines that cross a border, both ways: fetched, written back. Levels are the machine's first,
+ * second and last, as CSA takes them.
+ */
+enum exp_yardstick {
+    EXP_L1_L2_LINES,
+    EXP_L2_L3_LINES,
+    EXP_L3_MEMORY_LINES,
+    EXP_EQ6_CYCLES,       /* SConv Eq. 6, what CSA minimises, with simulated instead of predicted counts */
+    EXP_ESTIMATED_CYCLES, /* exp_estimate.h */
+    EXP_N_YARDSTICKS,
+};
+
+const char *exp_yardstick_name(enum exp_yardstick y);  /* in columns' names */
+const char *exp_yardstick_label(enum exp_yardstick y); /* for people */
+
+/* A layer. Values are NaN where they cannot be had. */
+struct exp_verdict {
+    const struct exp_layer *layer;
+    bool is_pointwise;
+    enum csa_schedule chosen;
+    double predicted_cycles[CSA_N_SCHEDULES]; /* Eq. 6 as CSA has it */
+    double value[EXP_N_YARDSTICKS][CSA_N_SCHEDULES];
+    struct exp_estimate base, schedule[CSA_N_SCHEDULES];
+    double speedup, issue_speedup; /* estimated, base over the chosen schedule: with loads waiting, or not */
+};
+
+/* Judges one layer of an experiment with base and both schedules, all replayed (base only if it can be). */
+void exp_judge(struct exp_verdict *v, const struct exp_experiment *e, size_t layer);
+
+/* By a yardstick: whether the choice is not worse than the other; by how much it is worse (0 if it is not). */
+bool exp_verdict_is_right(const struct exp_verdict *v, enum exp_yardstick y);
+double exp_verdict_regret(const struct exp_verdict *v, enum exp_yardstick y);
+
+/* Sums over layers. */
+struct exp_judge_total {
+    size_t n_layers, n_chosen[CSA_N_SCHEDULES];
+    struct exp_judge_sum {
+        size_t n_right, n_equal; /* layers where the choice is not worse; of those, where both are the same */
+        double schedule[CSA_N_SCHEDULES], chosen, best;
+    } sum[EXP_N_YARDSTICKS];
+    struct exp_estimate base, chosen;
+    size_t n_won, n_pointwise, n_pointwise_won; /* estimated speed-ups above 1 */
+    double max_speedup, max_pointwise_speedup;
+};
+
+void exp_judge_add(struct exp_judge_total *t, const struct exp_verdict *v);
+void exp_judge_merge(struct exp_judge_total *t, const struct exp_judge_total *other);
+
+/* What the choices cost over the better schedules, in percent of those. */
+double exp_judge_regret_percent(const struct exp_judge_sum *s);
+
+#endif

@@ -1,0 +1,611 @@
+#include "experiments/exp_judge_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/exp_error.h"
+#include "experiments/exp_stats.h"
+
+#define N_OF(table) (sizeof(table) / sizeof((table)[0]))
+
+/* clang-format off */
+#define EACH_YARDSTICK(COLUMNS)                                                                                        \
+    COLUMNS("l1_l2_lines", "lines", "lines that cross between L1 and L2, both ways"),                                  \
+    COLUMNS("l2_l3_lines", "lines", "lines that cross between L2 and L3, both ways"),                                  \
+    COLUMNS("l3_memory_lines", "lines", "lines that cross between L3 and memory, both ways"),                          \
+    COLUMNS("eq6_cycles", "cycles", "SConv Eq. 6 with simulated loads"),                                               \
+    COLUMNS("estimated_cycles", "cycles", "estimate: cycles to issue all instructions, plus Eq. 6")
+
+#define LAYER_COLUMNS(name, unit, what)                                                                                \
+    { "is_" name, unit, what "; input stationary", "replay" },                                                         \
+    { "ws_" name, unit, what "; weight stationary", "replay" },                                                        \
+    { "better_" name, "", "the schedule with less: is, ws, equal", "replay" },                                         \
+    { "regret_" name, unit, "what CSA's choice has more than the better schedule", "replay" },                         \
+    { "regret_" name "_percent", "%", "of the better schedule", "replay" }
+
+#define MODEL_COLUMNS(name, unit, what)                                                                                \
+    { "right_" name "_layers", "layers", "where CSA's choice is not the worse one", "replay" },                        \
+    { "equal_" name "_layers", "layers", "of those, where both schedules are the same", "replay" },                    \
+    { "is_" name, unit, what "; every layer input stationary", "replay" },                                             \
+    { "ws_" name, unit, what "; every layer weight stationary", "replay" },                                            \
+    { "chosen_" name, unit, "every layer as CSA chose", "replay" },                                                    \
+    { "best_" name, unit, "every layer as is better for it", "replay" },                                               \
+    { "regret_" name "_percent", "%", "chosen over best, less 100 %", "replay" }
+
+static const struct exp_csv_column layer_columns[] = {
+    { "model", "", "name of the layer table", "" },
+    { "layer_index", "", "position in the table, from 1", "" },
+    { "layer", "", "name of the layer", "" },
+    { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
+    { "macs", "multiply-adds", "nominal, taps on padding included", "" },
+    { "chosen", "", "CSA's choice: is or ws", "predicted" },
+    { "predicted_is_cycles", "cycles", "C_TOTAL, input stationary", "SConv Eq. 6" },
+    { "predicted_ws_cycles", "cycles", "C_TOTAL, weight stationary", "SConv Eq. 6" },
+    EACH_YARDSTICK(LAYER_COLUMNS),
+    { "base_issue_cycles", "cycles", "estimate: Base's instructions issued without waiting", "replay" },
+    { "base_estimated_cycles", "cycles", "estimate: that, plus Eq. 6 with simulated loads", "replay" },
+    { "chosen_issue_cycles", "cycles", "estimate: the same for SConv as CSA chose", "replay" },
+    { "chosen_estimated_cycles", "cycles", "estimate", "replay" },
+    { "base_estimated_ms", "ms", "estimated cycles at the machine's clock", "replay" },
+    { "chosen_estimated_ms", "ms", "likewise", "replay" },
+    { "estimated_speedup", "", "estimate: Base's cycles / those of SConv as CSA chose", "replay" },
+    { "issue_speedup", "", "the same without waiting for loads: as if all hit L1", "replay" },
+};
+
+static const struct exp_csv_column model_columns[] = {
+    { "model", "", "name of the layer table; all: sums, except for speed-ups: geometric means over the models", "" },
+    { "layers", "", "convolutions", "" },
+    { "chosen_is_layers", "layers", "where CSA chose input stationary", "predicted" },
+    EACH_YARDSTICK(MODEL_COLUMNS),
+    { "base_estimated_ms", "ms", "estimate: Base, all layers", "replay" },
+    { "chosen_estimated_ms", "ms", "estimate: SConv as CSA chose, all layers", "replay" },
+    { "base_packing_percent", "%", "of Base's estimate: im2col and packing", "replay" },
+    { "chosen_packing_percent", "%", "of SConv's: packing", "replay" },
+    { "estimated_speedup", "", "estimate: Base over SConv, with loads that wait", "replay" },
+    { "issue_speedup", "", "the same without waiting for loads", "replay" },
+    { "paper_speedup", "", "convolution speed-up measured in the paper", "SConv Table 2" },
+    { "won_percent", "%", "layers with an estimated speed-up over 1", "replay" },
+    { "paper_won_percent", "%", "layers faster than Base in the paper", "SConv Figure 8" },
+    { "max_speedup", "", "greatest estimated speed-up of a layer", "replay" },
+    { "paper_max_speedup", "", "greatest in the paper", "SConv Figure 8" },
+    { "pointwise_won_percent", "%", "pointwise layers with an estimated speed-up over 1", "replay" },
+    { "paper_pointwise_won_percent", "%", "in the paper", "SConv Figure 9" },
+    { "max_pointwise_speedup", "", "greatest estimated speed-up of a pointwise layer", "replay" },
+    { "paper_max_pointwise_speedup", "", "in the paper", "SConv Figure 9" },
+    { "paper_base_packing_percent", "%", "packing's share of Base's time in the paper", "SConv Figure 10" },
+    { "paper_chosen_packing_percent", "%", "packing's share of SConv's time in the paper", "SConv Figure 10" },
+};
+
+static const struct exp_csv_column ratio_columns[] = {
+    { "rank_percent", "%", "position among the layers, each yardstick sorted on its own", "" },
+    { "predicted_cycles", "", "WS / IS: Eq. 6 as CSA predicts it", "SConv Eq. 6" },
+    { "l1_l2_lines", "", "WS / IS, as in layers.csv", "replay" },
+    { "l2_l3_lines", "", "WS / IS", "replay" },
+    { "l3_memory_lines", "", "WS / IS", "replay" },
+    { "eq6_cycles", "", "WS / IS", "replay" },
+    { "estimated_cycles", "", "WS / IS", "replay" },
+};
+
+static const struct exp_csv_column speedup_columns[] = {
+    { "layers", "", "all, or pointwise", "" },
+    { "rank_percent", "%", "position among them, each column sorted on its own", "" },
+    { "estimated_speedup", "", "as in layers.csv", "replay" },
+    { "issue_speedup", "", "as in layers.csv", "replay" },
+};
+/* clang-format on */
+
+static int open_csv(const struct exp_judge_report *r, struct exp_csv **csv, const char *name,
+                    const struct exp_csv_column *column, size_t n, const char *what, char *why, size_t why_bytes)
+{
+    char *path = exp_outdir_file(r->dir, name);
+    int err =
+        path ? exp_csv_open(csv, path, column, n, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    free(path);
+    if (!err)
+        exp_csv_header(*csv, "what", "%s", what);
+    return err;
+}
+
+int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *dir, const char *experiments_dir,
+                          const char *what, char *why, size_t why_bytes)
+{
+    int err = exp_published_read(&r->published, experiments_dir, why, why_bytes);
+
+    r->dir = dir;
+    return err ? err : open_csv(r, &r->layers, "layers.csv", layer_columns, N_OF(layer_columns), what, why, why_bytes);
+}
+
+void exp_judge_report_release(struct exp_judge_report *r)
+{
+    exp_csv_close(r->layers, NULL, 0);
+    exp_published_release(&r->published);
+    free(r->model);
+    free(r->verdict);
+    *r = (struct exp_judge_report){ 0 };
+}
+
+/* ---- cells ---- */
+
+static void put(struct exp_csv *csv, const char *column, double value, const char *why_not)
+{
+    if (isfinite(value) && !why_not)
+        exp_csv_double(csv, column, value);
+    else
+        exp_csv_missing(csv, column, why_not ? why_not : "the better schedule moves nothing");
+}
+
+static void put_named(struct exp_csv *csv, const char *before, enum exp_yardstick y, const char *after, double value,
+                      const char *why_not)
+{
+    char column[64];
+
+    snprintf(column, sizeof column, "%s%s%s", before, exp_yardstick_name(y), after);
+    put(csv, column, value, why_not);
+}
+
+static const char *why_not(const struct exp_judge_report *r, enum exp_yardstick y)
+{
+    return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
+}
+
+static const char *why_no_comparison(const struct exp_judge_report *r)
+{
+    return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
+}
+
+static void put_ms(struct exp_csv *csv, const char *column, double cycles, const struct sim_machine *m,
+                   const char *reason)
+{
+    if (!reason && !(m->issue.clock_ghz > 0))
+        reason = "the machine's file does not state clock_ghz";
+    put(csv, column, cycles / (m->issue.clock_ghz * 1e6), reason);
+}
+
+/* ---- layers.csv ---- */
+
+static void put_yardstick(const struct exp_judge_report *r, const struct exp_verdict *v, enum exp_yardstick y)
+{
+    const char *reason = why_not(r, y);
+    double is = v->value[y][CSA_IS], ws = v->value[y][CSA_WS], regret = exp_verdict_regret(v, y);
+    char column[64];
+
+    put_named(r->layers, "is_", y, "", is, reason);
+    put_named(r->layers, "ws_", y, "", ws, reason);
+    snprintf(column, sizeof column, "better_%s", exp_yardstick_name(y));
+    if (reason)
+        exp_csv_missing(r->layers, column, reason);
+    else
+        exp_csv_string(r->layers, column, is == ws ? "equal" : csa_schedule_name(ws < is ? CSA_WS : CSA_IS));
+    put_named(r->layers, "regret_", y, "", regret, reason);
+    put_named(r->layers, "regret_", y, "_percent", regret > 0 ? 100 * regret / (is < ws ? is : ws) : 0, reason);
+}
+
+static void put_layer(const struct exp_judge_report *r, const char *model, const struct exp_verdict *v)
+{
+    const struct exp_estimate *chosen = &v->schedule[v->chosen];
+    const char *no_base = why_no_comparison(r);
+    struct exp_csv *csv = r->layers;
+
+    exp_csv_string(csv, "model", model);
+    exp_csv_u64(csv, "layer_index", v->layer->index);
+    exp_csv_string(csv, "layer", v->layer->name);
+    exp_csv_u64(csv, "pointwise", v->is_pointwise);
+    exp_csv_double(csv, "macs", conv_macs(&v->layer->problem));
+    exp_csv_string(csv, "chosen", csa_schedule_name(v->chosen));
+    exp_csv_double(csv, "predicted_is_cycles", v->predicted_cycles[CSA_IS]);
+    exp_csv_double(csv, "predicted_ws_cycles", v->predicted_cycles[CSA_WS]);
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
+        put_yardstick(r, v, (enum exp_yardstick)y);
+    put(csv, "base_issue_cycles", v->base.issue_cycles, no_base);
+    put(csv, "base_estimated_cycles", v->base.total_cycles, no_base);
+    put(csv, "chosen_issue_cycles", chosen->issue_cycles, r->why_no_estimate);
+    put(csv, "chosen_estimated_cycles", chosen->total_cycles, r->why_no_estimate);
+    put_ms(csv, "base_estimated_ms", v->base.total_cycles, r->machine, no_base);
+    put_ms(csv, "chosen_estimated_ms", chosen->total_cycles, r->machine, r->why_no_estimate);
+    put(csv, "estimated_speedup", v->speedup, no_base);
+    put(csv, "issue_speedup", v->issue_speedup, no_base);
+    exp_csv_end_row(csv);
+}
+
+/* Makes room for one more element of an array that grows. */
+static int grow(void **array, size_t n, size_t *max, size_t element_bytes, char *why, size_t why_bytes)
+{
+    size_t more = *max ? 2 * *max : 16;
+    void *larger;
+
+    if (n < *max)
+        return 0;
+    larger = realloc(*array, more * element_bytes);
+    if (!larger)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    *array = larger;
+    *max = more;
+    return 0;
+}
+
+/* Appends a model without layers. */
+static int add_model(struct exp_judge_report *r, const char *name, char *why, size_t why_bytes)
+{
+    void *model = r->model;
+    int err = grow(&model, r->n_models, &r->max_models, sizeof *r->model, why, why_bytes);
+
+    r->model = model;
+    if (!err)
+        r->model[r->n_models++] = (struct exp_judge_model){ .name = name };
+    return err;
+}
+
+int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, char *why, size_t why_bytes)
+{
+    int err = add_model(r, e->model->name, why, why_bytes);
+    struct exp_judge_model *model = err ? NULL : &r->model[r->n_models - 1];
+
+    for (size_t l = 0; l < e->model->n_layers && !err; l++) {
+        void *verdict = r->verdict;
+
+        err = grow(&verdict, r->n_verdicts, &r->max_verdicts, sizeof *r->verdict, why, why_bytes);
+        r->verdict = verdict;
+        if (err)
+            break;
+        exp_judge(&r->verdict[r->n_verdicts], e, l);
+        exp_judge_add(&model->total, &r->verdict[r->n_verdicts]);
+        put_layer(r, model->name, &r->verdict[r->n_verdicts++]);
+    }
+    if (err)
+        return err;
+    model->speedup = model->total.base.total_cycles / model->total.chosen.total_cycles;
+    model->issue_speedup = model->total.base.issue_cycles / model->total.chosen.issue_cycles;
+    return 0;
+}
+
+/* ---- models.csv ---- */
+
+static double published(const struct exp_judge_report *r, const char *figure, const char *model, const char *metric)
+{
+    char ignored[256];
+    bool compares = strcmp(model, "all") && strncmp(model, "Geo", 3) ? r->has_whole_models : r->has_whole_set;
+    double value;
+
+    return !compares ||
+                   exp_published_double(&r->published, figure, model, r->arch, metric, &value, ignored, sizeof ignored)
+               ? (double)NAN
+               : value;
+}
+
+/* A number of the paper's figure a (x86) or b (POWER10), which are about all models. */
+static void put_published(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model,
+                          const char *column, const char *figure, const char *about, const char *metric)
+{
+    char name[16];
+    double value;
+
+    snprintf(name, sizeof name, "%s%s", figure, strcmp(r->arch, "P10") ? "a" : "b");
+    value = published(r, name, about, metric);
+    if (strcmp(model->name, "all") || isnan(value))
+        exp_csv_empty(csv, column);
+    else
+        exp_csv_double(csv, column, value);
+}
+
+static double paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model)
+{
+    return published(r, "Table 2", strcmp(model->name, "all") ? model->name : "GeoMean", "conv_speedup");
+}
+
+static void put_sum(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_sum *s,
+                    enum exp_yardstick y)
+{
+    const char *reason = why_not(r, y);
+
+    put_named(csv, "right_", y, "_layers", (double)s->n_right, reason);
+    put_named(csv, "equal_", y, "_layers", (double)s->n_equal, reason);
+    put_named(csv, "is_", y, "", s->schedule[CSA_IS], reason);
+    put_named(csv, "ws_", y, "", s->schedule[CSA_WS], reason);
+    put_named(csv, "chosen_", y, "", s->chosen, reason);
+    put_named(csv, "best_", y, "", s->best, reason);
+    put_named(csv, "regret_", y, "_percent", exp_judge_regret_percent(s), reason);
+}
+
+static double percent(size_t part, size_t whole)
+{
+    return 100.0 * (double)part / (double)whole;
+}
+
+static void put_pointwise(struct exp_csv *csv, const char *column, const struct exp_judge_total *t, double value,
+                          const char *reason)
+{
+    put(csv, column, value, reason ? reason : t->n_pointwise ? NULL : "no pointwise layers");
+}
+
+static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model)
+{
+    const struct exp_judge_total *t = &model->total;
+    const char *no = why_no_comparison(r);
+
+    exp_csv_string(csv, "model", model->name);
+    exp_csv_u64(csv, "layers", t->n_layers);
+    exp_csv_u64(csv, "chosen_is_layers", t->n_chosen[CSA_IS]);
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
+        put_sum(r, csv, &t->sum[y], (enum exp_yardstick)y);
+    put_ms(csv, "base_estimated_ms", t->base.total_cycles, r->machine, no);
+    put_ms(csv, "chosen_estimated_ms", t->chosen.total_cycles, r->machine, r->why_no_estimate);
+    put(csv, "base_packing_percent", 100 * t->base.packing_cycles / t->base.total_cycles, no);
+    put(csv, "chosen_packing_percent", 100 * t->chosen.packing_cycles / t->chosen.total_cycles, r->why_no_estimate);
+    put(csv, "estimated_speedup", model->speedup, no);
+    put(csv, "issue_speedup", model->issue_speedup, no);
+    if (isnan(paper_speedup(r, model)))
+        exp_csv_empty(csv, "paper_speedup");
+    else
+        exp_csv_double(csv, "paper_speedup", paper_speedup(r, model));
+    put(csv, "won_percent", percent(t->n_won, t->n_layers), no);
+    put_published(r, csv, model, "paper_won_percent", "Figure 8", "all", "conv_wins_percent");
+    put(csv, "max_speedup", t->max_speedup, no);
+    put_published(r, csv, model, "paper_max_speedup", "Figure 8", "all", "max_conv_speedup");
+    put_pointwise(csv, "pointwise_won_percent", t, percent(t->n_pointwise_won, t->n_pointwise), no);
+    put_published(r, csv, model, "paper_pointwise_won_percent", "Figure 9", "all", "pointwise_wins_percent");
+    put_pointwise(csv, "max_pointwise_speedup", t, t->max_pointwise_speedup, no);
+    put_published(r, csv, model, "paper_max_pointwise_speedup", "Figure 9", "all", "max_pointwise_speedup_vs_blas");
+    put_published(r, csv, model, "paper_base_packing_percent", "Figure 10", "Geo Mean",
+                  "base_packing_share_percent_avg");
+    put_published(r, csv, model, "paper_chosen_packing_percent", "Figure 10", "Geo Mean",
+                  "sconv_packing_share_percent_avg");
+    exp_csv_end_row(csv);
+}
+
+static int write_models(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = open_csv(r, &csv, "models.csv", model_columns, N_OF(model_columns), what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->n_models; i++)
+        put_model(r, csv, &r->model[i]);
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+/* Geometric means of the models' speed-ups, as the paper's Table 2 has them. */
+static int add_all(struct exp_judge_report *r, char *why, size_t why_bytes)
+{
+    double logs = 0, issue_logs = 0;
+    size_t n = r->n_models;
+    int err = add_model(r, "all", why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < n; i++) {
+        exp_judge_merge(&r->model[n].total, &r->model[i].total);
+        logs += log(r->model[i].speedup);
+        issue_logs += log(r->model[i].issue_speedup);
+    }
+    r->model[n].speedup = exp(logs / (double)n);
+    r->model[n].issue_speedup = exp(issue_logs / (double)n);
+    return 0;
+}
+
+/* ---- sorted, for figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double ratio(double ws, double is)
+{
+    return ws == is ? 1 : ws / is;
+}
+
+static double layer_ratio(const struct exp_verdict *v, size_t column)
+{
+    const double *value = column ? v->value[column - 1] : v->predicted_cycles;
+
+    return ratio(value[CSA_WS], value[CSA_IS]);
+}
+
+static double layer_speedup(const struct exp_verdict *v, size_t column)
+{
+    return column ? v->issue_speedup : v->speedup;
+}
+
+/* Fills value[n] with what f says of the layers that belong, in ascending order. Returns n. */
+static size_t sort_layers(const struct exp_judge_report *r, double (*f)(const struct exp_verdict *v, size_t column),
+                          size_t column, bool only_pointwise, double *value)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_verdicts; i++) {
+        if (!only_pointwise || r->verdict[i].is_pointwise)
+            value[n++] = f(&r->verdict[i], column);
+    }
+    qsort(value, n, sizeof *value, by_value);
+    return n;
+}
+
+static double rank_percent(size_t i, size_t n)
+{
+    return n > 1 ? 100 * (double)i / (double)(n - 1) : 50;
+}
+
+static int write_ratios(const struct exp_judge_report *r, double *value, const char *what, char *why, size_t why_bytes)
+{
+    size_t n_columns = N_OF(ratio_columns) - 1, n = r->n_verdicts;
+    struct exp_csv *csv;
+    int err = open_csv(r, &csv, "ratios.csv", ratio_columns, N_OF(ratio_columns), what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t c = 0; c < n_columns; c++)
+        sort_layers(r, layer_ratio, c, false, value + c * n);
+    for (size_t i = 0; i < n; i++) {
+        exp_csv_double(csv, "rank_percent", rank_percent(i, n));
+        for (size_t c = 0; c < n_columns; c++)
+            put(csv, ratio_columns[c + 1].name, value[c * n + i],
+                c == EXP_ESTIMATED_CYCLES + 1 ? r->why_no_estimate : NULL);
+        exp_csv_end_row(csv);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+static int write_speedups(const struct exp_judge_report *r, double *value, const char *what, char *why,
+                          size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = open_csv(r, &csv, "speedups.csv", speedup_columns, N_OF(speedup_columns), what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (int only_pointwise = 0; only_pointwise < 2 && !why_no_comparison(r); only_pointwise++) {
+        size_t n = sort_layers(r, layer_speedup, 0, only_pointwise, value);
+
+        sort_layers(r, layer_speedup, 1, only_pointwise, value + n);
+        for (size_t i = 0; i < n; i++) {
+            exp_csv_string(csv, "layers", only_pointwise ? "pointwise" : "all");
+            exp_csv_double(csv, "rank_percent", rank_percent(i, n));
+            exp_csv_double(csv, "estimated_speedup", value[i]);
+            exp_csv_double(csv, "issue_speedup", value[n + i]);
+            exp_csv_end_row(csv);
+        }
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+{
+    double *value = malloc((r->n_verdicts + 1) * N_OF(ratio_columns) * sizeof *value);
+    int err = value ? add_all(r, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = write_models(r, what, why, why_bytes);
+    if (!err)
+        err = write_ratios(r, value, what, why, why_bytes);
+    if (!err)
+        err = write_speedups(r, value, what, why, why_bytes);
+    free(value);
+    if (err)
+        return err;
+    err = exp_csv_close(r->layers, why, why_bytes);
+    r->layers = NULL;
+    return err;
+}
+
+/* ---- the closing table ---- */
+
+static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
+{
+    const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
+
+    fprintf(out, "\n%-14s %6s %9s |", "", "", "CSA chose");
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
+        fprintf(out, " %19s |", exp_yardstick_label((enum exp_yardstick)y));
+    fprintf(out, "\n%-14s %6s %4s %4s |", "model", "layers", "IS", "WS");
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
+        fprintf(out, " %5s %4s %8s |", "right", "tie", "regret %");
+    fprintf(out, "\n");
+    for (const struct exp_judge_model *m = r->model; m <= last; m++) {
+        fprintf(out, "%-14.14s %6zu %4zu %4zu |", m->name, m->total.n_layers, m->total.n_chosen[CSA_IS],
+                m->total.n_chosen[CSA_WS]);
+        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+            const struct exp_judge_sum *s = &m->total.sum[y];
+
+            if (why_not(r, (enum exp_yardstick)y))
+                fprintf(out, " %5s %4s %8s |", "-", "-", "-");
+            else
+                fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_equal, exp_judge_regret_percent(s));
+        }
+        fprintf(out, "\n");
+    }
+    fprintf(
+        out,
+        "right: layers where CSA's choice is not worse than the other schedule; tie: both are the same; regret: what\n"
+        "the choices cost over the better schedules, summed. Lines cross a border in either direction.\n");
+}
+
+static void print_paper(FILE *out, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %8s", "-");
+    else
+        fprintf(out, " %8.2f", value);
+}
+
+static void print_quotes(const struct exp_judge_report *r, FILE *out)
+{
+    const struct exp_judge_total *t = &r->model[r->n_models - 1].total;
+    const char *letter = strcmp(r->arch, "P10") ? "a" : "b";
+    char figure[3][16];
+
+    for (int i = 0; i < 3; i++)
+        snprintf(figure[i], sizeof figure[i], "Figure %d%s", 8 + i, letter);
+    fprintf(out, "%-44s %8s %8s\n", "", "estimate", "paper");
+    fprintf(out, "%-44s %8.1f", "layers faster than Base, %", percent(t->n_won, t->n_layers));
+    print_paper(out, published(r, figure[0], "all", "conv_wins_percent"));
+    fprintf(out, "\n%-44s %8.2f", "greatest speed-up of a layer", t->max_speedup);
+    print_paper(out, published(r, figure[0], "all", "max_conv_speedup"));
+    if (t->n_pointwise) {
+        fprintf(out, "\n%-44s %8.1f", "pointwise layers faster than BLAS, %",
+                percent(t->n_pointwise_won, t->n_pointwise));
+        print_paper(out, published(r, figure[1], "all", "pointwise_wins_percent"));
+        fprintf(out, "\n%-44s %8.2f", "greatest speed-up of a pointwise layer", t->max_pointwise_speedup);
+        print_paper(out, published(r, figure[1], "all", "max_pointwise_speedup_vs_blas"));
+    }
+    fprintf(out, "\n%-44s %8.1f", "packing's share of Base, %", 100 * t->base.packing_cycles / t->base.total_cycles);
+    print_paper(out, published(r, figure[2], "Geo Mean", "base_packing_share_percent_avg"));
+    fprintf(out, "\n%-44s %8.1f", "packing's share of SConv, %",
+            100 * t->chosen.packing_cycles / t->chosen.total_cycles);
+    print_paper(out, published(r, figure[2], "Geo Mean", "sconv_packing_share_percent_avg"));
+    fprintf(out, "\n");
+}
+
+static void print_speedups(const struct exp_judge_report *r, FILE *out)
+{
+    const char *no = why_no_comparison(r);
+
+    if (no) {
+        fprintf(out, "\nestimated speed-ups not available: %s\n", no);
+        return;
+    }
+    fprintf(out, "\nESTIMATES of SConv's speed-up over Base (not measured; issue-limited, then with loads that wait "
+                 "for their level)\n");
+    fprintf(out, "%-14s %10s %13s %8s\n", "model", "all hit L1", "loads waiting", "Table 2");
+    for (size_t i = 0; i < r->n_models - (r->n_models == 2); i++) {
+        fprintf(out, "%-14.14s %10.2f %13.2f", strcmp(r->model[i].name, "all") ? r->model[i].name : "geomean",
+                r->model[i].issue_speedup, r->model[i].speedup);
+        print_paper(out, paper_speedup(r, &r->model[i]));
+        fprintf(out, "\n");
+    }
+    print_quotes(r, out);
+}
+
+void exp_judge_report_print(const struct exp_judge_report *r, FILE *out)
+{
+    print_yardsticks(r, out);
+    print_speedups(r, out);
+}
+
+/* ---- documentation ---- */
+
+void exp_judge_report_document(FILE *out)
+{
+    static const struct {
+        const char *file;
+        const struct exp_csv_column *column;
+        size_t n;
+    } files[] = {
+        { "layers.csv", layer_columns, N_OF(layer_columns) },
+        { "models.csv", model_columns, N_OF(model_columns) },
+        { "ratios.csv", ratio_columns, N_OF(ratio_columns) },
+        { "speedups.csv", speedup_columns, N_OF(speedup_columns) },
+    };
+
+    for (size_t i = 0; i < N_OF(files); i++) {
+        fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", files[i].file);
+        for (size_t c = 0; c < files[i].n; c++)
+            fprintf(out, "| `%s` | %s | %s | %s |\n", files[i].column[c].name, files[i].column[c].unit,
+                    files[i].column[c].description, files[i].column[c].source);
+    }
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The judgement of CSA as a user meets it. Run from the project's folder; JUDGE is the program (default build/judge).
+set -u
+
+judge=${JUDGE:-build/judge}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "judge: FAILED: $what" >&2
+    fi
+}
+
+nothing_left() { [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]; }
+
+refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line that holds WORDS, nothing left behind
+    local words=$1 status
+    shift
+    "$judge" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+refuses "vgg17" MODEL=vgg17
+refuses "no/such.csv" MODEL=vgg16,no/such.csv
+refuses "pdp11" MACHINE=pdp11
+refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
+refuses "JOBS" JOBS=0
+refuses "CACHE" CACHE=tepid
+refuses "f32_1x1" UKR=f32_1x1
+refuses "Z80" CORE=Z80
+refuses "REPS=3" REPS=3
+refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/results
+
+run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results are
+    local machine=$1 model=$2
+    shift 2
+    "$judge" "RESULTS=$work/results" "MACHINE=$machine" "MODEL=$model" "$@" >"$work/out" 2>"$work/err"
+    check "$machine $model $*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+}
+
+cell() { # cell FILE COLUMN ROW: one field; rows from 1
+    grep -v '^#' "$dir/$1" | awk -F, -v name="$2" -v row="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+        NR == row + 1 { print $c }'
+}
+
+dir=$work/results/power10/judgement/three
+run power10 tests/data/three.csv LAYERS= CORE=
+for file in layers.csv models.csv ratios.csv speedups.csv machine.cfg judge_schedules.png judge_schedules.svg judge_speedups.png judge_speedups.svg; do
+    check "$file is missing" test -s "$dir/$file"
+done
+check "a row per layer" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 4 ]
+check "a row for the model and one for all" [ "$(grep -cv '^#' "$dir/models.csv")" -eq 3 ]
+check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
+for row in 1 2 3; do
+    check "layer $row: regret is the choice less the better one" awk -v i="$(cell layers.csv is_l1_l2_lines $row)" \
+        -v w="$(cell layers.csv ws_l1_l2_lines $row)" -v c="$(cell layers.csv chosen $row)" \
+        -v r="$(cell layers.csv regret_l1_l2_lines $row)" 'BEGIN { best = i < w ? i : w; exit !(r == (c == "is" ? i : w) - best) }'
+done
+check "models.csv sums the layers" [ "$(cell models.csv is_l2_l3_lines 1)" -eq \
+    $(($(cell layers.csv is_l2_l3_lines 1) + $(cell layers.csv is_l2_l3_lines 2) + $(cell layers.csv is_l2_l3_lines 3))) ]
+check "estimates say that they are" grep -q "ESTIMATES" "$work/out"
+check "the paper's numbers are for its models" [ -z "$(cell models.csv paper_won_percent 2)" ]
+cp "$dir/layers.csv" "$work/first"
+run power10 tests/data/three.csv JOBS=1
+check "threads change nothing" cmp -s "$work/first" "$dir/layers.csv"
+
+dir=$work/results/toy/judgement/three
+run toy tests/data/three.csv
+check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
+check "and no figure is made of them" [ ! -e "$dir/judge_speedups.png" ]
+check "lines are counted all the same" [ "$(cell layers.csv is_l1_l2_lines 1)" -gt 0 ]
+
+dir=$work/results/power10/judgement/resnet18
+run power10 resnet18
+check "Table 2 stands beside" [ "$(cell models.csv paper_speedup 1)" = 1.46 ]
+run power10 resnet18 LAYERS='conv0'
+check "but not beside some of the layers" [ -z "$(cell models.csv paper_speedup 1)" ]
+
+check "judge --help" bash -c "'$judge' --help | grep -q MODEL"
+check "judge --columns" bash -c "'$judge' --columns | grep -q regret_eq6_cycles_percent"
+echo "judge: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
