@@ -59,7 +59,7 @@ LDLIBS := -lhwloc -lpfm -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c,$(wildcard $1/*.c $1/*/*.c))
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c %_plugin.c %_linked.c experiments/main_guest.c,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -142,6 +142,7 @@ $(BUILD)/convsim.pc: Makefile
 
 include kernels/libsconv.mk
 include tests/power10.mk
+include counters/observe/observe.mk
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
