@@ -152,14 +152,15 @@ include counters/observe/observe.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
-EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES RESULTS
+EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES OBSERVE RESULTS
 export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)"
+	$(Q)$(prepare_guest); \
+	$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "WHY_NO_GUEST=$$why"
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
@@ -282,6 +283,8 @@ help: ## Show this
 	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
 	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x6__avx2, f32_16x8__mma (replay), f32_16x24__ref, ..."
 	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
+	@echo "  OBSERVE   0, sample (one layer of each shape), all: run layers under emulation and observe every access;"
+	@echo "            default sample for POWER10 machines simulated on other computers, else 0"
 	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
 	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
 	@echo

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,11 +160,9 @@ struct observing {
     struct exp_observed *o;
     const struct exp_observe_options *options;
     struct exp_progress *progress;
-    char *folder;         /* RESULTS/.observed */
-    char *machine_path;   /* the simulated machine's file in it */
-    uint64_t hash;        /* of programs and machine */
-    pthread_mutex_t lock; /* guards said */
-    char said[256];       /* the last reason that was printed */
+    char *folder;       /* RESULTS/.observed */
+    char *machine_path; /* the simulated machine's file in it */
+    uint64_t hash;      /* of programs and machine */
 };
 
 static char *shape_text(const struct conv_problem *p)
@@ -190,19 +187,6 @@ static char *escape_commas(const char *path)
     return text;
 }
 
-static char *plugin_text(const struct observing *ob, const char *out)
-{
-    char *observer = escape_commas(ob->options->observer), *escaped = escape_commas(out);
-    char *machine = escape_commas(ob->machine_path), *text = NULL;
-
-    if (observer && escaped && machine)
-        text = exp_format("%s,out=%s,machine=%s,%s", observer, escaped, machine, openblas_rules);
-    free(observer);
-    free(escaped);
-    free(machine);
-    return text;
-}
-
 /* Everything that a guest's run is told, each from malloc. */
 struct command {
     char *plugin, *coretype, *shape, *algo, *machine, *ukr, *core, *out;
@@ -216,19 +200,34 @@ static void release_command(struct command *c)
         free(texts[i]);
 }
 
-static int make_command(struct command *c, const struct observing *ob, const struct exp_case *k, const char *out)
+static char *plugin_text(const struct exp_guest_run *run)
 {
-    const struct exp_emulator *e = ob->o->emulator;
+    char *observer = escape_commas(run->observer), *out = escape_commas(run->out), *text = NULL;
+    char *machine = escape_commas(run->machine_path), *trace = escape_commas(run->trace ? run->trace : "");
+
+    if (observer && out && machine && trace)
+        text = exp_format("%s,out=%s,machine=%s,%s%s%s", observer, out, machine, openblas_rules,
+                          *trace ? ",trace=" : "", trace);
+    free(observer);
+    free(out);
+    free(machine);
+    free(trace);
+    return text;
+}
+
+static int make_command(struct command *c, const struct exp_guest_run *run)
+{
+    const char *coretype = run->emulator->coretype;
 
     *c = (struct command){
-        .plugin = plugin_text(ob, out),
-        .coretype = exp_format("OPENBLAS_CORETYPE%s%s", e->coretype ? "=" : "", e->coretype ? e->coretype : ""),
-        .shape = shape_text(&k->layer->problem),
-        .algo = exp_format("ALGO=%s", k->algo->name),
-        .machine = exp_format("MACHINE=%s", ob->machine_path),
-        .ukr = exp_format("UKR=%s", ob->o->setup.ukr->name),
-        .core = exp_format("CORE=%s", e->core),
-        .out = exp_format("OUT=%s", out),
+        .plugin = plugin_text(run),
+        .coretype = exp_format("OPENBLAS_CORETYPE%s%s", coretype ? "=" : "", coretype ? coretype : ""),
+        .shape = shape_text(run->problem),
+        .algo = exp_format("ALGO=%s", run->algo),
+        .machine = exp_format("MACHINE=%s", run->machine_path),
+        .ukr = exp_format("UKR=%s", run->ukr),
+        .core = exp_format("CORE=%s", run->emulator->core),
+        .out = exp_format("OUT=%s", run->out),
     };
     if (c->plugin && c->coretype && c->shape && c->algo && c->machine && c->ukr && c->core && c->out)
         return 0;
@@ -236,38 +235,31 @@ static int make_command(struct command *c, const struct observing *ob, const str
     return -ENOMEM;
 }
 
-static unsigned limit_s(const struct exp_case *c)
-{
-    return START_S + (unsigned)(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
-}
-
 /* Turns what became of the emulator into 0 or a reason. */
-static int judge(const struct observing *ob, const struct exp_case *c, int err, int status, const char *last, char *why,
-                 size_t why_bytes)
+static int judge(const struct exp_guest_run *run, int err, int status, const char *last, char *why, size_t why_bytes)
 {
-    const char *program = ob->o->emulator->program;
+    const char *program = run->emulator->program;
 
     if (err == -ENOENT)
         return exp_fail(why, why_bytes, err, "%s is missing (package qemu-user)", program);
     if (err == -ETIMEDOUT)
-        return exp_fail(why, why_bytes, err, "%s with %s ran longer than %u s under %s", c->layer->name, c->algo->name,
-                        limit_s(c), program);
+        return exp_fail(why, why_bytes, err, "%s ran longer than %u s under %s", run->algo, run->limit_s, program);
     if (err)
         return exp_fail(why, why_bytes, err, "%s cannot be run: %s", program, strerror(-err));
     if (WIFSIGNALED(status))
-        return exp_fail(why, why_bytes, -EIO, "%s with %s was ended by signal %d under %s%s%s", c->layer->name,
-                        c->algo->name, WTERMSIG(status), program, *last ? ": " : "", last);
+        return exp_fail(why, why_bytes, -EIO, "%s was ended by signal %d under %s%s%s", run->algo, WTERMSIG(status),
+                        program, *last ? ": " : "", last);
     if (WEXITSTATUS(status))
         return exp_fail(why, why_bytes, -EIO, "%s: %s", program, *last ? last : "the guest failed without a word");
     return 0;
 }
 
-static int run_guest(const struct observing *ob, const struct exp_case *k, const char *out, char *why, size_t why_bytes)
+int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes)
 {
-    const struct exp_emulator *e = ob->o->emulator;
+    const struct exp_emulator *e = run->emulator;
     struct command c;
     char last[384];
-    int status = 0, err = make_command(&c, ob, k, out);
+    int status = 0, err = make_command(&c, run);
     const char *const argv[] = { e->program,
                                  "-cpu",
                                  e->cpu,
@@ -279,21 +271,47 @@ static int run_guest(const struct observing *ob, const struct exp_case *k, const
                                  glibc_tunables,
                                  "-plugin",
                                  c.plugin,
-                                 ob->options->guest,
+                                 run->guest,
                                  c.shape,
                                  c.algo,
                                  c.machine,
                                  c.ukr,
                                  c.core,
                                  c.out,
-                                 ob->o->setup.packs_filters ? "FILTERS=run_time" : "FILTERS=ahead",
+                                 run->packs_filters ? "FILTERS=run_time" : "FILTERS=ahead",
+                                 run->verifies ? "VERIFY=1" : "VERIFY=0",
                                  NULL };
 
     if (err)
-        return err;
-    err = exp_process_run(argv, limit_s(k), exp_interrupted, &status, last, sizeof last);
+        return exp_fail(why, why_bytes, err, "out of memory");
+    err = exp_process_run(argv, run->limit_s, exp_interrupted, &status, last, sizeof last);
     release_command(&c);
-    return err == -EINTR ? err : judge(ob, k, err, status, last, why, why_bytes);
+    return err == -EINTR ? err : judge(run, err, status, last, why, why_bytes);
+}
+
+static unsigned limit_s(const struct exp_case *c)
+{
+    return START_S + (unsigned)(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
+}
+
+static int run_guest(const struct observing *ob, const struct exp_case *c, const char *out, char *why, size_t why_bytes)
+{
+    const struct exp_guest_run run = {
+        .emulator = ob->o->emulator,
+        .observer = ob->options->observer,
+        .guest = ob->options->guest,
+        .machine_path = ob->machine_path,
+        .out = out,
+        .problem = &c->layer->problem,
+        .algo = c->algo->name,
+        .ukr = ob->o->setup.ukr->name,
+        .packs_filters = ob->o->setup.packs_filters,
+        .limit_s = limit_s(c),
+    };
+    char reason[512] = "";
+    int err = exp_guest_run(&run, reason, sizeof reason);
+
+    return err ? exp_fail(why, why_bytes, err, "%s: %s", c->layer->name, reason) : 0;
 }
 
 /* The guest's buffers must be where this program's plan has them, relative to their arena. */
@@ -400,14 +418,10 @@ static int observe_or_find(struct observing *ob, size_t index, char *why, size_t
     return err ? err : replay(c, &ob->o->setup.machine, x->seen, x->replayed);
 }
 
-/* Each reason is printed once, however many layers it concerns. */
-static void say(struct observing *ob, const char *why)
+/* Said once for each layer or, about all of them, once. */
+static void say(const struct observing *ob, const char *why)
 {
-    pthread_mutex_lock(&ob->lock);
-    if (strcmp(ob->said, why) != 0)
-        exp_progress_note(ob->progress, "not observed: %s", why);
-    snprintf(ob->said, sizeof ob->said, "%s", why);
-    pthread_mutex_unlock(&ob->lock);
+    exp_progress_note(ob->progress, "not observed: %s", why);
 }
 
 static int observe_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
@@ -503,7 +517,6 @@ static void close_observing(struct observing *ob)
         unlink(ob->machine_path);
     free(ob->machine_path);
     free(ob->folder);
-    pthread_mutex_destroy(&ob->lock);
 }
 
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
@@ -514,7 +527,6 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
 
     if (!o->observation)
         return 0;
-    pthread_mutex_init(&ob.lock, NULL);
     err = open_observing(&ob, why, why_bytes);
     if (err == -ENOENT) {
         say(&ob, why);

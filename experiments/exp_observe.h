@@ -43,6 +43,24 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 /* What mode comes down to for a micro-kernel on this computer. */
 enum exp_observe_mode exp_observe_resolve(enum exp_observe_mode mode, const struct conv_ukr *ukr);
 
+/* One run of the guest program under observation. */
+struct exp_guest_run {
+    const struct exp_emulator *emulator;
+    const char *observer, *guest; /* paths */
+    const char *machine_path;     /* file of the simulated machine */
+    const char *out;              /* gets the result (obs_result.h) */
+    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none */
+    const struct conv_problem *problem;
+    const char *algo, *ukr;
+    bool packs_filters;
+    bool verifies; /* the guest checks its output against plain loops: slow */
+    unsigned limit_s;
+};
+
+/* Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO for a failed run, -ENOMEM;
+ * -EINTR. */
+int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes);
+
 struct exp_observation {
     char why_not[256]; /* "": observed */
     size_t same_as;    /* the case whose observation this shares; its own index if it was observed itself */
