@@ -82,17 +82,25 @@ static void emit_steps(struct sim_run run[2], size_t n_steps, struct sim_sink *s
         run[i].addr += n_steps * (uint64_t)run[i].step_bytes;
 }
 
+/* A body in pieces of a few steps, the vectors that are loaded again right after the piece that loaded them first. */
 static void emit_body(const struct mma_body *body, struct sim_run run[2], struct sim_sink *sink)
 {
+    enum { PIECE = 8 };
     struct sim_run again[sizeof body->reload];
+    size_t first = 0;
 
-    for (size_t i = 0; i < body->n_reloads; i++) {
-        again[i] = run[0];
-        again[i].addr += body->reload[i] * (uint64_t)run[0].access_bytes;
-        again[i].count = 1;
+    for (size_t step = PIECE; step <= body->n_steps; step += PIECE) {
+        size_t n = 0;
+
+        for (; first < body->n_reloads && body->reload[first] < step * run[0].count; first++) {
+            again[n] = run[0];
+            again[n].addr += (body->reload[first] - (step - PIECE) * run[0].count) * run[0].access_bytes;
+            again[n++].count = 1;
+        }
+        emit_steps(run, PIECE, sink);
+        if (n)
+            sim_emit(sink, again, n, 1);
     }
-    emit_steps(run, body->n_steps, sink);
-    sim_emit(sink, again, body->n_reloads, 1);
 }
 
 /* Vectors of four windows, vectors of four filters; the first step is peeled off the unrolled ones. */
