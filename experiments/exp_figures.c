@@ -99,10 +99,11 @@ static int make_plain_if_any(const struct drawing *d, const char *csv, const cha
                              size_t why_bytes)
 {
     struct exp_table t;
-    int err = exp_table_read(&t, csv, why, why_bytes);
+    int err = csv ? exp_table_read(&t, csv, why, why_bytes) : -ENOENT;
     size_t n_rows = err ? 0 : t.n_rows;
 
-    exp_table_release(&t);
+    if (csv)
+        exp_table_release(&t);
     if (err == -ENOENT || (!err && !n_rows))
         return 0;
     return err ? err : make_plain(d, csv, name, path, why, why_bytes);

@@ -15,7 +15,7 @@ static struct obs_insn insn_of(enum obs_class c)
 {
     bool is_memory = c == OBS_VECTOR_LOAD || c == OBS_VECTOR_STORE || c == OBS_SCALAR_LOAD || c == OBS_SCALAR_STORE;
 
-    return (struct obs_insn){ .class = (uint8_t)c, .may_split = is_memory, .may_touch = is_memory };
+    return (struct obs_insn){ .class = (uint8_t)c, .may_touch = is_memory };
 }
 
 /* ---- POWER ---- */
@@ -193,13 +193,13 @@ static enum obs_class power_class(uint32_t word)
     return OBS_OTHER;
 }
 
-/* The second word of a prefixed instruction means something else than it would alone (type 0: 8-byte loads, stores). */
+/* Types of prefix: 0 is 8-byte loads and stores, 1 vector immediates, the others modify an ordinary instruction. */
 static enum obs_class power_prefixed_class(uint32_t prefix, uint32_t suffix)
 {
-    unsigned primary = suffix >> 26;
+    unsigned primary = suffix >> 26, type = prefix >> 24 & 3;
 
-    if ((prefix >> 24 & 3) != 0) /* modified forms: the suffix is an ordinary instruction */
-        return power_class(suffix);
+    if (type)
+        return type == 1 ? OBS_VECTOR : power_class(suffix);
     switch (primary) {
     case 42: /* plxsd, plxssp, plxv, plxvp */
     case 43:
@@ -220,8 +220,8 @@ static enum obs_class power_prefixed_class(uint32_t prefix, uint32_t suffix)
     case 60: /* pstq, pstd */
     case 61:
         return OBS_SCALAR_STORE;
-    default: /* vector immediates */
-        return OBS_VECTOR;
+    default:
+        return OBS_OTHER;
     }
 }
 
@@ -232,7 +232,7 @@ static uint32_t little_endian_word(const uint8_t *code)
 
 struct obs_insn obs_decode_ppc64le(const uint8_t *code, size_t n_bytes)
 {
-    struct obs_insn unknown = { .class = OBS_OTHER, .may_split = true, .may_touch = true };
+    struct obs_insn unknown = { .class = OBS_OTHER, .may_touch = true };
     uint32_t first;
 
     if (n_bytes < 4)
@@ -350,7 +350,7 @@ struct obs_insn obs_decode_x86_64(const uint8_t *code, size_t n_bytes)
     struct obs_insn insn = insn_of(is_vector ? vector_class(&x, has_memory) : general_class(&x, has_memory));
 
     insn.may_touch = !is_vector || has_memory;
-    insn.may_split = insn.may_touch;
+    insn.is_masked = insn.class == OBS_VECTOR_LOAD && x.map == MAP_0F38 && ONE_OF(x.opcode, "\x2c\x2d\x8c");
     return insn;
 }
 

@@ -36,8 +36,8 @@ const char *obs_class_name(enum obs_class c);
 
 struct obs_insn {
     uint8_t class;  /* enum obs_class */
-    bool may_split; /* the emulator may make its access in several pieces */
     bool may_touch; /* it may access memory at all; true when in doubt */
+    bool is_masked; /* x86: a load under a mask, which QEMU makes at full width, masked-off elements included */
 };
 
 typedef struct obs_insn (*obs_decode_fn)(const uint8_t *code, size_t n_bytes);

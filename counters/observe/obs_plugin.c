@@ -59,12 +59,13 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
     obs_stream_access(site, address, 1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
 }
 
-static void watch_accesses(struct qemu_plugin_insn *insn, const char *function)
+static void watch_accesses(struct qemu_plugin_insn *insn, const char *function, bool is_masked)
 {
     struct obs_site *site = obs_stream_site(observer.stream, function);
 
     if (!site)
         return;
+    site->is_masked = is_masked;
     qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, obs_stream_executed(observer.stream),
                                                1);
     qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, site);
@@ -83,7 +84,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
         n_of[what.class]++;
         if (what.may_touch)
-            watch_accesses(insn, function);
+            watch_accesses(insn, function, what.is_masked);
         if (!instructions)
             instructions = obs_stream_instructions(observer.stream, function);
     }

@@ -200,6 +200,22 @@ static size_t find_buffer(const struct obs_stream *s, const struct obs_site *sit
     return i;
 }
 
+/* Cuts a masked load down to the buffer that it overlaps, if there is one. */
+static void clip(const struct obs_stream *s, struct pending *p)
+{
+    for (size_t i = 0; i < s->n_buffers; i++) {
+        const struct obs_buffer *b = &s->buffer[i];
+        uint64_t first = p->address > b->address ? p->address : b->address;
+        uint64_t end = p->address + p->bytes < b->address + b->bytes ? p->address + p->bytes : b->address + b->bytes;
+
+        if (first < end) {
+            p->address = first;
+            p->bytes = (uint32_t)(end - first);
+            return;
+        }
+    }
+}
+
 static void grow(struct obs_buffer *b, uint64_t first, uint64_t end)
 {
     uint64_t b_end = b->address + b->bytes;
@@ -273,13 +289,15 @@ static void count_outside(struct obs_stream *s, const struct pending *p)
 /* The pending access is complete. */
 static void settle(struct obs_stream *s)
 {
-    const struct pending *p = &s->pending;
+    struct pending *p = &s->pending;
     struct obs_site *site = p->site;
     const struct obs_rule *rule;
     size_t i;
 
     if (!p->bytes)
         return;
+    if (site->is_masked)
+        clip(s, p);
     rule = &s->rule[site->rule];
     i = find_buffer(s, site, p->address);
     if (i == s->n_buffers && p->is_store && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)

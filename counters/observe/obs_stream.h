@@ -7,7 +7,9 @@
  *             instruction that may touch memory there). So a gather of neighbours is taken for one access, and an
  *             instruction that copies memory byte by byte makes single bytes, which only libraries do.
  *   buffers   Announced ones, and learned ones: what the functions of a rule store outside any other buffer.
- *   outside   Accesses to no buffer (stack, libraries' own data) are counted by function and not simulated.
+ *   masked    QEMU makes masked x86 loads at full width. Whatever of them lies in a buffer is taken: masked-off
+ * elements within it too, which the instruction does not touch, and nothing around it. outside   Accesses to no buffer
+ * (stack, libraries' own data) are counted by function and not simulated.
  *
  * Errors are remembered (obs_stream_error), because callbacks cannot return them.
  */
@@ -37,6 +39,7 @@ struct obs_stream;
 struct obs_site {
     struct obs_stream *stream;
     struct obs_function *function;
+    bool is_masked; /* set by the caller: it may load less than the emulator says */
     uint8_t rule;   /* 0, or 1 + index */
     uint8_t buffer; /* where its last access was: the first guess for the next */
 };

@@ -59,4 +59,8 @@ prepare_guest = guest=$$($(BUILD)/experiment --guest $(pass_variables)); why=; \
     fi
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 
+# What the tests need to know of them; other suites than these run nothing under emulation.
+observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest)
+suite_needs_guest = $(if $1,$(filter observe,$1),all)
+
 .PHONY: native-guest guest-x86_64 guest-ppc64le
