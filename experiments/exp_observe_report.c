@@ -37,6 +37,7 @@ static const struct exp_csv_column stream_columns[] = {
     { "observed_load_miss_percent", "%", "of all loads of the layer", "emulation" },
     { "replayed_load_miss_percent", "%", "the same", "replay" },
     { "load_miss_difference_points", "points", "observed less replayed", "" },
+    { "note", "", "why the two must differ, where that is known", "" },
 };
 
 static const struct exp_csv_column instruction_columns[] = {
@@ -104,6 +105,26 @@ static void put_empty(struct exp_csv *csv, const struct exp_csv_column *column, 
         exp_csv_empty(csv, column[i].name);
 }
 
+/* Why observed and replayed streams must differ, or NULL. */
+static const char *known_difference(const struct exp_observation *x)
+{
+    for (size_t i = 0; i < x->seen->n_outside; i++) {
+        if (!strncmp(x->seen->outside[i].function, "sgemm_small_kernel", strlen("sgemm_small_kernel")))
+            return "OpenBLAS used its small-matrix kernel, which packs nothing and is not replayed";
+    }
+    return NULL;
+}
+
+static void put_note(struct exp_csv *csv, const struct exp_observation *x)
+{
+    const char *note = known_difference(x);
+
+    if (note)
+        exp_csv_string(csv, "note", note);
+    else
+        exp_csv_empty(csv, "note");
+}
+
 struct row {
     const struct exp_observed *o;
     const struct exp_case *c;
@@ -156,8 +177,9 @@ static void put_row(struct exp_csv *csv, const struct row *row, const struct cou
         put_difference(csv, "misses_difference_percent", seen->misses, replayed->misses);
         put_load_misses(csv, row, seen, replayed);
     } else {
-        put_empty(csv, stream_columns + N(stream_columns) - 8, 8);
+        put_empty(csv, stream_columns + N(stream_columns) - 9, 8);
     }
+    put_note(csv, row->x);
     exp_csv_end_row(csv);
 }
 
@@ -194,7 +216,7 @@ static void put_outside_sum(struct exp_csv *csv, struct row *row, bool is_stack)
     exp_csv_u64(csv, "observed_reads", loads);
     exp_csv_empty(csv, "replayed_reads");
     exp_csv_u64(csv, "observed_writes", stores);
-    put_empty(csv, stream_columns + N(stream_columns) - 10, 10);
+    put_empty(csv, stream_columns + N(stream_columns) - 11, 11);
     exp_csv_end_row(csv);
 }
 
@@ -204,7 +226,7 @@ static void put_missing(struct exp_csv *csv, struct row *row)
     row->tensor = row->phase = "";
     put_names(csv, row);
     exp_csv_missing(csv, "observed_reads", row->x->why_not);
-    put_empty(csv, stream_columns + N(stream_columns) - 12, 12);
+    put_empty(csv, stream_columns + N(stream_columns) - 13, 13);
     exp_csv_end_row(csv);
 }
 
@@ -345,6 +367,8 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
     fprintf(out, " %11.4g %+7.2f", a, 100 * (a - b) / b);
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
         print_level(x, &seen, &replayed, l, out);
+    if (known_difference(x))
+        fprintf(out, "  (%s)", known_difference(x));
     fprintf(out, "\n");
 }
 
