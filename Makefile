@@ -60,12 +60,14 @@ LDLIBS := -lhwloc -lpfm -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c,$(wildcard $1/*.c $1/*/*.c))
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c %_plugin.c %_linked.c experiments/main_guest.c,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
 # Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
-ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma)$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
+# What is observed under emulation keeps the order of its source too: the tests compare it access for access.
+in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
+ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 # Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
@@ -144,6 +146,7 @@ $(BUILD)/convsim.pc: Makefile
 
 include kernels/libsconv.mk
 include tests/power10.mk
+include counters/observe/observe.mk
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
@@ -153,7 +156,7 @@ include tests/power10.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
-EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES RESULTS
+EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES OBSERVE RESULTS
 export $(EXPERIMENT_VARIABLES) HOT CLOCK
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 JUDGE_VARIABLES := MODEL MACHINE LAYERS JOBS CACHE FILTERS UKR CORE RESULTS
@@ -161,7 +164,8 @@ pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)"
+	$(Q)$(prepare_guest); \
+	$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "WHY_NO_GUEST=$$why"
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
@@ -189,8 +193,9 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge
-	$(Q)$(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
-	$(Q)EXPERIMENT=$(BUILD)/experiment tests/cli.sh
+	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory guest-$(ARCH) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
+	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
+	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
 	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/judge.sh
@@ -289,6 +294,8 @@ help: ## Show this
 	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
 	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ..."
 	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
+	@echo "  OBSERVE   0, sample (one layer of each shape), all: run layers under emulation and observe every access;"
+	@echo "            default sample for POWER10 machines simulated on other computers, else 0"
 	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
 	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
 	@echo

@@ -14,8 +14,8 @@
 #include "experiments/exp_table.h"
 
 static const char *const figure_names[] = {
-    "miss_rates_model", "miss_rates_layers",      "misses_tensors",
-    "misses_layers",    "predicted_vs_simulated", "speedup_layers",
+    "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
+    "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed",
 };
 
 static const char *const formats[] = { "png", "svg" };
@@ -35,14 +35,14 @@ static const struct paper_number paper_numbers[] = {
 
 enum {
     N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0],
-    N_FIXED_VARIABLES = 7,
+    N_FIXED_VARIABLES = 9,
     N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS,
 };
 
 struct drawing {
     const struct exp_figures *f;
-    char *folder;                    /* of the scripts */
-    char *layers, *totals, *classes; /* plain copies */
+    char *folder;                               /* of the scripts */
+    char *layers, *totals, *classes, *observed; /* plain copies */
     char paper[N_PAPER_NUMBERS][32];
     struct exp_plot_variable variable[N_VARIABLES];
 };
@@ -94,17 +94,19 @@ static int make_plain(const struct drawing *d, const char *csv, const char *name
     return err;
 }
 
-/* The classes of misses are not in every result: without them, their path stays NULL. */
-static int make_plain_classes(struct drawing *d, char *why, size_t why_bytes)
+/* Classes of misses and observed streams are not in every result: without them, the path stays NULL. */
+static int make_plain_if_any(const struct drawing *d, const char *csv, const char *name, char **path, char *why,
+                             size_t why_bytes)
 {
     struct exp_table t;
-    int err = exp_table_read(&t, d->f->classes_csv, why, why_bytes);
+    int err = csv ? exp_table_read(&t, csv, why, why_bytes) : -ENOENT;
     size_t n_rows = err ? 0 : t.n_rows;
 
-    exp_table_release(&t);
+    if (csv)
+        exp_table_release(&t);
     if (err == -ENOENT || (!err && !n_rows))
         return 0;
-    return err ? err : make_plain(d, d->f->classes_csv, "classes", &d->classes, why, why_bytes);
+    return err ? err : make_plain(d, csv, name, path, why, why_bytes);
 }
 
 /* ---- variables ---- */
@@ -131,10 +133,15 @@ static int read_paper(struct drawing *d, char *why, size_t why_bytes)
 static void set_variables(struct drawing *d)
 {
     const struct exp_plot_variable fixed[N_FIXED_VARIABLES] = {
-        { "figures", d->folder },     { "layers", d->layers },
-        { "totals", d->totals },      { "classes", d->classes ? d->classes : "" },
-        { "machine", d->f->machine }, { "simulator", d->f->simulator },
+        { "figures", d->folder },
+        { "layers", d->layers },
+        { "totals", d->totals },
+        { "classes", d->classes ? d->classes : "" },
+        { "machine", d->f->machine },
+        { "simulator", d->f->simulator },
         { "host", d->f->host },
+        { "observed", d->observed ? d->observed : "" },
+        { "observed_by", d->f->observed ? d->f->observed : "" },
     };
 
     memcpy(d->variable, fixed, sizeof fixed);
@@ -153,7 +160,9 @@ static int prepare(struct drawing *d, char *why, size_t why_bytes)
     if (!err)
         err = make_plain(d, d->f->totals_csv, "totals", &d->totals, why, why_bytes);
     if (!err)
-        err = make_plain_classes(d, why, why_bytes);
+        err = make_plain_if_any(d, d->f->classes_csv, "classes", &d->classes, why, why_bytes);
+    if (!err)
+        err = make_plain_if_any(d, d->f->observed_csv, "observed", &d->observed, why, why_bytes);
     if (!err)
         set_variables(d);
     return err;
@@ -161,7 +170,7 @@ static int prepare(struct drawing *d, char *why, size_t why_bytes)
 
 static void finish(struct drawing *d)
 {
-    char *const temporary[] = { d->layers, d->totals, d->classes };
+    char *const temporary[] = { d->layers, d->totals, d->classes, d->observed };
 
     for (size_t i = 0; i < sizeof temporary / sizeof temporary[0]; i++) {
         if (temporary[i])

@@ -11,10 +11,12 @@ struct exp_figures {
     const char *layers_csv;      /* one row per layer and algorithm */
     const char *totals_csv;      /* model.csv: one row per algorithm */
     const char *classes_csv;     /* misses by tensor and class; may be missing or without rows */
+    const char *observed_csv;    /* observed streams; likewise, or NULL */
     const char *out_dir;         /* gets <figure>.png and <figure>.svg */
     const char *machine;         /* one line each, for the titles: the simulated machine; */
     const char *simulator;       /* what simulated it and how; */
     const char *host;            /* where and by what it was measured */
+    const char *observed;        /* by what streams were observed; */
     const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
 };
 

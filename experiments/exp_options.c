@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_observe.h"
 
 enum kind { TEXT, NUMBER, WORD };
 
@@ -56,6 +57,14 @@ static const struct option options[] = {
       FIELD(core),
       { 0 },
       "OpenBLAS core that is replayed (default: the machine's, else the one in use)" },
+    { "OBSERVE",
+      WORD,
+      FIELD(observe),
+      { "0", "sample", "all" },
+      "run layers under emulation, every access observed: 0, sample (one of each shape; default for POWER10), all" },
+    { "OBSERVER", TEXT, FIELD(observer), { 0 }, "path of the emulator's plugin (the Makefile knows)" },
+    { "GUEST", TEXT, FIELD(guest), { 0 }, "path of the program that is observed (the Makefile knows)" },
+    { "WHY_NO_GUEST", TEXT, FIELD(why_no_guest), { 0 }, "why these two could not be built (the Makefile knows)" },
     { "RESULTS", TEXT, FIELD(results), { 0 }, "folder for results (default results)" },
     { "COMMIT", TEXT, FIELD(commit), { 0 }, "recorded in every result" },
     { "REDRAW", TEXT, FIELD(redraw), { 0 }, "draw the figures of this result folder again, from its CSV files" },
@@ -67,8 +76,9 @@ void exp_options_usage(FILE *out)
 {
     fprintf(out, "usage: experiment NAME=VALUE ...   (run in the project's folder)\n\n");
     for (size_t i = 0; i < N_OPTIONS; i++)
-        fprintf(out, "  %-8s %s\n", options[i].name, options[i].help);
-    fprintf(out, "\n  --columns  print what the columns of the result files mean\n");
+        fprintf(out, "  %-12s %s\n", options[i].name, options[i].help);
+    fprintf(out, "\n  --columns  print what the columns of the result files mean\n"
+                 "  --guest    print the CPU family of the program that would be observed; nothing if none would\n");
 }
 
 static int read_number(const char *name, const char *text, unsigned *value, char *why, size_t why_bytes)
@@ -132,6 +142,10 @@ int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, s
         .results = "",
         .commit = "",
         .redraw = "",
+        .observer = "",
+        .guest = "",
+        .why_no_guest = "",
+        .observe = EXP_OBSERVE_DEFAULT,
         .reps = 10,
         .jobs = cores > 0 ? (unsigned)cores : 1,
         .timing = 1,
@@ -143,6 +157,8 @@ int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, s
             o->helps = true;
         else if (!strcmp(argv[i], "--columns"))
             o->documents = true;
+        else if (!strcmp(argv[i], "--guest"))
+            o->asks_guest = true;
         else
             err = read_argument(o, argv[i], why, why_bytes);
         if (err)
@@ -150,7 +166,7 @@ int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, s
     }
     o->machine = *o->machine ? o->machine : "host";
     o->results = *o->results ? o->results : "results";
-    if (!*o->model && !*o->redraw && !o->helps && !o->documents)
+    if (!*o->model && !*o->redraw && !o->helps && !o->documents && !o->asks_guest)
         return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;
 }

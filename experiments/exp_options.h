@@ -15,15 +15,20 @@ struct exp_options {
     const char *core;    /* OpenBLAS core to replay, "" = the machine's, else the one in use */
     const char *results; /* folder of all results */
     const char *commit;
-    const char *redraw;     /* a result folder whose figures are to be drawn again; "" = run an experiment */
-    unsigned reps;          /* >= 1 */
-    unsigned jobs;          /* threads, >= 1 */
-    unsigned timing;        /* 0 or 1 */
-    unsigned cache;         /* enum exp_cache_state */
-    unsigned packs_filters; /* 0 or 1 */
-    unsigned classes;       /* 0: all levels' misses are classified; 1: those for which the machine file says so */
-    bool documents;         /* print the columns and stop */
-    bool helps;             /* print the usage and stop */
+    const char *observer; /* the plugin and the guest program of observed streams: paths */
+    const char *guest;
+    const char *why_no_guest; /* why they could not be built; "" if they could */
+    const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
+    unsigned reps;            /* >= 1 */
+    unsigned jobs;            /* threads, >= 1 */
+    unsigned timing;          /* 0 or 1 */
+    unsigned cache;           /* enum exp_cache_state */
+    unsigned packs_filters;   /* 0 or 1 */
+    unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
+    unsigned observe;         /* enum exp_observe_mode */
+    bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
+    bool documents;           /* print the columns and stop */
+    bool helps;               /* print the usage and stop */
 };
 
 /* Reads argv. Returns 0, or -EINVAL with one line in why. Strings point into argv. */

@@ -9,6 +9,7 @@
 #include "experiments/exp_csv.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_classes.h"
+#include "experiments/exp_observe_report.h"
 #include "experiments/exp_published.h"
 #include "experiments/exp_report_file.h"
 #include "experiments/exp_totals.h"
@@ -324,4 +325,6 @@ void exp_report_document(FILE *out)
     document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
     document(out, "classes.csv", classes, n_classes, sizeof *classes);
     document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
+    for (const struct exp_observe_file *f = exp_observe_files(); f->name; f++)
+        document(out, f->name, f->column, f->n_columns, sizeof *f->column);
 }

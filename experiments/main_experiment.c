@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counters/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
@@ -16,6 +17,8 @@
 #include "experiments/exp_figures.h"
 #include "experiments/exp_machine.h"
 #include "experiments/exp_measure.h"
+#include "experiments/exp_observe.h"
+#include "experiments/exp_observe_report.h"
 #include "experiments/exp_options.h"
 #include "experiments/exp_outdir.h"
 #include "experiments/exp_progress.h"
@@ -36,6 +39,7 @@ struct session {
     unsigned algos;
     struct exp_experiment experiment;
     struct exp_measure_info info;
+    struct exp_observed observed;
     struct exp_outdir dir;
     char *final_path;
     bool has_dir;
@@ -60,6 +64,9 @@ static int prepare(struct session *s)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
+    if (!err)
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, (enum exp_observe_mode)o->observe, s->why,
+                               sizeof s->why);
     if (err)
         return err;
     s->final_path = exp_format("%s/%s/%s", o->results, s->setup.machine.name, s->model.name);
@@ -83,7 +90,7 @@ static double total_weight(const struct session *s)
         if (s->options.timing)
             sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
-    return sum;
+    return sum + exp_observe_weight(&s->observed);
 }
 
 static int measure(struct session *s, struct exp_progress *progress)
@@ -105,6 +112,19 @@ static int measure(struct session *s, struct exp_progress *progress)
     return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, s->why, sizeof s->why);
 }
 
+static int observe(struct session *s, struct exp_progress *progress)
+{
+    const struct exp_observe_options o = {
+        .observer = s->options.observer,
+        .guest = s->options.guest,
+        .why_missing = s->options.why_no_guest,
+        .results = s->options.results,
+        .n_threads = s->options.jobs,
+    };
+
+    return exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
+}
+
 static int work(struct session *s)
 {
     struct exp_progress *progress;
@@ -117,6 +137,8 @@ static int work(struct session *s)
     if (!err)
         err = exp_replay_all(&s->experiment, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why,
                              sizeof s->why);
+    if (!err)
+        err = observe(s, progress);
     exp_progress_free(progress);
     return err;
 }
@@ -164,6 +186,7 @@ static int print_machine(const struct session *s, FILE *out)
 static int print_titles(const struct session *s, FILE *out)
 {
     const struct exp_setup *u = &s->setup;
+    char observed[256];
 
     fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
     fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
@@ -174,13 +197,15 @@ static int print_titles(const struct session *s, FILE *out)
             s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
             s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
     fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
+    exp_observe_describe(&s->observed, observed, sizeof observed);
+    fprintf(out, "observed: %s\n", observed);
     return ferror(out) ? -EIO : 0;
 }
 
 /* ---- figures ---- */
 
 struct titles {
-    char machine[256], simulator[256], host[256], arch[16];
+    char machine[256], simulator[256], host[256], arch[16], observed[256];
 };
 
 static int read_titles(const char *path, struct titles *t, char *why, size_t why_bytes)
@@ -194,6 +219,7 @@ static int read_titles(const char *path, struct titles *t, char *why, size_t why
         { "simulator: ", t->simulator, sizeof t->simulator },
         { "host: ", t->host, sizeof t->host },
         { "arch: ", t->arch, sizeof t->arch },
+        { "observed: ", t->observed, sizeof t->observed },
     };
     FILE *in = fopen(path, "r");
     char line[512];
@@ -228,10 +254,11 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
 {
     char *titles_path = exp_format("%s/titles.txt", from);
     char *layers = exp_format("%s/layers.csv", from), *totals = exp_format("%s/model.csv", from);
-    char *classes = exp_format("%s/classes.csv", from);
+    char *classes = exp_format("%s/classes.csv", from), *observed = exp_format("%s/observed.csv", from);
     struct titles t;
-    int err = titles_path && layers && totals && classes ? read_titles(titles_path, &t, why, why_bytes)
-                                                         : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = titles_path && layers && totals && classes && observed
+                  ? read_titles(titles_path, &t, why, why_bytes)
+                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err) {
         const struct exp_figures f = {
@@ -239,11 +266,13 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
             .layers_csv = layers,
             .totals_csv = totals,
             .classes_csv = classes,
+            .observed_csv = observed,
             .out_dir = from,
             .machine = t.machine,
             .simulator = t.simulator,
             .host = t.host,
             .arch = t.arch,
+            .observed = t.observed,
         };
         char shown_copy[1024];
 
@@ -254,6 +283,7 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
     free(layers);
     free(totals);
     free(classes);
+    free(observed);
     return err;
 }
 
@@ -272,13 +302,17 @@ static int write_tables(struct session *s)
     int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);
 
     if (!err)
+        err = exp_observe_write(&s->observed, &report, &s->dir, s->why, sizeof s->why);
+    if (!err)
         err = write_text(s, "host.txt", print_host);
     if (!err)
         err = write_text(s, "machine.cfg", print_machine);
     if (!err)
         err = write_text(s, "titles.txt", print_titles);
-    if (!err)
+    if (!err) {
         exp_report_print(&report, stdout);
+        exp_observe_print(&s->observed, stdout);
+    }
     return err;
 }
 
@@ -290,6 +324,16 @@ static void print_tables(const struct session *s)
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         printf("  %s/%s\n", s->final_path, files[i]);
+    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->name; f++)
+        printf("  %s/%s\n", s->final_path, f->name);
+}
+
+/* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
+static void print_guest(struct session *s)
+{
+    if (!find_machine(s) && !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
+        exp_observe_resolve((enum exp_observe_mode)s->options.observe, s->setup.ukr) != EXP_OBSERVE_NONE)
+        puts(exp_emulator_for(s->setup.ukr)->arch);
 }
 
 /* A figure that fails does not cost the tables: they are kept, and the exit status says that something is missing. */
@@ -321,6 +365,7 @@ static void release(struct session *s)
 {
     if (s->has_dir)
         exp_outdir_abort(&s->dir);
+    exp_observe_release(&s->observed);
     exp_experiment_release(&s->experiment);
     exp_setup_release(&s->setup);
     exp_model_release(&s->model);
@@ -342,7 +387,11 @@ int main(int argc, char **argv)
     }
     if (!err)
         err = exp_signal_install();
-    if (!err && *s.options.redraw)
+    if (s.options.asks_guest) {
+        if (!err)
+            print_guest(&s);
+        err = 0;
+    } else if (!err && *s.options.redraw)
         err = draw(s.options.redraw, s.options.redraw, s.why, sizeof s.why);
     else if (!err)
         err = run(&s);

@@ -54,7 +54,7 @@ struct conv_ukr_args {
     uint64_t out;    /* bytes; aligned to 4 */
     size_t k;        /* reduction steps, >= 1 */
     size_t ld_out;   /* elements between the rows of out */
-    size_t n_win;    /* 1 .. descriptor's n_win */
+    size_t n_win;    /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
     size_t n_f;      /* 1 .. descriptor's n_f */
     bool accumulate; /* add to out instead of overwriting it */
 };
@@ -70,6 +70,7 @@ struct conv_ukr {
     size_t win_granule; /* panel columns are a multiple of this */
     size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
     bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
+    bool takes_columns; /* GEMM: one call is a whole column of full window tiles, one after the other in the panels */
     conv_ukr_fn fn;     /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */

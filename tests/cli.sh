@@ -62,6 +62,7 @@ options() {
     refuses "CLASSES" MODEL=vgg16 CLASSES=4c
     refuses "unknown micro-kernel 'f32_1x1'" MODEL=vgg16 UKR=f32_1x1
     refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
+    refuses "OBSERVE" MODEL=vgg16 OBSERVE=some
     refuses "unknown option 'SPEED=11'" MODEL=vgg16 SPEED=11
     refuses "MODEL is missing"
 }
@@ -187,6 +188,65 @@ results() {
     check "4 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 13 ]
 }
 
+observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine that x86 programs are observed for
+    local name=$1
+    shift
+    run "$name" MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=sample "OBSERVER=${OBSERVER:-}" "GUEST=${GUEST_x86_64:-}" "$@"
+}
+
+# What is missing is said once, and costs nothing but its columns.
+unobserved() { # unobserved WORDS NAME ARGUMENTS...
+    local words=$1 name=$2
+    shift 2
+    observe "$name" "$@" || return
+    check "$name: one line with '$words': $(grep 'not observed' "$work/err")" [ "$(grep -c "not observed: .*$words" "$work/err")" -ge 1 ]
+    check "$name: the rows say why" grep -q "not available: .*$words" "$work/$name/clx4208/three/observed.csv"
+    check "$name: the rest is there" [ -s "$work/$name/clx4208/three/misses_layers.png" ]
+    check "$name: nothing half-written" [ -z "$(find "$work/$name/.observed" -type f 2>/dev/null)" ]
+}
+
+without_qemu() { # the experiment alone gets a PATH without it
+    local whole=$experiment
+    printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$work/bin" "$(realpath "$experiment")" >"$work/poor"
+    chmod +x "$work/poor"
+    experiment=$work/poor
+    unobserved "$1" noqemu
+    experiment=$whole
+}
+
+observed() {
+    local dir=$work/observed/clx4208/three kept
+    unobserved "no compiler here" unbuilt OBSERVER= "WHY_NO_GUEST=no compiler here"
+    if ! command -v qemu-x86_64 >/dev/null || [ ! -x "${GUEST_x86_64:-}" ]; then
+        echo "cli: skipped: observed streams (no qemu-x86_64, or no GUEST_x86_64)"
+        return
+    fi
+    observe observed || return
+    check "observed: every case" [ "$(grep -c ',core,0,all,all,' "$dir/observed.csv")" -eq 9 ]
+    check "observed: no reason why not" sh -c "! grep -q 'not available' '$dir/observed.csv'"
+    check "observed: SConv's accesses are the replay's" awk -F, '$3 ~ /^sconv/ && $6 == "core" && $8 == "all" { n++
+        if ($10 != $11 || $12 != $13) bad++ } END { exit n != 6 || bad }' "$dir/observed.csv"
+    check "observed: FMA instructions" grep -q ',fma,' "$dir/observed_instructions.csv"
+    check "observed: functions outside" grep -q 'blas_memory_alloc' "$dir/observed_outside.csv"
+    check "observed: the figure" sh -c "head -c 4 '$dir/observed_vs_replayed.png' | grep -q PNG"
+    check "observed: every column is documented" [ "$(grep -v '^#' "$dir/observed.csv" | head -1 | tr ',' '\n' | wc -l)" \
+        -eq "$("$experiment" --columns | sed '1,/#### observed.csv/d; /####/,$d' | grep -c '^| `')" ]
+    kept=$(ls -i "$work/observed/.observed")
+    check "observed: nothing but observations is kept" [ "$(ls "$work/observed/.observed" | grep -c '^clx4208_.*txt$')" -eq 9 ]
+    cp "$dir/observed.csv" "$work/first.csv"
+    echo "observation 1" >"$work/observed/.observed/$(ls "$work/observed/.observed" | head -1)"
+    observe observed || return
+    check "observed: finished layers are kept" [ "$(ls -i "$work/observed/.observed" | grep -cFxf <(echo "$kept"))" -ge 8 ]
+    check "observed: and give the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
+    mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
+    without_qemu "qemu-x86_64 is missing (package qemu-user)"
+    printf '#!/bin/sh\nexit 0\n' >"$work/not-elf" && chmod +x "$work/not-elf"
+    unobserved "qemu-x86_64" notelf "GUEST=$work/not-elf"
+    printf 'not a plugin' >"$work/bad.so"
+    unobserved "qemu-x86_64: .*" badplugin "OBSERVER=$work/bad.so"
+    check "a guest by itself says what it is for" sh -c "! '$GUEST_x86_64' SHAPE=1 ALGO=base MACHINE=x OUT=$work/none 2>&1 | grep -v 'not watched'"
+}
+
 documentation() {
     check "the README's columns are those of 'experiment --columns'" \
         cmp -s <(sed '1,/^<!-- columns -->$/d' README.md) <("$experiment" --columns)
@@ -199,5 +259,6 @@ documentation
 places
 interruption
 results
+observed
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

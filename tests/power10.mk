@@ -38,6 +38,8 @@ ifeq ($(SUITE),)
 	$(Q)$(power10_emulated)/tests --suite sim_random --part 10
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite kernels
 	$(Q)$(POWER10_BUILD)/emulated/power9/tests --suite sconv
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) guest-ppc64le $(BUILD)/tests
+	$(Q)OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests --suite observe
 	$(Q)EXPERIMENT=$(power10_emulated)/experiment EMULATED="an emulated POWER10" tests/cli.sh
 	$(Q)CACHESIM=$(power10_emulated)/cachesim EMULATED="an emulated POWER10" tests/cachesim.sh
 	$(Q)CC=$(power10_tools)gcc NM=$(power10_tools)nm LINK_FLAGS="-L$(power10_lib) -Wl,-rpath-link,$(power10_lib)" \

@@ -6,6 +6,8 @@
 #   totals      model.csv, likewise            classes     classes.csv, likewise; "" if there is none
 #   machine     simulated machine, for titles
 #   simulator   what simulated, for titles     host        where measured, for titles
+#   observed    observed.csv, likewise; "" if there is none
+#   observed_by by what it was observed, for titles
 #   paper_*     published numbers; "" where the paper has none for this machine or model
 
 set encoding utf8

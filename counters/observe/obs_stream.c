@@ -1,0 +1,451 @@
+#include "counters/observe/obs_stream.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/observe/obs_marker.h"
+#include "sim/hierarchy.h"
+#include "sim/record.h"
+
+enum {
+    N_RECORDS = 4096,
+    SITES_PER_CHUNK = 1024,
+    LEARNED_REACH = 64 << 20, /* a learned buffer grows by steps no longer than this */
+};
+
+/* A function of the program, and what it did outside all buffers: [0] elsewhere, [1] on the stack. */
+struct obs_function {
+    struct obs_function *next;
+    char name[OBS_NAME_BYTES];
+    uint8_t rule;
+    uint64_t loads[2], stores[2];
+};
+
+struct chunk {
+    struct chunk *next;
+    size_t n;
+    struct obs_site site[SITES_PER_CHUNK];
+};
+
+/* An access whose pieces may not all have come. bytes 0: none. */
+struct pending {
+    struct obs_site *site;
+    uint64_t address, executed;
+    uint32_t bytes;
+    bool is_store;
+};
+
+struct obs_stream {
+    uint64_t executed; /* counted by the emulator */
+    bool is_on, has_ended;
+    uint8_t phase;
+    struct pending pending;
+    size_t n_buffers;
+    struct obs_buffer buffer[OBS_MAX_BUFFERS];
+    size_t n_records;
+    uint64_t record[N_RECORDS];
+    struct sim_hierarchy *h;
+    struct sim_sink *trace;
+    uint64_t stack, stack_bytes;
+    size_t n_rules;
+    struct obs_rule rule[OBS_MAX_RULES + 1];                      /* [0]: no rule */
+    uint64_t instructions[OBS_MAX_RULES + 1][OBS_N_CLASSES];      /* counted by the emulator, from its start on */
+    uint64_t instructions_from[OBS_MAX_RULES + 1][OBS_N_CLASSES]; /* where the region or its phase began */
+    uint64_t instructions_in[SIM_MAX_PHASES][OBS_N_CLASSES];
+    struct obs_function *functions;
+    struct chunk *chunks;
+    const char *error;
+};
+
+static void fail(struct obs_stream *s, const char *what)
+{
+    if (!s->error)
+        s->error = what;
+}
+
+int obs_stream_new(struct obs_stream **stream, const struct sim_machine *m, const struct obs_rule *rule, size_t n_rules,
+                   struct sim_sink *trace)
+{
+    struct obs_stream *s = n_rules <= OBS_MAX_RULES ? calloc(1, sizeof *s) : NULL;
+    int err;
+
+    *stream = NULL;
+    if (!s)
+        return n_rules <= OBS_MAX_RULES ? -ENOMEM : -EINVAL;
+    err = sim_hierarchy_new(&s->h, m);
+    if (err) {
+        obs_stream_free(s);
+        return err;
+    }
+    s->trace = trace;
+    s->n_rules = n_rules;
+    s->rule[OBS_NO_RULE].learns = -1;
+    for (size_t i = 0; i < n_rules; i++)
+        s->rule[i + 1] = rule[i];
+    *stream = s;
+    return 0;
+}
+
+void obs_stream_free(struct obs_stream *s)
+{
+    if (!s)
+        return;
+    for (struct chunk *c = s->chunks, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    for (struct obs_function *f = s->functions, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    sim_hierarchy_free(s->h);
+    free(s);
+}
+
+/* ---- the program's places ---- */
+
+static uint8_t rule_of(const struct obs_stream *s, const char *function)
+{
+    for (size_t i = 1; i <= s->n_rules; i++) {
+        if (!fnmatch(s->rule[i].pattern, function, 0))
+            return (uint8_t)i;
+    }
+    return OBS_NO_RULE;
+}
+
+/* Instructions come function by function: the one looked for last is first in the list. */
+static struct obs_function *function_of(struct obs_stream *s, const char *name)
+{
+    struct obs_function **link = &s->functions, *f;
+
+    name = name && *name ? name : "?";
+    for (; (f = *link); link = &f->next) {
+        if (!strncmp(f->name, name, sizeof f->name - 1)) {
+            *link = f->next;
+            f->next = s->functions;
+            return s->functions = f;
+        }
+    }
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->rule = rule_of(s, name);
+    f->next = s->functions;
+    return s->functions = f;
+}
+
+struct obs_site *obs_stream_site(struct obs_stream *s, const char *function)
+{
+    struct obs_function *f = function_of(s, function);
+    struct obs_site *site;
+
+    if (f && (!s->chunks || s->chunks->n == SITES_PER_CHUNK)) {
+        struct chunk *c = calloc(1, sizeof *c);
+
+        if (c) {
+            c->next = s->chunks;
+            s->chunks = c;
+        } else {
+            f = NULL;
+        }
+    }
+    if (!f) {
+        fail(s, "out of memory");
+        return NULL;
+    }
+    site = &s->chunks->site[s->chunks->n++];
+    *site = (struct obs_site){ .stream = s, .function = f, .rule = f->rule };
+    return site;
+}
+
+uint64_t *obs_stream_instructions(struct obs_stream *s, const char *function)
+{
+    const struct obs_function *f = function_of(s, function);
+
+    if (!f)
+        fail(s, "out of memory");
+    return s->instructions[f ? f->rule : OBS_NO_RULE];
+}
+
+uint64_t *obs_stream_executed(struct obs_stream *s)
+{
+    return &s->executed;
+}
+
+bool obs_stream_is_on(const struct obs_stream *s)
+{
+    return s->is_on;
+}
+
+/* ---- accesses ---- */
+
+static bool holds(const struct obs_buffer *b, uint64_t address)
+{
+    return address - b->address < b->bytes;
+}
+
+/* The buffer that holds an address, or n_buffers. */
+static size_t find_buffer(const struct obs_stream *s, const struct obs_site *site, uint64_t address)
+{
+    size_t i = site->buffer;
+
+    if (i < s->n_buffers && holds(&s->buffer[i], address))
+        return i;
+    for (i = 0; i < s->n_buffers && !holds(&s->buffer[i], address); i++)
+        ;
+    return i;
+}
+
+/* Cuts a masked load down to the buffer that it overlaps, if there is one. */
+static void clip(const struct obs_stream *s, struct pending *p)
+{
+    for (size_t i = 0; i < s->n_buffers; i++) {
+        const struct obs_buffer *b = &s->buffer[i];
+        uint64_t first = p->address > b->address ? p->address : b->address;
+        uint64_t end = p->address + p->bytes < b->address + b->bytes ? p->address + p->bytes : b->address + b->bytes;
+
+        if (first < end) {
+            p->address = first;
+            p->bytes = (uint32_t)(end - first);
+            return;
+        }
+    }
+}
+
+static void grow(struct obs_buffer *b, uint64_t first, uint64_t end)
+{
+    uint64_t b_end = b->address + b->bytes;
+
+    b->address = first < b->address ? first : b->address;
+    b->bytes = (end > b_end ? end : b_end) - b->address;
+}
+
+/* The learned buffer that a store belongs to, made if need be; n_buffers if there is no room. */
+static size_t learn(struct obs_stream *s, unsigned tag, uint64_t address, uint32_t bytes)
+{
+    size_t i;
+
+    for (i = 0; i < s->n_buffers; i++) {
+        struct obs_buffer *b = &s->buffer[i];
+
+        if (b->is_learned && b->tag == tag && address + LEARNED_REACH >= b->address &&
+            address < b->address + b->bytes + LEARNED_REACH) {
+            grow(b, address, address + bytes);
+            return i;
+        }
+    }
+    if (i == OBS_MAX_BUFFERS)
+        fail(s, "too many buffers are learned");
+    else
+        s->buffer[s->n_buffers++] =
+            (struct obs_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag, .is_learned = true };
+    return i;
+}
+
+static void simulate(struct obs_stream *s)
+{
+    sim_hierarchy_records(s->h, s->record, s->n_records);
+    s->n_records = 0;
+}
+
+static void take(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+{
+    enum sim_kind kind = p->is_store ? SIM_STORE : SIM_LOAD;
+
+    if (!sim_record_fits(p->address, p->bytes)) {
+        fail(s, "an access is too wide or its address too high to be simulated");
+        return;
+    }
+    s->record[s->n_records++] = sim_record(p->address, p->bytes, kind, tag, phase);
+    if (s->n_records == N_RECORDS)
+        simulate(s);
+    if (s->trace) {
+        const struct sim_run run = { .addr = p->address,
+                                     .count = 1,
+                                     .access_bytes = p->bytes,
+                                     .kind = (uint8_t)kind,
+                                     .tag = (uint8_t)tag,
+                                     .phase = (uint8_t)phase };
+
+        sim_emit(s->trace, &run, 1, 1);
+    }
+}
+
+static void count_outside(struct obs_stream *s, const struct pending *p)
+{
+    bool is_stack = p->address - s->stack < s->stack_bytes;
+    struct obs_function *f = p->site->function;
+
+    if (p->is_store)
+        f->stores[is_stack]++;
+    else
+        f->loads[is_stack]++;
+}
+
+/* The pending access is complete. */
+static void settle(struct obs_stream *s)
+{
+    struct pending *p = &s->pending;
+    struct obs_site *site = p->site;
+    const struct obs_rule *rule;
+    size_t i;
+
+    if (!p->bytes)
+        return;
+    if (site->is_masked)
+        clip(s, p);
+    rule = &s->rule[site->rule];
+    i = find_buffer(s, site, p->address);
+    if (i == s->n_buffers && p->is_store && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)
+        i = learn(s, (unsigned)rule->learns, p->address, p->bytes);
+    if (i < s->n_buffers) {
+        site->buffer = (uint8_t)i;
+        take(s, p, s->buffer[i].tag, site->rule == OBS_NO_RULE ? s->phase : rule->phase);
+    } else {
+        count_outside(s, p);
+    }
+    s->pending.bytes = 0;
+}
+
+void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, bool is_store)
+{
+    struct obs_stream *s = site->stream;
+    struct pending *p = &s->pending;
+
+    if (!s->is_on)
+        return;
+    if (p->bytes && p->executed == s->executed && p->is_store == is_store && p->address + p->bytes == address) {
+        p->bytes += bytes;
+        return;
+    }
+    settle(s);
+    *p = (struct pending){ site, address, s->executed, bytes, is_store };
+}
+
+/* ---- markers ---- */
+
+static void add_instructions(struct obs_stream *s, size_t rule, unsigned phase)
+{
+    for (size_t c = 0; c < OBS_N_CLASSES; c++) {
+        s->instructions_in[phase][c] += s->instructions[rule][c] - s->instructions_from[rule][c];
+        s->instructions_from[rule][c] = s->instructions[rule][c];
+    }
+}
+
+static void clear_outside(struct obs_stream *s)
+{
+    for (struct obs_function *f = s->functions; f; f = f->next)
+        f->loads[0] = f->loads[1] = f->stores[0] = f->stores[1] = 0;
+}
+
+static void add_buffer(struct obs_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
+{
+    if (tag >= SIM_MAX_TAGS)
+        fail(s, "a marker's buffer has no such tag");
+    else if (s->n_buffers == OBS_MAX_BUFFERS)
+        fail(s, "markers announce too many buffers");
+    else
+        s->buffer[s->n_buffers++] = (struct obs_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag };
+}
+
+static void begin(struct obs_stream *s, uint64_t phase)
+{
+    if (s->is_on || s->has_ended) {
+        fail(s, "markers open a second region");
+        return;
+    }
+    s->phase = (uint8_t)phase;
+    s->is_on = true;
+    memcpy(s->instructions_from, s->instructions, sizeof s->instructions_from);
+    clear_outside(s);
+}
+
+static void end(struct obs_stream *s)
+{
+    if (!s->is_on) {
+        fail(s, "a marker closes a region that is not open");
+        return;
+    }
+    settle(s);
+    simulate(s);
+    add_instructions(s, OBS_NO_RULE, s->phase);
+    for (size_t i = 1; i <= s->n_rules; i++)
+        add_instructions(s, i, s->rule[i].phase);
+    s->is_on = false;
+    s->has_ended = true;
+}
+
+static void change_phase(struct obs_stream *s, uint64_t phase)
+{
+    if (!s->is_on)
+        return;
+    settle(s);
+    add_instructions(s, OBS_NO_RULE, s->phase);
+    s->phase = (uint8_t)phase;
+}
+
+void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c)
+{
+    if ((mark == OBS_MARK_BEGIN || mark == OBS_MARK_PHASE) && a >= SIM_MAX_PHASES) {
+        fail(s, "a marker names no such phase");
+    } else if (mark == OBS_MARK_BUFFER) {
+        add_buffer(s, a, b, c);
+    } else if (mark == OBS_MARK_STACK) {
+        s->stack = b;
+        s->stack_bytes = c;
+    } else if (mark == OBS_MARK_BEGIN) {
+        begin(s, a);
+    } else if (mark == OBS_MARK_PHASE) {
+        change_phase(s, a);
+    } else if (mark == OBS_MARK_END) {
+        end(s);
+    } else {
+        fail(s, "an unknown marker");
+    }
+}
+
+/* ---- the result ---- */
+
+bool obs_stream_has_ended(const struct obs_stream *s)
+{
+    return s->has_ended;
+}
+
+static int add_outside(struct obs_result *r, const struct obs_function *f)
+{
+    for (int is_stack = 0; is_stack < 2; is_stack++) {
+        struct obs_outside *o = &r->outside[r->n_outside];
+
+        if (!f->loads[is_stack] && !f->stores[is_stack])
+            continue;
+        if (r->n_outside == OBS_MAX_OUTSIDE)
+            return -ENOSPC;
+        snprintf(o->function, sizeof o->function, "%s", f->name);
+        o->is_stack = is_stack;
+        o->loads = f->loads[is_stack];
+        o->stores = f->stores[is_stack];
+        r->n_outside++;
+    }
+    return 0;
+}
+
+int obs_stream_result(const struct obs_stream *s, struct obs_result *r)
+{
+    int err = 0;
+
+    *r = (struct obs_result){ .stats = *sim_hierarchy_stats(s->h), .n_buffers = s->n_buffers };
+    memcpy(r->buffer, s->buffer, sizeof r->buffer);
+    memcpy(r->instructions, s->instructions_in, sizeof r->instructions);
+    for (const struct obs_function *f = s->functions; f && !err; f = f->next)
+        err = add_outside(r, f);
+    return err ? err : sim_hierarchy_error(s->h);
+}
+
+const char *obs_stream_error(const struct obs_stream *s)
+{
+    return s->error;
+}

@@ -1,0 +1,66 @@
+# Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
+
+# The observer runs inside the host's QEMU: position-independent, and without the sanitizers, which QEMU has not loaded.
+plugin_sources := $(wildcard counters/observe/*.c) $(call sources,sim)
+plugin_objects := $(patsubst %.c,$(BUILD)/plugin/%.o,$(plugin_sources))
+unsanitized = $(filter-out -fsanitize=% -fno-sanitize%,$1)
+
+$(BUILD)/plugin/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC PLUG $<"
+	$(Q)$(CC) $(call unsanitized,$(BASE_CFLAGS)) $(CPPFLAGS) $(CFLAGS) $(call file_flags,$<) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(BUILD)/plugin/all.a: $(plugin_objects)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+OBSERVER = $(BUILD)/observer.so
+$(OBSERVER): $(BUILD)/plugin/counters/observe/obs_plugin.o $(BUILD)/plugin/all.a
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lm
+
+# The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
+openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
+
+$(BUILD)/guest: $(call objects,experiments/main_guest.c kernels/blas_linked.c) $(foreach l,$(LIBRARIES),$(call archive,$l))
+	@echo "  LINK    $@"
+	$(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm
+
+# Sanitizers cannot be linked statically: the guest has a build of its own beside a sanitized one.
+guest_build = $(BUILD)$(if $(SAN),/plain)
+native_guest = $(guest_build)/guest
+GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
+GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(POWER10_BUILD)/guest)
+
+native-guest: deps
+	$(Q).ci/deps emulation
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= BUILD=$(guest_build) $(native_guest)
+
+ifeq ($(ARCH),ppc64le)
+guest-ppc64le: native-guest
+else
+guest-ppc64le: power10-root
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_arguments) $(POWER10_BUILD)/guest
+endif
+
+ifeq ($(ARCH),x86_64)
+guest-x86_64: native-guest
+else
+guest-x86_64:
+	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
+endif
+
+# The guest that an experiment needs, in $$guest; why there is none, in $$why. The experiment goes on without.
+prepare_guest = guest=$$($(BUILD)/experiment --guest $(pass_variables)); why=; \
+    if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
+        why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1); \
+    fi
+guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
+
+# What the tests need to know of them; other suites than these run nothing under emulation.
+observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest)
+suite_needs_guest = $(if $1,$(filter observe,$1),all)
+
+.PHONY: native-guest guest-x86_64 guest-ppc64le

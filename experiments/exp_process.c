@@ -1,0 +1,121 @@
+#include "experiments/exp_process.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { POLL_MS = 100 };
+
+static int make_pipe(int fd[2])
+{
+    if (pipe(fd))
+        return -errno;
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+static int spawn(pid_t *pid, const char *const argv[], int err_fd)
+{
+    posix_spawn_file_actions_t actions;
+    int err = posix_spawn_file_actions_init(&actions);
+
+    if (err)
+        return -err;
+    err = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!err)
+        err = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!err)
+        err = posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
+    if (!err)
+        err = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)(const void *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return -err;
+}
+
+/* The last line of a stream of bytes: a line that has ended is given up when the next one begins. */
+struct last_line {
+    char *text;
+    size_t bytes, length;
+    bool has_ended;
+};
+
+static void add_text(struct last_line *l, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n') {
+            l->has_ended = true;
+            continue;
+        }
+        if (l->has_ended)
+            l->length = 0;
+        l->has_ended = false;
+        if (l->length + 1 < l->bytes)
+            l->text[l->length++] = iscntrl((unsigned char)text[i]) ? ' ' : text[i];
+    }
+    l->text[l->length] = '\0';
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Reads until the program has closed its end, or a reason to kill it comes up, which is returned. */
+static int listen(int fd, unsigned limit_s, bool (*interrupted)(void), struct last_line *last)
+{
+    uint64_t end = now_ms() + (uint64_t)limit_s * 1000;
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    char text[512];
+
+    for (;;) {
+        ssize_t n;
+
+        if (interrupted && interrupted())
+            return -EINTR;
+        if (now_ms() >= end)
+            return -ETIMEDOUT;
+        if (poll(&p, 1, POLL_MS) <= 0)
+            continue;
+        n = read(fd, text, sizeof text);
+        if (n <= 0)
+            return 0;
+        add_text(last, text, (size_t)n);
+    }
+}
+
+int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
+                    size_t last_bytes)
+{
+    struct last_line line = { .text = last, .bytes = last_bytes };
+    int fd[2], err = make_pipe(fd);
+    pid_t pid;
+
+    *last = '\0';
+    if (err)
+        return err;
+    err = spawn(&pid, argv, fd[1]);
+    close(fd[1]);
+    if (!err) {
+        err = listen(fd[0], limit_s, interrupted, &line);
+        if (err)
+            kill(pid, SIGKILL);
+        while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(fd[0]);
+    return err;
+}

@@ -1,0 +1,67 @@
+# Misses of each level in % of all loads, layer by layer: as observed under emulation (bars) and as replayed (circles).
+load figures."/common.gp"
+
+is_level(l) = stringcolumn("tensor") eq "all" && column("level_index") == l
+n_levels = 0
+if (strlen(observed)) {
+    stats observed using (stringcolumn("tensor") eq "all" && column("observed_load_misses") >= 0 ? \
+        (n_levels = max2(n_levels, column("level_index"))) : 0, 0) nooutput
+}
+if (n_levels == 0) {
+    print "no observed streams to draw"
+    exit status 77
+}
+n_levels = int(n_levels)
+array Level[n_levels]
+array Worst[n_levels]
+larger(l, v) = (v == v && abs(v) > Worst[l]) ? abs(v) : Worst[l]
+relative(a, b) = b > 0 ? 100.0 * (a - b) / b : (a > 0 ? 100 : 0)
+do for [l = 1:n_levels] {
+    Worst[l] = 0; Level[l] = ""
+    stats observed using (is_level(l) ? (Level[l] = stringcolumn("level"), \
+        Worst[l] = larger(l, relative(column("observed_load_misses"), column("replayed_load_misses"))), 0) : 0, 0) nooutput
+}
+
+eval set_layer_width
+columns = W / char_width
+text = "Observed (bars): ".observed_by."; every access to the tensors simulated as it happens. Replayed (circles): the same plan, \
+from the nests' descriptions, with the buffers at the same addresses. Caches are empty when a layer starts."
+eval wrap_text
+panel = 190; gap = 40; top = head_height
+bottom = name_height + n_lines * line_height + 16
+H = top + n_levels * panel + (n_levels - 1) * gap + bottom
+eval open_output
+
+title_text = sprintf("%s: cache misses in %% of all loads, real binaries observed against the replay (%s)", model, layer_text)
+eval put_head
+legend_text = "Base"; legend_point = square; legend_colour = colour_base; eval put_legend
+legend_text = "SConv IS"; legend_colour = colour_is; eval put_legend
+legend_text = "SConv WS"; legend_colour = colour_ws; eval put_legend
+legend_text = "replayed"; legend_point = circle; legend_colour = "black"; eval put_legend
+set multiplot
+set key off
+set xrange [0.4:n_shown + 0.6]
+set lmargin at screen 85.0 / W
+set rmargin at screen 1 - 15.0 / W
+set boxwidth 0.25 absolute
+set ylabel "misses / all loads [%]" offset 1, 0
+seen_at(a, l) = is_level(l) ? only(a, column("observed_load_miss_percent")) : NaN
+do for [l = 1:n_levels] {
+    set tmargin at screen 1 - (top + (l - 1) * (panel + gap)) / (1.0 * H)
+    set bmargin at screen 1 - (top + (l - 1) * (panel + gap) + panel) / (1.0 * H)
+    set yrange [0:*]
+    set title sprintf("%s: the two differ by %.2f %% of the misses at most", Level[l], Worst[l]) font ",12" offset 0, -0.6
+    unset xtics
+    if (l == 2) { eval drop_head }
+    if (l == n_levels) {
+        set xtics rotate by 90 right scale 0 font ",9"
+        set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
+    }
+    plot observed using (bar_x(0)):(seen_at("base", l)) with boxes lc rgb colour_base, \
+         observed using (bar_x(0)):(seen_at("sconv_is", l)) with boxes lc rgb colour_is, \
+         observed using (bar_x(0)):(seen_at("sconv_ws", l)) with boxes lc rgb colour_ws, \
+         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 7 ps 1 lc rgb "white", \
+         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 6 ps 1 lw 1.2 lc rgb "black", \
+         layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
+}
+unset multiplot
