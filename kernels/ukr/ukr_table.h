@@ -8,6 +8,7 @@
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
+extern const struct conv_ukr conv_ukr_avx512_few[1];
 extern const struct conv_ukr conv_ukr_mma[1];
 
 extern const struct conv_pack_windows conv_pack_windows_ref;
