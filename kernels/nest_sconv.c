@@ -14,6 +14,8 @@
 #include "kernels/nest.h"
 #include "kernels/plan.h"
 
+enum { PREFETCH_TILES = 2 };
+
 struct range {
     size_t first, end; /* tile numbers */
 };
@@ -76,6 +78,8 @@ static int pack_input_tiles(const struct sconv *s, struct range tiles)
 {
     struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
 
+    if (s->plan->sconv.reads_in_place)
+        return 0;
     set_input_tile(s, &step, tiles.first, 0);
     step.n_win = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * s->plan->ukr->n_win);
     return s->backend->step(s->backend, &step);
@@ -92,6 +96,118 @@ static int pack_filter_tiles(const struct sconv *s, struct range tiles)
         err = s->backend->step(s->backend, &step);
     }
     return err;
+}
+
+/* Where layers 3 to 5 go next: first tiles of A and B, and the channel set; n_c 0 at the end. */
+struct place {
+    size_t a, b;
+    size_t c0, n_c;
+};
+
+static struct place next_place(const struct sconv *s, size_t a, size_t b)
+{
+    const struct csa_tiling *t = &s->plan->tiling;
+    size_t n_channels = conv_group_channels(&s->plan->problem);
+    bool is_input_stationary = t->schedule == CSA_IS;
+    struct place p = { a, b + t->k2, s->c0, s->n_c };
+
+    if (p.b < (is_input_stationary ? t->f_tiles : t->in_tiles))
+        return p;
+    p = (struct place){ a + t->k3, 0, s->c0, s->n_c };
+    if (p.a < (is_input_stationary ? t->in_tiles : t->f_tiles))
+        return p;
+    p = (struct place){ .c0 = s->c0 + s->n_c };
+    p.n_c = min_size(n_channels - p.c0, t->n_c);
+    return p;
+}
+
+/* Part i of n equal ones of 0 .. total - 1. */
+static struct range part(size_t total, size_t i, size_t n)
+{
+    return (struct range){ total * i / n, total * (i + 1) / n };
+}
+
+/* Some channels of an input tile at a place. */
+static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct place *p,
+                           struct range channels)
+{
+    step->ahead_win0 = tile * s->plan->ukr->n_win;
+    step->ahead_k0 = (p->c0 + channels.first) * s->taps;
+    step->ahead_channels = channels.end - channels.first;
+    step->ahead_is_top = !p->b;
+}
+
+/* Tiles A and B of one micro-kernel call, in their sets. */
+struct meeting {
+    struct range a, b;
+    size_t i, j;
+    struct place next; /* after these sets */
+};
+
+/* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
+static void prefetch_soon(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+{
+    const struct place here = { m->a.first, m->b.first, s->c0, s->n_c };
+    bool is_here = m->j + PREFETCH_TILES < m->b.end;
+    size_t tile = is_here ? m->j + PREFETCH_TILES : m->next.b + m->j + PREFETCH_TILES - m->b.end;
+    const struct place *p = is_here ? &here : &m->next;
+
+    if (m->i == m->a.first && tile < s->plan->tiling.in_tiles)
+        prefetch_input(s, step, tile, p, (struct range){ 0, p->n_c });
+}
+
+/* A share of the filter tile that follows tile i of A. */
+static void prefetch_filters(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+{
+    bool is_last = m->i + 1 == m->a.end;
+    size_t f0 = (is_last ? m->next.a : m->i + 1) * s->plan->ukr->n_f;
+    size_t n_f = min_size(s->n_filters - f0, s->plan->ukr->n_f);
+    struct sconv at = *s;
+    struct range elems;
+
+    if (is_last) {
+        at.c0 = m->next.c0;
+        at.n_c = m->next.n_c;
+    }
+    elems = part(n_f * at.n_c * s->taps, m->j - m->b.first, m->b.end - m->b.first);
+    step->ahead_panel = at.n_c ? filter_panel(&at, f0) + elems.first : 0;
+    step->ahead_elems = elems.end - elems.first;
+}
+
+/* Weight stationary: a share of the tile that takes j's place in the next set. */
+static void prefetch_next_set(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+{
+    size_t tile = m->next.b + m->j - m->b.first;
+
+    if (tile < s->plan->tiling.in_tiles)
+        prefetch_input(s, step, tile, &m->next, part(m->next.n_c, m->i - m->a.first, m->a.end - m->a.first));
+}
+
+/* Input stationary: a share of the input tile that follows tile i. */
+static void prefetch_next_input(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+{
+    const struct place here = { m->a.first, m->b.first, s->c0, s->n_c };
+    bool is_last = m->i + 1 == m->a.end;
+    const struct place *p = is_last ? &m->next : &here;
+
+    prefetch_input(s, step, is_last ? m->next.a : m->i + 1, p, part(p->n_c, m->j - m->b.first, m->b.end - m->b.first));
+}
+
+static void set_ahead(const struct sconv *s, struct conv_step *step, struct range a, struct range b, size_t i, size_t j)
+{
+    const struct meeting m = { a, b, i, j, next_place(s, a.first, b.first) };
+
+    step->ahead_output = true;
+    step->ahead_elems = step->ahead_channels = 0;
+    if (s->plan->tiling.schedule == CSA_IS) {
+        prefetch_next_input(s, step, &m);
+        return;
+    }
+    prefetch_filters(s, step, &m);
+    if (s->plan->sconv.reads_in_place)
+        prefetch_soon(s, step, &m);
+    else
+        prefetch_next_set(s, step, &m);
 }
 
 /* Layers 2 and 1. */
@@ -117,6 +233,8 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
                 set_filter_tile(s, &step, j);
             else
                 set_input_tile(s, &step, j, j - b.first);
+            if (s->plan->sconv.prefetches)
+                set_ahead(s, &step, a, b, i, j);
             err = s->backend->step(s->backend, &step);
             if (err)
                 return err;
@@ -128,7 +246,7 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
 /* What layer 3 prepares before its tiles are used; a filter is packed once, for the first image. */
 static int prepare_set(const struct sconv *s, struct range a, struct range b)
 {
-    bool packs_filters = s->plan->packs_filters && s->image == 0;
+    bool packs_filters = s->plan->sconv.packs_filters && s->image == 0;
 
     if (s->plan->tiling.schedule == CSA_IS)
         return packs_filters && a.first == 0 ? pack_filter_tiles(s, b) : 0;
@@ -210,7 +328,7 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
 {
     struct sconv s = start(plan, backend);
 
-    if (plan->nest != conv_nest_sconv || plan->packs_filters)
+    if (plan->nest != conv_nest_sconv || plan->sconv.packs_filters)
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);
 }

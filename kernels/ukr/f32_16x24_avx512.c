@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
+#include "kernels/ukr/x86_prefetch.h"
 
 #define N_WIN 16
 #define N_F 24
@@ -30,21 +31,24 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     float *out = conv_out_ptr(a->out);
-    __mmask16 mask = (__mmask16)((1u << a->n_win) - 1);
+    __mmask16 mask = (__mmask16)((1u << a->n_win) - 1), read = a->ld_in ? mask : 0xffff;
+    size_t ld_in = a->ld_in ? a->ld_in : N_WIN;
     __m512 acc[N_F];
 
 #pragma GCC unroll 24
     for (size_t f = 0; f < n_f; f++)
         acc[f] = _mm512_setzero_ps();
-    for (size_t t = a->k; t; t--) {
-        __m512 windows = _mm512_loadu_ps(in);
+    for (size_t t = 0; t < a->k; t++) {
+        __m512 windows = _mm512_maskz_loadu_ps(read, in);
 
+        LOG_READ(in, a->ld_in ? a->n_win * sizeof(float) : sizeof windows);
         IN_REGISTER(windows);
 #pragma GCC unroll 24
         for (size_t f = 0; f < n_f; f++)
             acc[f] = _mm512_fmadd_ps(windows, _mm512_set1_ps(filter[f]), acc[f]);
-        in += N_WIN;
+        in += ld_in;
         filter += n_f;
+        ukr_prefetch(a, t);
     }
 #pragma GCC unroll 24
     for (size_t f = 0; f < n_f; f++)
@@ -79,6 +83,12 @@ static void conv_f32_ukr_16x24__avx512(const struct conv_ukr_args *a)
 #define FN NULL
 #endif
 
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    (void)n_win;
+    return n_f;
+}
+
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     conv_emit_broadcast_loop(u, a, 64, 1, sink);
@@ -92,6 +102,9 @@ const struct conv_ukr conv_ukr_avx512[1] = {
       .n_f = 24,
       .win_granule = 16,
       .f_panel = 24,
+      .reads_in_place = true,
+      .prefetches = true,
+      .step_fmas = step_fmas,
       .fn = FN,
       .emit = emit },
 };

@@ -11,6 +11,7 @@ enum { FEW_WIN = 12, GROUP = 4 };
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
+#include "kernels/ukr/x86_prefetch.h"
 
 #define N_WIN 16
 #define N_F 24
@@ -111,7 +112,8 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     struct weights acc[MAX_SETS][FEW_WIN];
-    size_t t = a->k, n_f = a->n_f;
+    size_t ld_in = a->ld_in ? a->ld_in : N_WIN;
+    size_t t = 0, n_f = a->n_f;
 
 #pragma GCC unroll 4
     for (size_t s = 0; s < n_sets; s++) {
@@ -119,13 +121,17 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
         for (size_t i = 0; i < (n_win + GROUP - 1) / GROUP * GROUP; i++)
             acc[s][i] = (struct weights){ _mm512_setzero_ps(), _mm256_setzero_ps() };
     }
-    for (; t >= n_sets; t -= n_sets, in += n_sets * N_WIN, filter += n_sets * n_f) {
+    for (; t + n_sets <= a->k; t += n_sets, in += n_sets * ld_in, filter += n_sets * n_f) {
 #pragma GCC unroll 4
-        for (size_t s = 0; s < n_sets; s++)
-            step(in + s * N_WIN, filter + s * n_f, n_f, n_win, has_high, acc[s]);
+        for (size_t s = 0; s < n_sets; s++) {
+            step(in + s * ld_in, filter + s * n_f, n_f, n_win, has_high, acc[s]);
+            ukr_prefetch(a, t + s);
+        }
     }
-    for (; t; t--, in += N_WIN, filter += n_f)
+    for (; t < a->k; t++, in += ld_in, filter += n_f) {
         step(in, filter, n_f, n_win, has_high, acc[0]);
+        ukr_prefetch(a, t);
+    }
 #pragma GCC unroll 4
     for (size_t s = 1; s < n_sets; s++) {
 #pragma GCC unroll 12
@@ -163,16 +169,21 @@ static size_t vectors(size_t n_f)
     return n_f > 16 ? 2 : 1;
 }
 
-/* Whether this way takes fewer FMAs. */
-static bool is_few(const struct conv_ukr_args *a)
+/* Whether this way takes no more FMAs. */
+static bool is_few(size_t n_win, size_t n_f)
 {
-    return a->n_win <= FEW_WIN && a->n_win * vectors(a->n_f) <= a->n_f;
+    return n_win <= FEW_WIN && n_win * vectors(n_f) <= n_f;
+}
+
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    return is_few(n_win, n_f) ? n_win * vectors(n_f) : n_f;
 }
 
 #if defined(__x86_64__)
 static void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr_args *a)
 {
-    if (is_few(a))
+    if (is_few(a->n_win, a->n_f))
         instance[a->n_win - 1][vectors(a->n_f) - 1](a);
     else
         conv_ukr_avx512[0].fn(a);
@@ -186,7 +197,7 @@ static void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr_args *a)
 static void emit_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
-    struct sim_run run[3] = {
+    struct sim_run run[3 + CONV_N_AHEAD] = {
         { .addr = a->filter,
           .step_bytes = f_bytes,
           .count = 1,
@@ -203,22 +214,22 @@ static void emit_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, 
           .phase = CONV_PHASE_UKR },
         { .addr = a->in,
           .stride_bytes = sizeof(float),
-          .step_bytes = (int64_t)(conv_ukr_in_width(u, a->n_win) * sizeof(float)),
+          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
           .count = (uint32_t)a->n_win,
           .access_bytes = sizeof(float),
           .kind = SIM_LOAD,
-          .tag = CONV_PACKED_INPUT,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
           .phase = CONV_PHASE_UKR },
     };
 
-    sim_emit(sink, run, 3, a->k);
+    conv_emit_k_loop(a, run, 3, sink);
 }
 
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct conv_ukr_args group = *a;
 
-    if (!is_few(a)) {
+    if (!is_few(a->n_win, a->n_f)) {
         conv_ukr_avx512[0].emit(u, a, sink);
         return;
     }
@@ -237,6 +248,9 @@ const struct conv_ukr conv_ukr_avx512_few[1] = {
       .n_f = 24,
       .win_granule = 16,
       .f_panel = 24,
+      .reads_in_place = true,
+      .prefetches = true,
+      .step_fmas = step_fmas,
       .fn = FN,
       .emit = emit },
 };

@@ -1,0 +1,31 @@
+/*
+ * What a micro-kernel's step prefetches for later calls (struct conv_ahead), into L2: it would not stay in L1 until it
+ * is used. Internal to kernels/ukr.
+ */
+#ifndef KERNELS_UKR_X86_PREFETCH_H
+#define KERNELS_UKR_X86_PREFETCH_H
+
+#include "kernels/ukr.h"
+#include "kernels/ukr/x86_mask.h"
+
+#if defined(__SANITIZE_THREAD__)
+void logged_prefetch(const void *p);
+#define PREFETCH(p) logged_prefetch(p)
+#else
+#define PREFETCH(p) _mm_prefetch((const char *)(p), _MM_HINT_T1)
+#endif
+
+static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv_ukr_args *a, size_t t)
+{
+    if (t >= a->n_ahead)
+        return;
+#pragma GCC unroll 4
+    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+        const struct conv_ahead *ahead = &a->ahead[l];
+
+        if (t < ahead->n)
+            PREFETCH(conv_in_ptr(ahead->addr + t * (uint64_t)ahead->step_bytes));
+    }
+}
+
+#endif
