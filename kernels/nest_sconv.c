@@ -197,7 +197,7 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, struct rang
 {
     const struct meeting m = { a, b, i, j, next_place(s, a.first, b.first) };
 
-    step->ahead_output = true;
+    step->prefetches = true;
     step->ahead_elems = step->ahead_channels = 0;
     if (s->plan->tiling.schedule == CSA_IS) {
         prefetch_next_input(s, step, &m);

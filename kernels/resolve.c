@@ -1,5 +1,7 @@
 #include "kernels/resolve.h"
 
+enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
+
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
     return b->addr[t] + index * sizeof(float);
@@ -111,54 +113,6 @@ static size_t clip(ptrdiff_t x, size_t n)
     return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;
 }
 
-/*
- * One line per channel out of the row that the tile's first window needs and those above do not; two if windows reach
- * further. Which lines exactly does not matter: neighbouring tiles ask for their neighbours.
- */
-static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
-                        struct conv_ahead line[2])
-{
-    const struct conv_problem *v = &p->view;
-    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1, reach = v->stride_w * p->ukr->n_win;
-    ptrdiff_t ih = (ptrdiff_t)(s->ahead_win0 / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
-    ptrdiff_t iw = (ptrdiff_t)(s->ahead_win0 % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
-    size_t first = clip(ih, v->h) * v->w + clip(iw, v->w);
-    size_t line_floats = 64 / sizeof(float);
-
-    for (size_t i = 0; i < 2 && i * line_floats < reach && first + i * line_floats < v->h * v->w; i++) {
-        line[i] = (struct conv_ahead){
-            .addr = input_plane(p, b, s, s->ahead_k0 / (v->r * v->s)) + (first + i * line_floats) * sizeof(float),
-            .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
-            .n = min_size(s->ahead_channels, s->n_k),
-            .tag = CONV_INPUT,
-        };
-    }
-}
-
-static void set_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
-                      struct conv_ukr_args *a)
-{
-    size_t line_bytes = 64;
-
-    a->ahead[0] = (struct conv_ahead){
-        .addr = element(b, CONV_PACKED_FILTER, s->ahead_panel),
-        .step_bytes = (int64_t)line_bytes,
-        .n = min_size((s->ahead_elems * sizeof(float) + line_bytes - 1) / line_bytes, s->n_k),
-        .tag = CONV_PACKED_FILTER,
-    };
-    if (s->ahead_output)
-        a->ahead[3] = (struct conv_ahead){
-            .addr = a->out,
-            .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
-            .n = min_size(a->n_f, a->k),
-            .tag = CONV_OUTPUT,
-        };
-    if (s->ahead_channels)
-        input_ahead(p, b, s, &a->ahead[1]);
-    for (int i = 0; i < CONV_N_AHEAD; i++)
-        a->n_ahead = a->ahead[i].n > a->n_ahead ? a->ahead[i].n : a->n_ahead;
-}
-
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s)
 {
@@ -177,7 +131,58 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
     }
-    if (s->ahead_elems || s->ahead_channels || s->ahead_output)
-        set_ahead(p, b, s, &a);
     return a;
+}
+
+/*
+ * One line per channel out of the row that the tile's first window needs and those above do not; two if windows reach
+ * further. Which lines exactly does not matter: neighbouring tiles ask for their neighbours.
+ */
+static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
+                        struct conv_ahead line[2])
+{
+    const struct conv_problem *v = &p->view;
+    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1, reach = v->stride_w * p->ukr->n_win;
+    ptrdiff_t ih = (ptrdiff_t)(s->ahead_win0 / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
+    ptrdiff_t iw = (ptrdiff_t)(s->ahead_win0 % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
+    size_t first = clip(ih, v->h) * v->w + clip(iw, v->w), channel = s->ahead_k0 / (v->r * v->s);
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t more = i * LINE_BYTES / sizeof(float);
+        bool is_needed = more < reach && first + more < v->h * v->w;
+
+        line[i] = (struct conv_ahead){
+            .addr = input_plane(p, b, s, channel) + (first + more) * sizeof(float),
+            .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
+            .n = is_needed ? min_size(s->ahead_channels, s->n_k) : 0,
+            .tag = CONV_INPUT,
+        };
+    }
+}
+
+const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
+                                                  const struct conv_step *s, const struct conv_ukr_args *a,
+                                                  struct conv_ahead_lists *ahead)
+{
+    if (!s->prefetches)
+        return NULL;
+    ahead->list[0] = (struct conv_ahead){
+        .addr = a->out,
+        .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
+        .n = min_size(a->n_f, a->k),
+        .tag = CONV_OUTPUT,
+    };
+    ahead->list[1] = (struct conv_ahead){
+        .addr = element(b, CONV_PACKED_FILTER, s->ahead_panel),
+        .step_bytes = LINE_BYTES,
+        .n = min_size((s->ahead_elems * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES, a->k),
+        .tag = CONV_PACKED_FILTER,
+    };
+    ahead->list[2].n = ahead->list[3].n = 0;
+    if (s->ahead_channels)
+        input_ahead(p, b, s, &ahead->list[2]);
+    ahead->n_steps = 0;
+    for (int i = 0; i < CONV_N_AHEAD; i++)
+        ahead->n_steps = ahead->list[i].n > ahead->n_steps ? ahead->list[i].n : ahead->n_steps;
+    return ahead;
 }

@@ -48,30 +48,36 @@ enum conv_phase {
 const char *conv_tensor_name(enum conv_tensor t);
 const char *conv_phase_name(enum conv_phase p);
 
-/* Lines that a later call reads, prefetched one per reduction step while this one computes: step t asks for addr + t *
- * step_bytes while t < n. */
+/*
+ * Lines to prefetch while a call computes: what later calls read, and its own outputs. Step t asks, of every list with
+ * t < n, for addr + t * step_bytes.
+ */
 struct conv_ahead {
     uint64_t addr;
     int64_t step_bytes;
-    size_t n;
+    size_t n; /* at most the call's k */
     enum conv_tensor tag;
 };
 
 enum { CONV_N_AHEAD = 4 };
 
+struct conv_ahead_lists {
+    size_t n_steps; /* the longest list */
+    struct conv_ahead list[CONV_N_AHEAD];
+};
+
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
 struct conv_ukr_args {
-    uint64_t in;     /* bytes; aligned to 4 */
-    uint64_t filter; /* bytes; aligned to 4 */
-    uint64_t out;    /* bytes; aligned to 4 */
-    size_t k;        /* reduction steps, >= 1 */
-    size_t ld_in;    /* elements between the steps of in; 0 = packed */
-    size_t ld_out;   /* elements between the rows of out */
-    size_t n_win;    /* 1 .. descriptor's n_win */
-    size_t n_f;      /* 1 .. descriptor's n_f */
-    bool accumulate; /* add to out instead of overwriting it */
-    size_t n_ahead;  /* steps that prefetch anything: the longest of ahead[].n, at most k; 0 = none */
-    struct conv_ahead ahead[CONV_N_AHEAD];
+    uint64_t in;                          /* bytes; aligned to 4 */
+    uint64_t filter;                      /* bytes; aligned to 4 */
+    uint64_t out;                         /* bytes; aligned to 4 */
+    size_t k;                             /* reduction steps, >= 1 */
+    size_t ld_in;                         /* elements between the steps of in; 0 = packed */
+    size_t ld_out;                        /* elements between the rows of out */
+    size_t n_win;                         /* 1 .. descriptor's n_win */
+    size_t n_f;                           /* 1 .. descriptor's n_f */
+    bool accumulate;                      /* add to out instead of overwriting it */
+    const struct conv_ahead_lists *ahead; /* NULL: nothing */
 };
 
 struct conv_ukr;

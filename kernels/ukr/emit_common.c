@@ -20,11 +20,13 @@ void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t
         size_t n = n_runs;
 
         end = a->k;
-        for (size_t l = 0; l < CONV_N_AHEAD && t < a->n_ahead; l++) {
-            if (t >= a->ahead[l].n)
+        for (size_t l = 0; l < CONV_N_AHEAD && a->ahead; l++) {
+            const struct conv_ahead *list = &a->ahead->list[l];
+
+            if (t >= list->n)
                 continue;
-            end = a->ahead[l].n < end ? a->ahead[l].n : end;
-            run[n++] = prefetch_run(&a->ahead[l], t);
+            end = list->n < end ? list->n : end;
+            run[n++] = prefetch_run(list, t);
         }
         sim_emit(sink, run, n, end - t);
         for (size_t i = 0; i < n_runs; i++)

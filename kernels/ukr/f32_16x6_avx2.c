@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const float *filter = conv_in_ptr(a->filter);
     float *out = conv_out_ptr(a->out);
     __m256 low[N_F], high[N_F];
+    size_t n_steps = ukr_prefetch_steps(a);
 
 #pragma GCC unroll 6
     for (size_t f = 0; f < n_f; f++)
@@ -58,7 +59,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         }
         in += N_WIN;
         filter += n_f;
-        ukr_prefetch(a, t);
+        ukr_prefetch(a, n_steps, t);
     }
 #pragma GCC unroll 6
     for (size_t f = 0; f < n_f; f++) {

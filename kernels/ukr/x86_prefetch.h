@@ -15,16 +15,22 @@ void logged_prefetch(const void *p);
 #define PREFETCH(p) _mm_prefetch((const char *)(p), _MM_HINT_T1)
 #endif
 
-static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv_ukr_args *a, size_t t)
+/* n_steps: ukr_prefetch_steps(a), kept in a register. */
+static inline size_t ukr_prefetch_steps(const struct conv_ukr_args *a)
 {
-    if (t >= a->n_ahead)
+    return a->ahead ? a->ahead->n_steps : 0;
+}
+
+static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv_ukr_args *a, size_t n_steps, size_t t)
+{
+    if (t >= n_steps)
         return;
 #pragma GCC unroll 4
     for (size_t l = 0; l < CONV_N_AHEAD; l++) {
-        const struct conv_ahead *ahead = &a->ahead[l];
+        const struct conv_ahead *list = &a->ahead->list[l];
 
-        if (t < ahead->n)
-            PREFETCH(conv_in_ptr(ahead->addr + t * (uint64_t)ahead->step_bytes));
+        if (t < list->n)
+            PREFETCH(conv_in_ptr(list->addr + t * (uint64_t)list->step_bytes));
     }
 }
 
