@@ -23,7 +23,7 @@ struct range {
 struct sconv {
     const struct conv_plan *plan;
     struct conv_backend *backend;
-    size_t n_windows, n_filters, taps;
+    size_t n_windows, n_filters, n_channels, reduction, taps; /* of a group */
     size_t image, group;
     size_t c0, n_c; /* the current channel set */
 };
@@ -33,12 +33,15 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static size_t ceil_div(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 /* Packed filters: [group][channel set][filter tile][n_c * r * s][tile's filters]. */
 static size_t filter_panel(const struct sconv *s, size_t f0)
 {
-    size_t reduction = conv_reduction(&s->plan->problem);
-
-    return s->group * s->n_filters * reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
+    return s->group * s->n_filters * s->reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
 }
 
 static size_t input_panel(const struct sconv *s, size_t slot)
@@ -107,7 +110,6 @@ struct place {
 static struct place next_place(const struct sconv *s, size_t a, size_t b)
 {
     const struct csa_tiling *t = &s->plan->tiling;
-    size_t n_channels = conv_group_channels(&s->plan->problem);
     bool is_input_stationary = t->schedule == CSA_IS;
     struct place p = { a, b + t->k2, s->c0, s->n_c };
 
@@ -117,14 +119,47 @@ static struct place next_place(const struct sconv *s, size_t a, size_t b)
     if (p.a < (is_input_stationary ? t->in_tiles : t->f_tiles))
         return p;
     p = (struct place){ .c0 = s->c0 + s->n_c };
-    p.n_c = min_size(n_channels - p.c0, t->n_c);
+    p.n_c = min_size(s->n_channels - p.c0, t->n_c);
     return p;
 }
 
-/* Part i of n equal ones of 0 .. total - 1. */
-static struct range part(size_t total, size_t i, size_t n)
+/* Tile i of A while it meets the tiles of B, one after the other: what is prefetched meanwhile. */
+struct pass {
+    struct range a, b;
+    size_t i;
+    struct place here, next; /* next: after these sets */
+    struct range channels;   /* i's share of an input tile's channels (weight stationary) */
+    size_t panel, elems;     /* the filter tile that follows i, shared out over the tiles of B */
+    size_t elems_each;
+    size_t channels_each; /* of the input tile that follows i (input stationary) */
+};
+
+static struct pass start_pass(const struct sconv *s, struct range a, struct range b, size_t i)
 {
-    return (struct range){ total * i / n, total * (i + 1) / n };
+    struct pass m = { .a = a, .b = b, .i = i, .here = { a.first, b.first, s->c0, s->n_c } };
+    size_t n_a = a.end - a.first, n_b = b.end - b.first;
+    bool is_last = i + 1 == a.end;
+    const struct place *p = is_last ? &m.next : &m.here;
+    struct sconv at = *s;
+    size_t f0;
+
+    m.next = next_place(s, a.first, b.first);
+    f0 = (is_last ? m.next.a : i + 1) * s->plan->ukr->n_f;
+    m.channels = (struct range){ m.next.n_c * (i - a.first) / n_a, m.next.n_c * (i - a.first + 1) / n_a };
+    m.channels_each = ceil_div(p->n_c, n_b);
+    at.c0 = p->c0;
+    at.n_c = p->n_c;
+    m.elems =
+        s->plan->tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps : 0;
+    m.elems_each = ceil_div(m.elems, n_b);
+    m.panel = m.elems ? filter_panel(&at, f0) : 0;
+    return m;
+}
+
+/* Share number j of 0 .. total - 1, `each` long. */
+static struct range share(size_t total, size_t each, size_t j)
+{
+    return (struct range){ min_size(total, each * j), min_size(total, each * (j + 1)) };
 }
 
 /* Some channels of an input tile at a place. */
@@ -133,81 +168,43 @@ static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t
 {
     step->ahead_win0 = tile * s->plan->ukr->n_win;
     step->ahead_k0 = (p->c0 + channels.first) * s->taps;
-    step->ahead_channels = channels.end - channels.first;
+    step->ahead_channels = tile < s->plan->tiling.in_tiles ? channels.end - channels.first : 0;
     step->ahead_is_top = !p->b;
 }
 
-/* Tiles A and B of one micro-kernel call, in their sets. */
-struct meeting {
-    struct range a, b;
-    size_t i, j;
-    struct place next; /* after these sets */
-};
-
 /* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
-static void prefetch_soon(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+static void prefetch_soon(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
-    const struct place here = { m->a.first, m->b.first, s->c0, s->n_c };
-    bool is_here = m->j + PREFETCH_TILES < m->b.end;
-    size_t tile = is_here ? m->j + PREFETCH_TILES : m->next.b + m->j + PREFETCH_TILES - m->b.end;
-    const struct place *p = is_here ? &here : &m->next;
+    size_t tile = j + PREFETCH_TILES;
+    bool is_here = tile < m->b.end;
+    const struct place *p = is_here ? &m->here : &m->next;
 
-    if (m->i == m->a.first && tile < s->plan->tiling.in_tiles)
-        prefetch_input(s, step, tile, p, (struct range){ 0, p->n_c });
+    if (m->i == m->a.first)
+        prefetch_input(s, step, is_here ? tile : m->next.b + tile - m->b.end, p, (struct range){ 0, p->n_c });
 }
 
-/* A share of the filter tile that follows tile i of A. */
-static void prefetch_filters(const struct sconv *s, struct conv_step *step, const struct meeting *m)
+/*
+ * What the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i. Weight
+ * stationary: a share of the filter tile that follows i, and of the input tile that takes j's place in the next set.
+ */
+static void set_ahead(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
     bool is_last = m->i + 1 == m->a.end;
-    size_t f0 = (is_last ? m->next.a : m->i + 1) * s->plan->ukr->n_f;
-    size_t n_f = min_size(s->n_filters - f0, s->plan->ukr->n_f);
-    struct sconv at = *s;
-    struct range elems;
-
-    if (is_last) {
-        at.c0 = m->next.c0;
-        at.n_c = m->next.n_c;
-    }
-    elems = part(n_f * at.n_c * s->taps, m->j - m->b.first, m->b.end - m->b.first);
-    step->ahead_panel = at.n_c ? filter_panel(&at, f0) + elems.first : 0;
-    step->ahead_elems = elems.end - elems.first;
-}
-
-/* Weight stationary: a share of the tile that takes j's place in the next set. */
-static void prefetch_next_set(const struct sconv *s, struct conv_step *step, const struct meeting *m)
-{
-    size_t tile = m->next.b + m->j - m->b.first;
-
-    if (tile < s->plan->tiling.in_tiles)
-        prefetch_input(s, step, tile, &m->next, part(m->next.n_c, m->i - m->a.first, m->a.end - m->a.first));
-}
-
-/* Input stationary: a share of the input tile that follows tile i. */
-static void prefetch_next_input(const struct sconv *s, struct conv_step *step, const struct meeting *m)
-{
-    const struct place here = { m->a.first, m->b.first, s->c0, s->n_c };
-    bool is_last = m->i + 1 == m->a.end;
-    const struct place *p = is_last ? &m->next : &here;
-
-    prefetch_input(s, step, is_last ? m->next.a : m->i + 1, p, part(p->n_c, m->j - m->b.first, m->b.end - m->b.first));
-}
-
-static void set_ahead(const struct sconv *s, struct conv_step *step, struct range a, struct range b, size_t i, size_t j)
-{
-    const struct meeting m = { a, b, i, j, next_place(s, a.first, b.first) };
+    struct range elems = share(m->elems, m->elems_each, j - m->b.first);
 
     step->prefetches = true;
-    step->ahead_elems = step->ahead_channels = 0;
+    step->ahead_panel = m->panel + elems.first;
+    step->ahead_elems = elems.end - elems.first;
+    step->ahead_channels = 0;
     if (s->plan->tiling.schedule == CSA_IS) {
-        prefetch_next_input(s, step, &m);
-        return;
+        const struct place *p = is_last ? &m->next : &m->here;
+
+        prefetch_input(s, step, is_last ? p->a : m->i + 1, p, share(p->n_c, m->channels_each, j - m->b.first));
+    } else if (s->plan->sconv.reads_in_place) {
+        prefetch_soon(s, step, m, j);
+    } else {
+        prefetch_input(s, step, m->next.b + j - m->b.first, &m->next, m->channels);
     }
-    prefetch_filters(s, step, &m);
-    if (s->plan->sconv.reads_in_place)
-        prefetch_soon(s, step, &m);
-    else
-        prefetch_next_set(s, step, &m);
 }
 
 /* Layers 2 and 1. */
@@ -217,6 +214,10 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
     struct conv_step step = box(s, CONV_STEP_UKR);
 
     for (size_t i = a.first; i < a.end; i++) {
+        struct pass pass = { 0 };
+
+        if (s->plan->sconv.prefetches)
+            pass = start_pass(s, a, b, i);
         if (is_input_stationary) {
             int err = pack_input_tiles(s, (struct range){ i, i + 1 });
 
@@ -234,7 +235,7 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
             else
                 set_input_tile(s, &step, j, j - b.first);
             if (s->plan->sconv.prefetches)
-                set_ahead(s, &step, a, b, i, j);
+                set_ahead(s, &step, &pass, j);
             err = s->backend->step(s->backend, &step);
             if (err)
                 return err;
@@ -288,6 +289,8 @@ static struct sconv start(const struct conv_plan *plan, struct conv_backend *bac
         .backend = backend,
         .n_windows = conv_windows(&plan->problem),
         .n_filters = conv_group_filters(&plan->problem),
+        .n_channels = conv_group_channels(&plan->problem),
+        .reduction = conv_reduction(&plan->problem),
         .taps = plan->problem.r * plan->problem.s,
     };
 }
@@ -295,14 +298,12 @@ static struct sconv start(const struct conv_plan *plan, struct conv_backend *bac
 /* Layer 5, once per image and group: calls fn for every channel set. */
 static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(const struct sconv *s))
 {
-    size_t n_channels = conv_group_channels(&s->plan->problem);
-
     for (s->image = 0; s->image < n_images; s->image++) {
         for (s->group = 0; s->group < s->plan->problem.groups; s->group++) {
-            for (s->c0 = 0; s->c0 < n_channels; s->c0 += s->n_c) {
+            for (s->c0 = 0; s->c0 < s->n_channels; s->c0 += s->n_c) {
                 int err;
 
-                s->n_c = min_size(n_channels - s->c0, s->plan->tiling.n_c);
+                s->n_c = min_size(s->n_channels - s->c0, s->plan->tiling.n_c);
                 err = fn(s);
                 if (err)
                     return err;

@@ -78,6 +78,8 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),
+        .group_channels = conv_group_channels(p),
+        .group_filters = conv_group_filters(p),
         .ukr = ukr,
         .nest = conv_nest_sconv,
         .tiling = *tiling,
@@ -115,6 +117,8 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),
+        .group_channels = conv_group_channels(p),
+        .group_filters = conv_group_filters(p),
         .ukr = ukr,
         .core = core,
         .nest = conv_nest_gemm,

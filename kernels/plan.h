@@ -55,6 +55,7 @@ struct conv_plan {
     conv_nest_fn nest;
     struct csa_tiling tiling; /* SConv */
     struct conv_sconv_options sconv;
+    size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     size_t first_pass_f; /* GEMM: filters packed at a time while the first block of windows is in cache */
     bool needs_im2col;   /* GEMM: false for pointwise convolutions, which are GEMM already */
     struct conv_layout layout;

@@ -18,14 +18,14 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
 {
     const struct conv_problem *q = &p->problem;
 
-    return element(b, CONV_INPUT, (s->image * q->c + s->group * conv_group_channels(q) + channel) * q->h * q->w);
+    return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
 /* First output of a step: its image, filter and window. */
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
 {
     const struct conv_problem *q = &p->problem;
-    size_t filter = s->image * q->k + s->group * conv_group_filters(q) + s->f0;
+    size_t filter = s->image * q->k + s->group * p->group_filters + s->f0;
 
     return element(b, CONV_OUTPUT, filter * conv_windows(q) + s->win0);
 }
@@ -93,7 +93,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
                                                         const struct conv_step *s)
 {
     size_t reduction = conv_reduction(&p->problem);
-    size_t filter = s->group * conv_group_filters(&p->problem) + s->f0;
+    size_t filter = s->group * p->group_filters + s->f0;
     bool is_openblas = p->core && p->ukr == &p->core->ukr;
 
     return (struct conv_pack_filters_args){
