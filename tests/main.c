@@ -23,6 +23,7 @@ extern const struct test_suite suite_sim_trace;
 extern const struct test_suite suite_sim_reuse;
 extern const struct test_suite suite_kernels;
 extern const struct test_suite suite_csa;
+extern const struct test_suite suite_tune;
 extern const struct test_suite suite_nest;
 extern const struct test_suite suite_emit;
 extern const struct test_suite suite_watch;
@@ -36,10 +37,11 @@ extern const struct test_suite suite_peers;
 extern const struct test_suite suite_sconv;
 
 static const struct test_suite *const suites[] = {
-    &suite_rng,       &suite_exp_bench,  &suite_exp_plot,  &suite_exp_replay,   &suite_sim_machine, &suite_sim_cache,
-    &suite_sim_full,  &suite_sim_random, &suite_sim_plain, &suite_sim_trace,    &suite_sim_reuse,   &suite_kernels,
-    &suite_csa,       &suite_nest,       &suite_emit,      &suite_watch,        &suite_exp_csv,     &suite_exp_outdir,
-    &suite_exp_table, &suite_exp_model,  &suite_counters,  &suite_counters_run, &suite_peers,       &suite_sconv,
+    &suite_rng,       &suite_exp_bench, &suite_exp_plot,     &suite_exp_replay, &suite_sim_machine,
+    &suite_sim_cache, &suite_sim_full,  &suite_sim_random,   &suite_sim_plain,  &suite_sim_trace,
+    &suite_sim_reuse, &suite_kernels,   &suite_csa,          &suite_tune,       &suite_nest,
+    &suite_emit,      &suite_watch,     &suite_exp_csv,      &suite_exp_outdir, &suite_exp_table,
+    &suite_exp_model, &suite_counters,  &suite_counters_run, &suite_peers,      &suite_sconv,
 };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];
