@@ -243,6 +243,23 @@ static void tuned_replay_has_closed_totals(void)
     }
 }
 
+static void prefetches_stay_inside_their_tensor(void)
+{
+    for (unsigned i = 0; i < test_rounds(300); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct csa_tiling t = random_tiling(&p, u);
+        struct conv_plan plan;
+        struct tally a;
+
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .prefetches = true }) ==
+                        0);
+        a = replay(&plan);
+        test_check(a.n_outside == 0, "%s %s: %llu runs leave their tensor", u->name, kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
 /*
  * By hand: 2 tiles of 16 windows, 2 of 24 filters, 24 channels in one set, weight stationary with K2 = K3 = 2: 4 calls
  * of 24 steps. Each prefetches its 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
@@ -387,6 +404,7 @@ static const struct test_case cases[] = {
     { "gemm visits every (window, filter, reduction) point exactly once", gemm_visits_every_point_once },
     { "sconv's replay has the totals of closed formulas", sconv_replay_has_closed_totals },
     { "tuned sconv's replay has the totals of closed formulas", tuned_replay_has_closed_totals },
+    { "prefetches stay inside their tensor, whatever the shape", prefetches_stay_inside_their_tensor },
     { "prefetches are those worked out by hand", prefetches_are_those_worked_out_by_hand },
     { "base's replay has the totals of closed formulas", base_replay_has_closed_totals },
     { "gemm's blocks are those that OpenBLAS's level 3 driver makes", gemm_blocks_as_openblas_does },
