@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "kernels/base.h"
 #include "kernels/dispatch.h"
+#include "kernels/tune.h"
 
 /* The tensors of a baseline run do not depend on the core, so any will do when the real one is not on record. */
 static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
@@ -35,6 +36,14 @@ static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, c
                       const struct exp_algo *self, struct conv_plan *plan)
 {
     return conv_plan_sconv(plan, p, s->ukr, &tiling[self->schedule], s->packs_filters);
+}
+
+static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                      const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_tuned(plan, p, &s->caches, s->is_ukr_given ? s->ukr : NULL, s->packs_filters);
 }
 
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
@@ -98,6 +107,14 @@ static const struct exp_algo algos[EXP_N_ALGOS] = {
       .run = run_nest,
       .why_not_run = why_no_ukr,
       .why_not_replay = nothing_against_it },
+    { .name = "sconv_tuned",
+      .label = "SConv, tuned for speed",
+      .is_sconv = true,
+      .is_tuned = true,
+      .plan = plan_tuned,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
     { .name = "goto",
       .label = "im2col + our GEMM, OpenBLAS's blocking, SConv's micro-kernel",
       .plan = plan_goto,
@@ -117,7 +134,7 @@ static unsigned named(const char *name, size_t length)
     unsigned found = 0;
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
-        bool is_both = algos[i].is_sconv && length == 5 && !strncmp(name, "sconv", 5);
+        bool is_both = algos[i].is_sconv && !algos[i].is_tuned && length == 5 && !strncmp(name, "sconv", 5);
 
         if (is_both || (strlen(algos[i].name) == length && !strncmp(name, algos[i].name, length)))
             found |= 1u << i;
@@ -135,10 +152,10 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
         unsigned found = named(list, length);
 
         if (!found)
-            return exp_fail(
-                why, why_bytes, -EINVAL,
-                "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, goto",
-                (int)length, list);
+            return exp_fail(why, why_bytes, -EINVAL,
+                            "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, "
+                            "sconv_tuned, goto",
+                            (int)length, list);
         *selected |= found;
         list += length + (list[length] == ',');
     }
@@ -156,6 +173,7 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
     char known[512] = "";
 
     s->ukr = conv_ukr_find(name);
+    s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
     if (s->ukr)
         return 0;
     for (size_t i = 0; i < conv_ukr_count(); i++) {

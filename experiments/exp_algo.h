@@ -17,6 +17,7 @@ struct exp_setup {
     struct sim_machine classified;     /* the same; classifies the misses of every level if classifies_misses */
     struct csa_caches caches;          /* the same, as CSA sees it */
     const struct conv_ukr *ukr;        /* SConv's micro-kernel */
+    bool is_ukr_given;                 /* by the user or the machine; otherwise tuned SConv chooses per layer */
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
@@ -25,14 +26,15 @@ struct exp_setup {
     bool classifies_misses; /* what the machine file says apart: see exp_replay.h */
 };
 
-enum { EXP_N_ALGOS = 4 };
+enum { EXP_N_ALGOS = 5 };
 
 struct exp_algo {
     const char *name;  /* as in ALGO= and in CSV files */
     const char *label; /* for people */
     bool by_default;
-    bool is_sconv;
-    enum csa_schedule schedule; /* SConv */
+    bool is_sconv;              /* the paper's, or tuned */
+    bool is_tuned;              /* SConv for speed (kernels/tune.h), in a schedule of its own choice */
+    enum csa_schedule schedule; /* the paper's SConv */
 
     /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
     int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
@@ -47,8 +49,8 @@ struct exp_algo {
 const struct exp_algo *exp_algo_at(size_t i); /* i < EXP_N_ALGOS; "base" is the first */
 
 /*
- * Reads a comma-separated list of names ("sconv" stands for both schedules) into a bit per algorithm; NULL or "" are
- * the default ones. Returns 0, or -EINVAL with one line in why.
+ * Reads a comma-separated list of names ("sconv" stands for both schedules of the paper's) into a bit per algorithm;
+ * NULL or "" are the default ones. Returns 0, or -EINVAL with one line in why.
  */
 int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
 

@@ -11,7 +11,7 @@
 
 #define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
 
-enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, FITS };
+enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, FITS, WINDOWS };
 
 static const char *fits_text(unsigned fits)
 {
@@ -32,6 +32,9 @@ PUT(put_text)
         [UKR] = c->plan.ukr->name,
         [CORE] = c->plan.core ? c->plan.core->name : "",
         [FITS] = c->algo->is_sconv ? fits_text(c->plan.tiling.fits) : "",
+        [WINDOWS] = !c->algo->is_sconv             ? ""
+                    : c->plan.sconv.reads_in_place ? "in place"
+                                                   : "packed",
     };
 
     exp_csv_string(csv, column, text[arg]);
@@ -212,7 +215,7 @@ static const struct exp_layer_column columns[] = {
     { { "model", "", "name of the layer table", "" }, put_text, MODEL },
     { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
     { { "layer", "", "name of the layer", "" }, put_text, LAYER },
-    { { "algo", "", "base, sconv_is, sconv_ws or goto", "" }, put_text, ALGO },
+    { { "algo", "", "base, sconv_is, sconv_ws, sconv_tuned or goto", "" }, put_text, ALGO },
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
       put_chosen,
       0 },
@@ -245,6 +248,7 @@ static const struct exp_layer_column columns[] = {
     { { "plan_in_tiles", "tiles", "#INt, per group and image", "SConv Eq. 3" }, TILING(in_tiles) },
     { { "plan_f_tiles", "tiles", "#FSt, per group", "SConv Eq. 3" }, TILING(f_tiles) },
     { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_text, FITS },
+    { { "plan_windows", "", "packed, or read in place (sconv_tuned, pointwise)", "" }, put_text, WINDOWS },
     { { "predicted_l2_lines", "lines", "N_L2: line loads served by L2", "SConv Eq. 14" }, PREDICTED(l2_lines) },
     { { "predicted_l3_lines", "lines", "N_L3: line loads served by L3", "SConv Eq. 13" }, PREDICTED(l3_lines) },
     { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },

@@ -31,7 +31,7 @@ static const struct option options[] = {
       TEXT,
       FIELD(algos),
       { 0 },
-      "of base, sconv, sconv_is, sconv_ws, goto; comma-separated (default base,sconv)" },
+      "of base, sconv, sconv_is, sconv_ws, sconv_tuned, goto; comma-separated (default base,sconv)" },
     { "LAYERS", TEXT, FIELD(layers), { 0 }, "only layers whose name matches one of the comma-separated patterns" },
     { "REPS", NUMBER, FIELD(reps), { 0 }, "timed repetitions (default 10)" },
     { "JOBS", NUMBER, FIELD(jobs), { 0 }, "threads for verification and replay (default: all cores); timing uses one" },

@@ -25,7 +25,7 @@ enum {
 
 const char *exp_peer_name(enum exp_peer m)
 {
-    static const char *const names[EXP_N_PEERS] = { "base",        "base_rows",      "sconv",
+    static const char *const names[EXP_N_PEERS] = { "base",        "base_rows",      "sconv",         "sconv_tuned",
                                                     "onednn_nchw", "onednn_reorder", "onednn_blocked" };
 
     return names[m];
@@ -89,6 +89,7 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
         bytes[CONV_IM2COL] = max_size(bytes[CONV_IM2COL], base[CONV_IM2COL]);
         bytes[CONV_PACKED_INPUT] =
             max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]));
+        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], l->tuned->plan.layout.bytes[CONV_PACKED_INPUT]);
         bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], base[CONV_PACKED_FILTER]);
         bytes[CONV_OUTPUT] = max_size(bytes[CONV_OUTPUT], bytes_of(l)[CONV_OUTPUT]); /* what is compared with */
     }
@@ -104,7 +105,7 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
         const size_t *b = bytes_of(&p->layer[i]);
 
         sum += (double)(b[CONV_INPUT] + b[CONV_OUTPUT]) * (double)(1 + 2 * peers);
-        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + (double)b[CONV_PACKED_FILTER];
+        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + 2 * (double)b[CONV_PACKED_FILTER];
     }
     for (int t = 0; t < CONV_N_TENSORS; t++)
         sum += (double)scratch[t];
@@ -139,11 +140,19 @@ static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
     }
 }
 
+static int pack_ahead(const struct exp_peers *p, const struct exp_peers_layer *l, const struct conv_plan *plan,
+                      const float *packed)
+{
+    struct conv_binding b = bind(p, l, packed);
+    struct conv_exec exec;
+
+    conv_exec_init(&exec, plan, &b);
+    return conv_nest_pack_filters(plan, &exec.base);
+}
+
 static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t seed)
 {
     const size_t *bytes = bytes_of(l);
-    struct conv_binding b;
-    struct conv_exec exec;
     int err = allocate(&l->in, bytes[CONV_INPUT]);
 
     if (!err)
@@ -152,13 +161,15 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
         err = allocate(&l->out, bytes[CONV_OUTPUT]);
     if (!err)
         err = allocate(&l->packed, bytes[CONV_PACKED_FILTER]);
+    if (!err)
+        err = allocate(&l->packed_tuned, bytes[CONV_PACKED_FILTER]);
     if (err)
         return err;
     fill(l->in, bytes[CONV_INPUT], 2 * seed);
     fill(l->filter, bytes[CONV_FILTER], 2 * seed + 1);
-    b = bind(p, l, l->packed);
-    conv_exec_init(&exec, &l->sconv->plan, &b);
-    err = conv_nest_pack_filters(&l->sconv->plan, &exec.base);
+    err = pack_ahead(p, l, &l->sconv->plan, l->packed);
+    if (!err)
+        err = pack_ahead(p, l, &l->tuned->plan, l->packed_tuned);
     if (!err)
         open_dnnl(p, l);
     return err;
@@ -167,7 +178,7 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
 static int plan_layers(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
-    int err = exp_algo_select("base,sconv", &algos, why, why_bytes);
+    int err = exp_algo_select("base,sconv,sconv_tuned", &algos, why, why_bytes);
 
     if (!err)
         err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
@@ -183,6 +194,8 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
 
         if (!strcmp(c->algo->name, "base"))
             l->base = c;
+        else if (c->algo->is_tuned)
+            l->tuned = c;
         else if (c->is_chosen)
             l->sconv = c;
     }
@@ -252,6 +265,7 @@ static void close_layer(struct exp_peers_layer *l)
     free(l->filter);
     free(l->out);
     free(l->packed);
+    free(l->packed_tuned);
 }
 
 void exp_peers_close(struct exp_peers *p)
@@ -273,7 +287,9 @@ static int run_method(const struct exp_peers *p, const struct exp_peers_layer *l
 
     if (m >= EXP_PEER_NCHW)
         return exp_dnnl_run(l->conv[m - EXP_PEER_NCHW]);
-    b = bind(p, l, l->packed);
+    b = bind(p, l, m == EXP_PEER_TUNED ? l->packed_tuned : l->packed);
+    if (m == EXP_PEER_TUNED)
+        return l->tuned->algo->run(p->setup, &l->tuned->plan, &b);
     if (m == EXP_PEER_SCONV)
         return l->sconv->algo->run(p->setup, &l->sconv->plan, &b);
     return conv_base_run_with(&l->base->plan, &b, &p->setup->blas, m == EXP_PEER_BASE ? conv_im2col : conv_im2col_rows);
@@ -550,12 +566,17 @@ static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
     sum->total_ns += x->total_ns;
 }
 
-/* One pass over the network by SConv or by Base. */
-static int phase_sweep(struct exp_peers *p, bool is_base, uint64_t (*now_ns)(void))
+/* One pass over the network by Base or one of both SConvs. */
+static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void))
 {
+    bool is_base = m == EXP_PEER_BASE, is_tuned = m == EXP_PEER_TUNED;
+
     for (size_t i = 0; i < p->n_layers; i++) {
         struct exp_peers_layer *l = &p->layer[i];
-        struct conv_binding b = bind(p, l, is_base ? p->scratch[CONV_PACKED_FILTER] : l->packed);
+        struct conv_binding b = bind(p, l,
+                                     is_base    ? p->scratch[CONV_PACKED_FILTER]
+                                     : is_tuned ? l->packed_tuned
+                                                : l->packed);
         struct exp_phases x;
         int err;
 
@@ -564,10 +585,10 @@ static int phase_sweep(struct exp_peers *p, bool is_base, uint64_t (*now_ns)(voi
         if (is_base)
             err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
         else
-            err = exp_phases_run(&l->sconv->plan, &b, now_ns, &x);
+            err = exp_phases_run(is_tuned ? &l->tuned->plan : &l->sconv->plan, &b, now_ns, &x);
         if (err)
             return err;
-        add_phases(is_base ? &l->base_phases : &l->sconv_phases, &x);
+        add_phases(is_base ? &l->base_phases : is_tuned ? &l->tuned_phases : &l->sconv_phases, &x);
     }
     return 0;
 }
@@ -578,10 +599,12 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
 
     exp_progress_begin(progress, number, p->experiment.model->name, "phases");
     for (int r = 0; r < EXP_PEERS_PHASE_ROUNDS && !err; r++) {
-        err = phase_sweep(p, false, now_ns);
+        err = phase_sweep(p, EXP_PEER_SCONV, now_ns);
+        if (!err)
+            err = phase_sweep(p, EXP_PEER_TUNED, now_ns);
         if (!err && !*p->why_no_parts)
-            err = phase_sweep(p, true, now_ns);
-        exp_progress_step(progress, 3 * network_macs(p));
+            err = phase_sweep(p, EXP_PEER_BASE, now_ns);
+        exp_progress_step(progress, 4 * network_macs(p));
     }
     return err;
 }

@@ -19,7 +19,8 @@
 enum exp_peer {
     EXP_PEER_BASE,      /* im2col as Caffe's + OpenBLAS */
     EXP_PEER_BASE_ROWS, /* im2col by rows + OpenBLAS */
-    EXP_PEER_SCONV,     /* in the schedule that CSA chose */
+    EXP_PEER_SCONV,     /* the paper's, in the schedule that CSA chose */
+    EXP_PEER_TUNED,     /* SConv for speed (kernels/tune.h) */
     EXP_PEER_NCHW,      /* oneDNN, NCHW in and out */
     EXP_PEER_REORDER,   /* oneDNN, blocked layouts, conversion from and to NCHW timed */
     EXP_PEER_BLOCKED,   /* oneDNN, blocked layouts alone: what a whole network in them would cost */
@@ -38,12 +39,13 @@ struct exp_peer_times {
 };
 
 struct exp_peers_layer {
-    const struct exp_case *base, *sconv; /* plans */
-    float *in, *filter, *out, *packed;   /* packed: SConv's filters */
-    struct exp_dnnl_conv *conv[3];       /* by enum exp_dnnl_layout */
-    char why_not[EXP_N_PEERS][96];       /* "" = it runs */
+    const struct exp_case *base, *sconv, *tuned; /* plans */
+    float *in, *filter, *out;
+    float *packed, *packed_tuned;  /* filters of both SConvs */
+    struct exp_dnnl_conv *conv[3]; /* by enum exp_dnnl_layout */
+    char why_not[EXP_N_PEERS][96]; /* "" = it runs */
     struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
-    struct exp_phases sconv_phases, base_phases;
+    struct exp_phases sconv_phases, tuned_phases, base_phases;
 };
 
 struct exp_peers {

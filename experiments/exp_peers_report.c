@@ -15,7 +15,9 @@ static const struct exp_csv_column layer_columns[] = {
     { "model", "", "name of the layer table", "" },
     { "layer_index", "", "position in the table, from 1", "" },
     { "method", "",
-      "base, base_rows (im2col by rows), sconv, onednn_nchw, onednn_reorder (conversions timed), onednn_blocked", "" },
+      "base, base_rows (im2col by rows), sconv (as in the paper), sconv_tuned, onednn_nchw, onednn_reorder "
+      "(conversions timed), onednn_blocked",
+      "" },
     { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
     { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
     { "macs", "multiply-adds", "nominal, taps on padding included", "" },
@@ -27,7 +29,8 @@ static const struct exp_csv_column layer_columns[] = {
     { "measured_peak_percent", "%",
       "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
     { "measured_speedup_vs_base", "", "base's median / this median, same cache state", "clock" },
-    { "plan", "", "sconv: schedule, micro-kernel, Nc, K2, K3; oneDNN: its implementation", "" },
+    { "plan", "", "SConv: schedule, micro-kernel, Nc, K2, K3, in place or packed windows; oneDNN: its implementation",
+      "" },
     { "layer", "", "name of the layer", "" },
 };
 
@@ -68,6 +71,10 @@ static const struct exp_csv_column phase_columns[] = {
     { "sconv_packing_percent", "%", "of SConv's time: packing windows", "clock" },
     { "sconv_ukr_percent", "%", "micro-kernels", "clock" },
     { "sconv_other_percent", "%", "the rest", "clock" },
+    { "tuned_packing_percent", "%", "of tuned SConv's time: packing windows", "clock" },
+    { "tuned_ukr_percent", "%", "micro-kernels", "clock" },
+    { "tuned_other_percent", "%", "the rest", "clock" },
+    { "tuned_to_base", "", "tuned SConv's time / base's time in this measurement", "clock" },
     { "sconv_to_base", "", "SConv's time / base's time in this measurement", "clock" },
     { "model", "", "name of the layer table", "" },
 };
@@ -76,6 +83,7 @@ static const struct exp_csv_column sorted_columns[] = {
     { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
     { "base_rows", "", "speed-up over base, sweep", "clock" },
     { "sconv", "", "likewise", "clock" },
+    { "sconv_tuned", "", "likewise", "clock" },
     { "onednn_nchw", "", "likewise", "clock" },
     { "onednn_reorder", "", "likewise", "clock" },
     { "onednn_blocked", "", "likewise", "clock" },
@@ -86,6 +94,7 @@ static const struct exp_csv_column roofline_columns[] = {
     { "base", "GFLOP/s", "sweep", "clock" },
     { "base_rows", "GFLOP/s", "sweep", "clock" },
     { "sconv", "GFLOP/s", "sweep", "clock" },
+    { "sconv_tuned", "GFLOP/s", "sweep", "clock" },
     { "onednn_nchw", "GFLOP/s", "sweep", "clock" },
     { "onednn_reorder", "GFLOP/s", "sweep", "clock" },
     { "onednn_blocked", "GFLOP/s", "sweep", "clock" },
@@ -128,12 +137,13 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
 
 static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
 {
-    const struct csa_tiling *t = &l->sconv->plan.tiling;
+    const struct conv_plan *plan = m == EXP_PEER_TUNED ? &l->tuned->plan : &l->sconv->plan;
+    const struct csa_tiling *t = &plan->tiling;
 
     *text = '\0';
-    if (m == EXP_PEER_SCONV)
-        exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu", csa_schedule_name(t->schedule), l->sconv->plan.ukr->name,
-                 t->n_c, t->k2, t->k3);
+    if (m == EXP_PEER_SCONV || m == EXP_PEER_TUNED)
+        exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
+                 t->n_c, t->k2, t->k3, plan->sconv.reads_in_place ? "in place" : "packed");
     else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW])
         exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     return text;
@@ -241,6 +251,7 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
             memcpy(model->why_not[m], l->why_not[m], sizeof model->why_not[m]);
     }
     add_phases(&model->sconv, &l->sconv_phases);
+    add_phases(&model->tuned, &l->tuned_phases);
     add_phases(&model->base, &l->base_phases);
 }
 
@@ -400,6 +411,10 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
     put_number(csv, "sconv_packing_percent", percent(packing_ns(&m->sconv), m->sconv.total_ns), "no time");
     put_number(csv, "sconv_ukr_percent", percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns), "no time");
     put_number(csv, "sconv_other_percent", percent(other_ns(&m->sconv), m->sconv.total_ns), "no time");
+    put_number(csv, "tuned_packing_percent", percent(packing_ns(&m->tuned), m->tuned.total_ns), "no time");
+    put_number(csv, "tuned_ukr_percent", percent(m->tuned.step_ns[CONV_STEP_UKR], m->tuned.total_ns), "no time");
+    put_number(csv, "tuned_other_percent", percent(other_ns(&m->tuned), m->tuned.total_ns), "no time");
+    put_number(csv, "tuned_to_base", (double)m->tuned.total_ns / (double)m->base.total_ns, why);
     put_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns, why);
     exp_csv_string(csv, "model", m->name);
     exp_csv_end_row(csv);
@@ -559,15 +574,24 @@ static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_p
     return exp_peers_total(r, model, EXP_PEERS_SWEEP, m).peak_percent;
 }
 
+static void print_sconv_phases(const struct exp_phases *x, FILE *out)
+{
+    print_cell(out, percent(packing_ns(x), x->total_ns));
+    print_cell(out, percent(x->step_ns[CONV_STEP_UKR], x->total_ns));
+    print_cell(out, percent(other_ns(x), x->total_ns));
+}
+
 static void print_phases(const struct exp_peers_report *r, FILE *out)
 {
-    fprintf(out, "\nshares of the time, %%\n%-16s %44s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s\n", "",
-            "base, with OpenBLAS's own routines", "sconv", "", "im2col", "packing", "ukr", "other", "/ call", "packing",
-            "ukr", "other");
+    fprintf(out,
+            "\nshares of the time, %%\n%-16s %44s   %26s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s   %8s %8s "
+            "%8s\n",
+            "", "base, with OpenBLAS's own routines", "sconv", "sconv tuned", "", "im2col", "packing", "ukr", "other",
+            "/ call", "packing", "ukr", "other", "packing", "ukr", "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
         double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
-        const struct exp_phases *b = &m->base, *s = &m->sconv;
+        const struct exp_phases *b = &m->base;
 
         fprintf(out, "%-16.16s ", m->name);
         print_cell(out, percent(b->step_ns[CONV_STEP_IM2COL], b->total_ns));
@@ -575,9 +599,9 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
         print_cell(out, percent(b->step_ns[CONV_STEP_UKR], b->total_ns));
         print_cell(out, percent(other_ns(b), b->total_ns));
         fprintf(out, " %7.2f  ", (double)b->total_ns / call_ns);
-        print_cell(out, percent(packing_ns(s), s->total_ns));
-        print_cell(out, percent(s->step_ns[CONV_STEP_UKR], s->total_ns));
-        print_cell(out, percent(other_ns(s), s->total_ns));
+        print_sconv_phases(&m->sconv, out);
+        fprintf(out, "  ");
+        print_sconv_phases(&m->tuned, out);
         fprintf(out, "\n");
         if (*m->why_no_base_phases)
             fprintf(out, "base's shares not available: %s\n", m->why_no_base_phases);
@@ -599,8 +623,8 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
     };
 
     for (size_t i = 0; i < N_OF(parts); i++) {
-        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv", "nchw",
-                "reorder", "blocked");
+        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv", "tuned",
+                "nchw", "reorder", "blocked");
         for (size_t k = 0; k < r->n_models + (r->n_models > 1); k++)
             print_line(r, k, out, parts[i].of);
     }

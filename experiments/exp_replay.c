@@ -184,7 +184,7 @@ static struct conv_binding network_binding(const struct exp_case *c, size_t laye
 
     bind.addr[CONV_PACKED_INPUT] = CONV_REPLAY_BASE;
     bind.addr[CONV_IM2COL] = CONV_REPLAY_BASE + LAYER_REGION / 4;
-    if (c->plan.core || c->plan.packs_filters)
+    if (c->plan.core || c->plan.sconv.packs_filters)
         bind.addr[CONV_PACKED_FILTER] = CONV_REPLAY_BASE + LAYER_REGION / 2;
     if (previous && previous->plan.layout.bytes[CONV_OUTPUT] == c->plan.layout.bytes[CONV_INPUT])
         bind.addr[CONV_INPUT] = previous_output;

@@ -82,7 +82,9 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
 
 size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total)
 {
-    static const char *const order[EXP_N_ALGOS + 1] = { "base", "sconv", "sconv_is", "sconv_ws", "goto" };
+    static const char *const order[EXP_N_ALGOS + 1] = {
+        "base", "sconv", "sconv_is", "sconv_ws", "sconv_tuned", "goto"
+    };
     size_t n = 0;
 
     for (size_t i = 0; i < EXP_N_ALGOS + 1; i++)

@@ -331,7 +331,8 @@ static void print_tables(const struct session *s)
 /* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
 static void print_guest(struct session *s)
 {
-    if (!find_machine(s) && !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
+    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->why, sizeof s->why) &&
+        !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
         exp_observe_resolve((enum exp_observe_mode)s->options.observe, s->setup.ukr) != EXP_OBSERVE_NONE)
         puts(exp_emulator_for(s->setup.ukr)->arch);
 }

@@ -13,6 +13,7 @@
 #include "counters/ctr_timer.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_peers_report.h"
+#include "experiments/exp_peers_targets.h"
 #include "experiments/exp_plot.h"
 #include "experiments/exp_signal.h"
 
@@ -307,6 +308,8 @@ static int finish(struct session *s)
     int err = exp_peers_report_finish(&s->report, s->what, s->why, sizeof s->why), drawn;
 
     if (!err)
+        err = exp_peers_targets_write(&s->report, s->what, s->why, sizeof s->why);
+    if (!err)
         err = write_host(s);
     if (err)
         return err;
@@ -314,6 +317,7 @@ static int finish(struct session *s)
     if (exp_interrupted())
         return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
     exp_peers_report_print(&s->report, stdout);
+    exp_peers_targets_print(&s->report, stdout);
     err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
     s->has_dir = err != 0;
     if (err)

@@ -38,8 +38,10 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
 
 static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
 {
-    const struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
+    struct conv_ahead_lists ahead;
+    struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
 
+    a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &a, &ahead);
     e->plan->ukr->fn(&a);
 }
 

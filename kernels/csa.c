@@ -1,6 +1,7 @@
 #include "kernels/csa.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 const double csa_default_share = 0.9;
 
@@ -81,7 +82,14 @@ static bool fits_l3(const void *ctx, size_t k3) /* Eq. 5 */
            q->l3_limit;
 }
 
-static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *caches, struct csa_tiling *c)
+/* What a tile pair may take instead of L1 when channels are taken deep: the rest of L2 holds the streaming tiles. */
+static double deep_bytes(const struct csa_caches *caches)
+{
+    return fmax(caches->l1_bytes, caches->l2_bytes / 8);
+}
+
+static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *caches, bool is_deep,
+                         struct csa_tiling *c)
 {
     double taps = (double)(p->r * p->s) * sizeof(float);
     struct l1_question q = {
@@ -89,8 +97,12 @@ static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *
         .bytes_per_channel = (double)(c->n_win + c->n_f) * taps,
         .out_bytes = (double)(c->n_win * c->n_f) * sizeof(float),
     };
-    size_t n_c = halve(conv_group_channels(p), fits_l1, &q);
+    size_t n_c;
 
+    if (is_deep)
+        q.limit = deep_bytes(caches);
+    n_c = halve(conv_group_channels(p), fits_l1, &q);
+    q.limit = caches->l1_bytes;
     c->fits |= fits_l1(&q, n_c) ? CSA_FITS_L1 : 0;
     return n_c;
 }
@@ -132,8 +144,8 @@ static void scale(struct csa_tiling *c, double times)
     c->l2_lines *= times;
 }
 
-struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
-                              enum csa_schedule schedule)
+static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                 size_t n_f, enum csa_schedule schedule, bool is_deep)
 {
     struct csa_tiling c = { .schedule = schedule, .n_win = n_win, .n_f = n_f };
     double element = sizeof(float);
@@ -144,7 +156,7 @@ struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_cac
     double tile_depth, in_bytes, f_bytes;
     struct tiles t;
 
-    c.n_c = choose_n_c(p, caches, &c);
+    c.n_c = choose_n_c(p, caches, is_deep, &c);
     c.channel_sets = ceil_div(conv_group_channels(p), c.n_c);
     c.in_tiles = ceil_div(conv_windows(p), n_win);
     c.f_tiles = ceil_div(conv_group_filters(p), n_f);
@@ -164,6 +176,18 @@ struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_cac
     c.total_cycles = caches->dram_cycles * c.dram_lines + caches->l3_cycles * c.l3_lines +
                      caches->l2_cycles * c.l2_lines; /* Eq. 6 */
     return c;
+}
+
+struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
+                              enum csa_schedule schedule)
+{
+    return analyse(p, caches, n_win, n_f, schedule, false);
+}
+
+struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                   size_t n_f, enum csa_schedule schedule)
+{
+    return analyse(p, caches, n_win, n_f, schedule, true);
 }
 
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES])

@@ -64,6 +64,14 @@ struct csa_tiling {
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule);
 
+/*
+ * The same with more channels per tile than Eq. 2 allows: a pair of tiles may take an eighth of L2 instead of L1. Every
+ * channel set reads and writes the whole output once more, which Eq. 6 does not charge; where L2 feeds the micro-kernel
+ * in time, fewer sets are faster.
+ */
+struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                   size_t n_f, enum csa_schedule schedule);
+
 /* The schedule with the lower total; input stationary when they are equal. */
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES]);
 

@@ -30,6 +30,11 @@ struct conv_step {
     size_t in_panel;    /* where the packed windows are: elements into CONV_PACKED_INPUT */
     size_t f_panel;     /* where the packed filters are: elements into CONV_PACKED_FILTER */
     bool accumulate;    /* the outputs hold an earlier part of the reduction */
+    bool prefetches;    /* a micro-kernel step: its own outputs, and for later steps (counts of 0: nothing) */
+    size_t ahead_panel, ahead_elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many, */
+    size_t ahead_win0, ahead_k0;     /* an input tile that will be read: first window, first reduction index, */
+    size_t ahead_channels;           /* how many of its channels, */
+    bool ahead_is_top;               /* whether the rows above it have not been read before */
 };
 
 struct conv_backend {

@@ -34,7 +34,7 @@ struct conv_pack_windows_args {
     size_t width; /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
 };
 
-enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 8 };
+enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
 
 struct conv_pack_windows {
     const char *name;

@@ -69,26 +69,36 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
     return b;
 }
 
-int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
-                    const struct csa_tiling *tiling, bool packs_filters)
+int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
+                         const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
-    int err;
+    int err = 0;
 
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),
+        .group_channels = conv_group_channels(p),
+        .group_filters = conv_group_filters(p),
         .ukr = ukr,
         .nest = conv_nest_sconv,
         .tiling = *tiling,
-        .packs_filters = packs_filters,
+        .sconv = *options,
     };
+    plan->sconv.reads_in_place &= conv_is_pointwise(p) && ukr->reads_in_place;
     plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
     size_tensors(p, &plan->layout);
     plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];
-    err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
-                      &plan->layout.bytes[CONV_PACKED_INPUT]);
+    if (!plan->sconv.reads_in_place)
+        err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
+                          &plan->layout.bytes[CONV_PACKED_INPUT]);
     return err ? err : place(&plan->layout);
+}
+
+int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
+                    const struct csa_tiling *tiling, bool packs_filters)
+{
+    return conv_plan_sconv_with(plan, p, ukr, tiling, &(struct conv_sconv_options){ .packs_filters = packs_filters });
 }
 
 /* The longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c). */
@@ -107,6 +117,8 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),
+        .group_channels = conv_group_channels(p),
+        .group_filters = conv_group_filters(p),
         .ukr = ukr,
         .core = core,
         .nest = conv_nest_gemm,

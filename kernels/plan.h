@@ -39,6 +39,13 @@ struct conv_binding {
 
 struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena);
 
+/* How SConv runs, beside its tiles; all false is the paper. */
+struct conv_sconv_options {
+    bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
+    bool reads_in_place; /* a pointwise convolution's windows are rows of the input and are not packed */
+    bool prefetches;     /* micro-kernels prefetch what later ones read */
+};
+
 struct conv_plan {
     struct conv_problem problem;
     struct conv_problem view; /* the same convolution with a pointwise image flattened to one row */
@@ -47,16 +54,21 @@ struct conv_plan {
     const struct conv_gemm_core *core;            /* GEMM: blocking and copy routines */
     conv_nest_fn nest;
     struct csa_tiling tiling; /* SConv */
-    bool packs_filters;       /* SConv: the nest packs the filters itself; otherwise they were packed ahead */
-    size_t first_pass_f;      /* GEMM: filters packed at a time while the first block of windows is in cache */
-    bool needs_im2col;        /* GEMM: false for pointwise convolutions, which are GEMM already */
+    struct conv_sconv_options sconv;
+    size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
+    size_t first_pass_f; /* GEMM: filters packed at a time while the first block of windows is in cache */
+    bool needs_im2col;   /* GEMM: false for pointwise convolutions, which are GEMM already */
     struct conv_layout layout;
 };
 
 /*
- * Plans SConv with the given tiling. packs_filters: filters are packed at run time, as training needs it (SConv
- * section 3), instead of ahead of time. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: shapes that are not pointwise,
+ * micro-kernels that read packed windows only. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
  */
+int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
+                         const struct csa_tiling *tiling, const struct conv_sconv_options *options);
+
+/* The same as in the paper: only packs_filters may be set. */
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                     const struct csa_tiling *tiling, bool packs_filters);
 

@@ -1,8 +1,15 @@
 #include "kernels/resolve.h"
 
+enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
+
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
     return b->addr[t] + index * sizeof(float);
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 /* First element of a channel of the step's group and image. */
@@ -11,14 +18,14 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
 {
     const struct conv_problem *q = &p->problem;
 
-    return element(b, CONV_INPUT, (s->image * q->c + s->group * conv_group_channels(q) + channel) * q->h * q->w);
+    return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
 /* First output of a step: its image, filter and window. */
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
 {
     const struct conv_problem *q = &p->problem;
-    size_t filter = s->image * q->k + s->group * conv_group_filters(q) + s->f0;
+    size_t filter = s->image * q->k + s->group * p->group_filters + s->f0;
 
     return element(b, CONV_OUTPUT, filter * conv_windows(q) + s->win0);
 }
@@ -86,7 +93,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
                                                         const struct conv_step *s)
 {
     size_t reduction = conv_reduction(&p->problem);
-    size_t filter = s->group * conv_group_filters(&p->problem) + s->f0;
+    size_t filter = s->group * p->group_filters + s->f0;
     bool is_openblas = p->core && p->ukr == &p->core->ukr;
 
     return (struct conv_pack_filters_args){
@@ -101,10 +108,15 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
     };
 }
 
+static size_t clip(ptrdiff_t x, size_t n)
+{
+    return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;
+}
+
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s)
 {
-    return (struct conv_ukr_args){
+    struct conv_ukr_args a = {
         .in = element(b, CONV_PACKED_INPUT, s->in_panel),
         .filter = element(b, CONV_PACKED_FILTER, s->f_panel),
         .out = output_at(p, b, s),
@@ -114,4 +126,63 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         .n_f = s->n_f,
         .accumulate = s->accumulate,
     };
+
+    if (p->sconv.reads_in_place) {
+        a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
+        a.ld_in = p->problem.h * p->problem.w;
+    }
+    return a;
+}
+
+/*
+ * One line per channel out of the row that the tile's first window needs and those above do not; two if windows reach
+ * further. Which lines exactly does not matter: neighbouring tiles ask for their neighbours.
+ */
+static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
+                        struct conv_ahead line[2])
+{
+    const struct conv_problem *v = &p->view;
+    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1, reach = v->stride_w * p->ukr->n_win;
+    ptrdiff_t ih = (ptrdiff_t)(s->ahead_win0 / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
+    ptrdiff_t iw = (ptrdiff_t)(s->ahead_win0 % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
+    size_t first = clip(ih, v->h) * v->w + clip(iw, v->w), channel = s->ahead_k0 / (v->r * v->s);
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t more = i * LINE_BYTES / sizeof(float);
+        bool is_needed = more < reach && first + more < v->h * v->w;
+
+        line[i] = (struct conv_ahead){
+            .addr = input_plane(p, b, s, channel) + (first + more) * sizeof(float),
+            .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
+            .n = is_needed ? min_size(s->ahead_channels, s->n_k) : 0,
+            .tag = CONV_INPUT,
+        };
+    }
+}
+
+const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
+                                                  const struct conv_step *s, const struct conv_ukr_args *a,
+                                                  struct conv_ahead_lists *ahead)
+{
+    if (!s->prefetches)
+        return NULL;
+    ahead->list[0] = (struct conv_ahead){
+        .addr = a->out,
+        .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
+        .n = min_size(a->n_f, a->k),
+        .tag = CONV_OUTPUT,
+    };
+    ahead->list[1] = (struct conv_ahead){
+        .addr = element(b, CONV_PACKED_FILTER, s->ahead_panel),
+        .step_bytes = LINE_BYTES,
+        .n = min_size((s->ahead_elems * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES, a->k),
+        .tag = CONV_PACKED_FILTER,
+    };
+    ahead->list[2].n = ahead->list[3].n = 0;
+    if (s->ahead_channels)
+        input_ahead(p, b, s, &ahead->list[2]);
+    ahead->n_steps = 0;
+    for (int i = 0; i < CONV_N_AHEAD; i++)
+        ahead->n_steps = ahead->list[i].n > ahead->n_steps ? ahead->list[i].n : ahead->n_steps;
+    return ahead;
 }

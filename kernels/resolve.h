@@ -19,4 +19,9 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 
+/* What the call a prefetches: NULL if nothing, else *ahead, filled. */
+const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
+                                                  const struct conv_step *s, const struct conv_ukr_args *a,
+                                                  struct conv_ahead_lists *ahead);
+
 #endif

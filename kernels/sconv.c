@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "kernels/backend.h"
-#include "kernels/dispatch.h"
 #include "kernels/epilogue.h"
 #include "kernels/share.h"
+#include "kernels/tune.h"
 
 enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
 
@@ -129,16 +129,11 @@ static int read_options(struct sconv_plan *plan, const struct sconv_options *o)
     return 0;
 }
 
-/* CSA's choice for the caches, with the best micro-kernel that runs here. */
 static int choose(struct sconv_plan *plan, const struct conv_problem *p, const struct sim_machine *m)
 {
     const struct csa_caches caches = csa_caches_of(m, csa_default_share);
-    const struct conv_ukr *ukr = conv_ukr_best();
-    struct csa_tiling tiling[CSA_N_SCHEDULES];
 
-    for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = csa_analyse(p, &caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
-    return conv_plan_sconv(&plan->plan, p, ukr, &tiling[csa_choose(tiling)], false);
+    return conv_plan_tuned(&plan->plan, p, &caches, NULL, false);
 }
 
 static int size_workspace(struct sconv_plan *plan)
@@ -274,13 +269,13 @@ size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t tex
     if (!plan || (text_bytes && !text))
         return 0;
     t = &plan->plan.tiling;
-    n = snprintf(
-        text, text_bytes,
-        "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu threads=%u over=%s%s%s%s%s",
-        csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets, t->in_tiles,
-        t->f_tiles, plan->n_threads, conv_share_axis_name(plan->axis), plan->bias ? " bias" : "",
-        plan->adds_residual ? " residual" : "", activation[plan->activation],
-        plan->is_assumed ? " caches=assumed" : "");
+    n = snprintf(text, text_bytes,
+                 "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s "
+                 "threads=%u over=%s%s%s%s%s",
+                 csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets,
+                 t->in_tiles, t->f_tiles, plan->plan.sconv.reads_in_place ? "in_place" : "packed", plan->n_threads,
+                 conv_share_axis_name(plan->axis), plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "",
+                 activation[plan->activation], plan->is_assumed ? " caches=assumed" : "");
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -5,7 +5,8 @@
  *
  *     out[f][i] (+)= sum over t < k of in[t][i] * filter[t][f]          i < n_win, f < n_f
  *
- *   in      windows  [k][in_width]   in_width = n_win rounded up to win_granule; columns past n_win are zero
+ *   in      windows  [k][ld_in]      packed: ld_in = n_win rounded up to win_granule; columns past n_win are zero.
+ *                                    In place: rows of the input itself, of which only n_win elements are read
  *                     t=0: w0 w1 ... w15 | t=1: w0 w1 ... w15 | ...
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
@@ -47,16 +48,36 @@ enum conv_phase {
 const char *conv_tensor_name(enum conv_tensor t);
 const char *conv_phase_name(enum conv_phase p);
 
+/*
+ * Lines to prefetch while a call computes: what later calls read, and its own outputs. Step t asks, of every list with
+ * t < n, for addr + t * step_bytes.
+ */
+struct conv_ahead {
+    uint64_t addr;
+    int64_t step_bytes;
+    size_t n; /* at most the call's k */
+    enum conv_tensor tag;
+};
+
+enum { CONV_N_AHEAD = 4 };
+
+struct conv_ahead_lists {
+    size_t n_steps; /* the longest list */
+    struct conv_ahead list[CONV_N_AHEAD];
+};
+
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
 struct conv_ukr_args {
-    uint64_t in;     /* bytes; aligned to 4 */
-    uint64_t filter; /* bytes; aligned to 4 */
-    uint64_t out;    /* bytes; aligned to 4 */
-    size_t k;        /* reduction steps, >= 1 */
-    size_t ld_out;   /* elements between the rows of out */
-    size_t n_win;    /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
-    size_t n_f;      /* 1 .. descriptor's n_f */
-    bool accumulate; /* add to out instead of overwriting it */
+    uint64_t in;                          /* bytes; aligned to 4 */
+    uint64_t filter;                      /* bytes; aligned to 4 */
+    uint64_t out;                         /* bytes; aligned to 4 */
+    size_t k;                             /* reduction steps, >= 1 */
+    size_t ld_in;                         /* elements between the steps of in; 0 = packed */
+    size_t ld_out;                        /* elements between the rows of out */
+    size_t n_win;                         /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
+    size_t n_f;                           /* 1 .. descriptor's n_f */
+    bool accumulate;                      /* add to out instead of overwriting it */
+    const struct conv_ahead_lists *ahead; /* NULL: nothing */
 };
 
 struct conv_ukr;
@@ -71,17 +92,32 @@ struct conv_ukr {
     size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
     bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
     bool takes_columns; /* GEMM: one call is a whole column of full window tiles, one after the other in the panels */
-    conv_ukr_fn fn;     /* NULL: replay only, this build or CPU family cannot run it */
+    /* Multiply-add instructions of one step of a tile; NULL: as many as there are points. */
+    size_t (*step_fmas)(size_t n_win, size_t n_f);
+    conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */
     uint32_t win_load_times; /* how often each is repeated, */
     uint32_t f_load_bytes;   /* and width of one filter load */
+    bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
+    bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
 };
 
 /* Width in elements of the packed panel of n_win windows. */
 static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
 {
     return (n_win + u->win_granule - 1) / u->win_granule * u->win_granule;
+}
+
+/* Elements between the steps of a call's windows, and the tensor that they belong to. */
+static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    return a->ld_in ? a->ld_in : conv_ukr_in_width(u, a->n_win);
+}
+
+static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
+{
+    return a->ld_in ? CONV_INPUT : CONV_PACKED_INPUT;
 }
 
 /*

@@ -244,13 +244,13 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
 }
 
 /* The expected output element, from integers: exact. */
-static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, const struct conv_ukr *u,
-                          size_t n_win, size_t n_f, size_t k, size_t f, size_t i)
+static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, size_t ld_in, size_t n_f, size_t k,
+                          size_t f, size_t i)
 {
     float sum = 0;
 
     for (size_t t = 0; t < k; t++)
-        sum += in->data[t * conv_ukr_in_width(u, n_win) + i] * filter->data[t * n_f + f];
+        sum += in->data[t * ld_in + i] * filter->data[t * n_f + f];
     return sum;
 }
 
@@ -263,7 +263,7 @@ static bool tile_is_right(const struct conv_ukr_args *a, const struct conv_ukr *
         float want = before[e];
 
         if (inside) {
-            want = tile_element(in, filter, u, a->n_win, a->n_f, a->k, f, i);
+            want = tile_element(in, filter, conv_ukr_ld_in(u, a), a->n_f, a->k, f, i);
             want += a->accumulate ? before[e] : 0;
         }
         if (out[e] != want)
@@ -279,6 +279,11 @@ int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k)
     struct kbuffer in = { 0 }, filter = { 0 }, out = { 0 };
     float *before = calloc(n_out, sizeof *before);
     int err = before ? 0 : -ENOMEM;
+
+    if (u->reads_in_place && rng_below(2)) {
+        a.ld_in = n_win + rng_below(9);
+        n_in = (k - 1) * a.ld_in + n_win;
+    }
 
     err = err ? err : kbuffer_init(&in, n_in);
     err = err ? err : kbuffer_init(&filter, k * n_f);

@@ -10,40 +10,43 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-extern const struct test_suite suite_rng;
-extern const struct test_suite suite_exp_bench;
-extern const struct test_suite suite_exp_plot;
-extern const struct test_suite suite_exp_replay;
-extern const struct test_suite suite_sim_machine;
-extern const struct test_suite suite_sim_cache;
-extern const struct test_suite suite_sim_full;
-extern const struct test_suite suite_sim_random;
-extern const struct test_suite suite_sim_plain;
-extern const struct test_suite suite_sim_trace;
-extern const struct test_suite suite_sim_reuse;
-extern const struct test_suite suite_kernels;
-extern const struct test_suite suite_csa;
-extern const struct test_suite suite_nest;
-extern const struct test_suite suite_emit;
-extern const struct test_suite suite_watch;
-extern const struct test_suite suite_exp_csv;
-extern const struct test_suite suite_exp_outdir;
-extern const struct test_suite suite_exp_table;
-extern const struct test_suite suite_exp_model;
-extern const struct test_suite suite_counters;
-extern const struct test_suite suite_counters_run;
-extern const struct test_suite suite_observe;
-extern const struct test_suite suite_peers;
-extern const struct test_suite suite_judge;
-extern const struct test_suite suite_sconv;
+/* All suites, in the order they run. A line each, so that new ones merge. */
+/* clang-format off */
+#define SUITES(X) \
+    X(rng) \
+    X(exp_bench) \
+    X(exp_plot) \
+    X(exp_replay) \
+    X(sim_machine) \
+    X(sim_cache) \
+    X(sim_full) \
+    X(sim_random) \
+    X(sim_plain) \
+    X(sim_trace) \
+    X(sim_reuse) \
+    X(kernels) \
+    X(csa) \
+    X(tune) \
+    X(nest) \
+    X(emit) \
+    X(watch) \
+    X(exp_csv) \
+    X(exp_outdir) \
+    X(exp_table) \
+    X(exp_model) \
+    X(counters) \
+    X(counters_run) \
+    X(observe) \
+    X(peers) \
+    X(judge) \
+    X(sconv)
+/* clang-format on */
 
-static const struct test_suite *const suites[] = {
-    &suite_rng,       &suite_exp_bench,  &suite_exp_plot,  &suite_exp_replay,   &suite_sim_machine, &suite_sim_cache,
-    &suite_sim_full,  &suite_sim_random, &suite_sim_plain, &suite_sim_trace,    &suite_sim_reuse,   &suite_kernels,
-    &suite_csa,       &suite_nest,       &suite_emit,      &suite_watch,        &suite_exp_csv,     &suite_exp_outdir,
-    &suite_exp_table, &suite_exp_model,  &suite_counters,  &suite_counters_run, &suite_observe,     &suite_peers,
-    &suite_judge,     &suite_sconv,
-};
+#define DECLARE(name) extern const struct test_suite suite_##name;
+SUITES(DECLARE)
+
+#define ENTRY(name) &suite_##name,
+static const struct test_suite *const suites[] = { SUITES(ENTRY) };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];
 

@@ -51,14 +51,17 @@ refuses "GiB" MODEL="$work/huge.csv"
 
 check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
-for file in layers.csv model.csv samples.csv phases.csv speedups.csv roofline.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
+for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv roofline.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
-check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 36 ]
+check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 42 ]
 check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
+check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,sweep,.*\(in place\|packed\)' "$dir/layers.csv")" -eq 3 ]
+check "targets.csv: ten rows" [ "$(rows targets.csv)" -eq 10 ]
+check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 97.00 *100.00 *91.00' "$work/out"
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
-check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 4 ]
+check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 7 ]
 
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.
 before=$(md5sum <"$dir/layers.csv")

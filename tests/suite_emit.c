@@ -18,6 +18,7 @@ extern const struct conv_ukr logged_conv_ukr_ref[3];
 extern const struct conv_ukr logged_conv_ukr_avx2[1];
 extern const struct conv_ukr logged_conv_ukr_avx512[1];
 extern const struct conv_ukr logged_conv_ukr_mma[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
 extern const struct conv_pack_windows logged_conv_pack_windows_ref;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
@@ -49,6 +50,13 @@ static void compare(void *ctx, const struct sim_access *a)
     }
 }
 
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[SIM_N_KINDS] = { "load", "store", "prefetch", "non-temporal store" };
+
+    return names[kind];
+}
+
 /* Ends the recording that run() made and compares it with what emit() sends. */
 static void check_emission(const char *what, void (*run)(void *args), void (*emit)(void *args, struct sim_sink *sink),
                            void *args, const struct logged_buffer *buffer, size_t n_buffers)
@@ -68,8 +76,8 @@ static void check_emission(const char *what, void (*run)(void *args), void (*emi
     test_check(c.first_wrong == SIZE_MAX && c.n_real == c.n_emitted,
                "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64
                ", emitted %s of %u at %" PRIx64,
-               what, c.n_real, c.n_emitted, c.first_wrong, at.kind ? "store" : "load", at.bytes, at.addr,
-               c.emitted.kind ? "store" : "load", (unsigned)c.emitted.bytes, c.emitted.addr);
+               what, c.n_real, c.n_emitted, c.first_wrong, kind_name(at.kind), at.bytes, at.addr,
+               kind_name(c.emitted.kind), (unsigned)c.emitted.bytes, c.emitted.addr);
 }
 
 static struct logged_buffer watch(const struct kbuffer *b, size_t n_floats)
@@ -96,6 +104,27 @@ static void emit_ukr(void *args, struct sim_sink *sink)
     c->u->emit(c->u, &c->a, sink);
 }
 
+/* Lists of random lengths, some empty, into the three tensors. */
+static void random_ahead(const struct ukr_case *c, const struct logged_buffer *watched, struct conv_ahead_lists *ahead)
+{
+    ahead->n_steps = 0;
+    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+        const struct logged_buffer *b = &watched[rng_below(3)];
+        size_t first = rng_below(b->bytes), step = 1 + rng_below(70);
+        size_t n = rng_below(c->a.k + 1), n_inside = (b->bytes - 1 - first) / step + 1; /* others are not recorded */
+
+        n = n < n_inside ? n : n_inside;
+        ahead->list[l] = (struct conv_ahead){
+            .addr = b->addr + first,
+            .step_bytes = (int64_t)step,
+            .n = n,
+            .tag = CONV_OUTPUT,
+        };
+        ahead->n_steps = n > ahead->n_steps ? n : ahead->n_steps;
+    }
+}
+
+/* Windows packed, or rows of an input that ends with the last one's. */
 static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     struct ukr_case c = {
@@ -103,11 +132,14 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
         .a = { .k = (size_t)rng_range(1, 30),
                .n_win = n_win,
                .n_f = n_f,
+               .ld_in = u->reads_in_place && rng_below(2) ? n_win + rng_below(20) : 0,
                .ld_out = n_win + 3,
                .accumulate = rng_below(2) },
     };
-    size_t n[3] = { c.a.k * conv_ukr_in_width(u, n_win), c.a.k * n_f, n_f * c.a.ld_out };
+    size_t n_in = c.a.ld_in ? (c.a.k - 1) * c.a.ld_in + n_win : c.a.k * conv_ukr_in_width(u, n_win);
+    size_t n[3] = { n_in, c.a.k * n_f, n_f * c.a.ld_out };
     struct logged_buffer watched[3];
+    struct conv_ahead_lists ahead;
     struct kbuffer b[3];
 
     for (int i = 0; i < 3; i++) {
@@ -117,6 +149,9 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
     c.a.in = watched[0].addr;
     c.a.filter = watched[1].addr;
     c.a.out = watched[2].addr;
+    random_ahead(&c, watched, &ahead);
+    if (u->prefetches && rng_below(2))
+        c.a.ahead = &ahead;
     check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
     for (int i = 0; i < 3; i++)
         kbuffer_release(&b[i]);
@@ -124,8 +159,10 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 
 static void micro_kernels_touch_what_they_emit(void)
 {
-    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],  &logged_conv_ukr_ref[1],    &logged_conv_ukr_ref[2],
-                                      &logged_conv_ukr_avx2[0], &logged_conv_ukr_avx512[0], &logged_conv_ukr_mma[0] };
+    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],    &logged_conv_ukr_ref[1],
+                                      &logged_conv_ukr_ref[2],    &logged_conv_ukr_avx2[0],
+                                      &logged_conv_ukr_avx512[0], &logged_conv_ukr_avx512_few[0],
+                                      &logged_conv_ukr_mma[0] };
 
     for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
         if (!conv_ukr_runs(ukrs[i]))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/tune.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -30,7 +31,10 @@ static int plan_random_sconv(struct conv_plan *plan, const struct conv_problem *
         t.k2 = (size_t)rng_range(1, 5);
         t.k3 = (size_t)rng_range(1, 5);
     }
-    return conv_plan_sconv(plan, p, u, &t, rng_below(3) == 0);
+    return conv_plan_sconv_with(plan, p, u, &t,
+                                &(struct conv_sconv_options){ .packs_filters = rng_below(3) == 0,
+                                                              .reads_in_place = rng_below(2),
+                                                              .prefetches = rng_below(2) });
 }
 
 static void check_plan(struct kcheck *k, const struct conv_plan *plan)
@@ -59,6 +63,27 @@ static void sconv_equals_naive(void)
             check_plan(&k, &plan);
             kcheck_release(&k);
         }
+    }
+}
+
+static void tuned_equals_naive(void)
+{
+    for (unsigned round = 0; round < test_rounds(60); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct csa_caches caches = random_caches();
+        struct conv_plan plan;
+        struct kcheck k;
+        char why[128];
+
+        if (round % 2) { /* in place */
+            p.r = p.s = p.stride_h = p.stride_w = 1;
+            p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
+            CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        }
+        CU_ASSERT_FATAL(conv_plan_tuned(&plan, &p, &caches, NULL, rng_below(2)) == 0);
+        CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
+        check_plan(&k, &plan);
+        kcheck_release(&k);
     }
 }
 
@@ -218,6 +243,7 @@ static void large_values_and_nan_propagate(void)
 
 static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
+    { "tuned sconv equals the naive convolution", tuned_equals_naive },
     { "im2col + our gemm with every micro-kernel equals the naive convolution", gemm_equals_naive },
     { "im2col + OpenBLAS equals the naive convolution", base_equals_naive },
     { "OpenBLAS runs the core that suits this CPU", openblas_runs_the_core_for_this_cpu },

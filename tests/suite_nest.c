@@ -92,7 +92,10 @@ static void sconv_visits_every_point_once(void)
         struct csa_tiling t = random_tiling(&p, u);
         struct conv_plan plan;
 
-        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, rng_below(2)) == 0);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t,
+                                             &(struct conv_sconv_options){ .packs_filters = rng_below(2),
+                                                                           .reads_in_place = rng_below(2),
+                                                                           .prefetches = rng_below(2) }) == 0);
         check_visits(&plan);
     }
 }
@@ -115,8 +118,8 @@ struct tally {
     struct sim_sink sink;
     const struct conv_plan *plan;
     struct conv_binding bind;
-    uint64_t n[CONV_N_TENSORS][CONV_N_PHASES][2];
-    uint64_t bytes[CONV_N_TENSORS][CONV_N_PHASES][2];
+    uint64_t n[CONV_N_TENSORS][CONV_N_PHASES][SIM_N_KINDS];
+    uint64_t bytes[CONV_N_TENSORS][CONV_N_PHASES][SIM_N_KINDS];
     uint64_t n_outside;
 };
 
@@ -190,6 +193,117 @@ static void sconv_replay_has_closed_totals(void)
         CU_ASSERT(a.bytes[CONV_PACKED_INPUT][CONV_PHASE_PACK][SIM_STORE] == times * packs * panel);
         test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
                    (unsigned long long)a.n_outside);
+    }
+}
+
+/* A random shape whose windows can be read in place. */
+static struct conv_problem random_pointwise(void)
+{
+    struct conv_problem p = kcheck_random_problem();
+    char why[128];
+
+    p.r = p.s = p.stride_h = p.stride_w = 1;
+    p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+/*
+ * In place and prefetching, on tiles of few windows too: nothing is packed; the windows' bytes come out of the input
+ * once per filter tile, whichever way the micro-kernel loads them; every call prefetches a line per filter row of its
+ * outputs, at most one per step; no prefetch leaves its tensor.
+ */
+static void tuned_replay_has_closed_totals(void)
+{
+    const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24_few__avx512");
+
+    for (unsigned i = 0; i < test_rounds(150); i++) {
+        struct conv_problem p = random_pointwise();
+        struct csa_tiling t = random_tiling(&p, u);
+        uint64_t times = p.n * p.groups, filters = conv_group_filters(&p), reduction = conv_reduction(&p);
+        uint64_t output = p.n * p.k * conv_windows(&p) * sizeof(float), calls = t.in_tiles * t.channel_sets;
+        struct conv_plan plan;
+        struct tally a;
+
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        a = replay(&plan);
+        CU_ASSERT(plan.layout.bytes[CONV_PACKED_INPUT] == 0 &&
+                  a.bytes[CONV_PACKED_INPUT][CONV_PHASE_UKR][SIM_LOAD] == 0);
+        CU_ASSERT(a.bytes[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] ==
+                  times * t.f_tiles * conv_windows(&p) * reduction * sizeof(float));
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == t.channel_sets * output);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == (t.channel_sets - 1) * output);
+        CU_ASSERT(a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_PREFETCH] <= times * calls * filters);
+        CU_ASSERT(t.n_c < u->n_f || t.channel_sets > 1 ||
+                  a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_PREFETCH] == times * calls * filters);
+        CU_ASSERT(t.schedule == CSA_WS || a.n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_PREFETCH] == 0);
+        test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
+static void prefetches_stay_inside_their_tensor(void)
+{
+    for (unsigned i = 0; i < test_rounds(300); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct csa_tiling t = random_tiling(&p, u);
+        struct conv_plan plan;
+        struct tally a;
+
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .prefetches = true }) ==
+                        0);
+        a = replay(&plan);
+        test_check(a.n_outside == 0, "%s %s: %llu runs leave their tensor", u->name, kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
+/*
+ * By hand: 2 tiles of 16 windows, 2 of 24 filters, 24 channels in one set, weight stationary with K2 = K3 = 2: 4 calls
+ * of 24 steps. Each prefetches its 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
+ * lines, half of them asked for by each of the first tile's 2 calls. There is no next set, so of the input only what
+ * the first pass would find two tiles on: nothing. With 4 window tiles: those two on, 24 channels each, twice.
+ */
+static void prefetches_are_those_worked_out_by_hand(void)
+{
+    const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24_few__avx512");
+
+    for (size_t tiles = 2; tiles <= 4; tiles += 2) {
+        struct conv_problem p = { .n = 1,
+                                  .c = 24,
+                                  .h = tiles,
+                                  .w = 16,
+                                  .k = 48,
+                                  .r = 1,
+                                  .s = 1,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .groups = 1 };
+        struct csa_tiling t = { .schedule = CSA_WS,
+                                .n_win = 16,
+                                .n_f = 24,
+                                .n_c = 24,
+                                .k2 = tiles,
+                                .k3 = 2,
+                                .channel_sets = 1,
+                                .in_tiles = tiles,
+                                .f_tiles = 2 };
+        struct conv_plan plan;
+        struct tally a;
+        char why[128];
+
+        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        a = replay(&plan);
+        CU_ASSERT(a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_PREFETCH] == tiles * 2 * 24);
+        CU_ASSERT(a.n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_PREFETCH] == 36);
+        CU_ASSERT(a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_PREFETCH] == (tiles - 2) * 24);
+        CU_ASSERT(a.n_outside == 0);
     }
 }
 
@@ -289,6 +403,9 @@ static const struct test_case cases[] = {
     { "sconv visits every (window, filter, channel) point exactly once", sconv_visits_every_point_once },
     { "gemm visits every (window, filter, reduction) point exactly once", gemm_visits_every_point_once },
     { "sconv's replay has the totals of closed formulas", sconv_replay_has_closed_totals },
+    { "tuned sconv's replay has the totals of closed formulas", tuned_replay_has_closed_totals },
+    { "prefetches stay inside their tensor, whatever the shape", prefetches_stay_inside_their_tensor },
+    { "prefetches are those worked out by hand", prefetches_are_those_worked_out_by_hand },
     { "base's replay has the totals of closed formulas", base_replay_has_closed_totals },
     { "gemm's blocks are those that OpenBLAS's level 3 driver makes", gemm_blocks_as_openblas_does },
     { NULL, NULL },

@@ -7,6 +7,7 @@
 
 #include "experiments/exp_dnnl.h"
 #include "experiments/exp_peers_report.h"
+#include "experiments/exp_peers_targets.h"
 #include "experiments/exp_phases.h"
 #include "kernels/base.h"
 #include "kernels/im2col_rows.h"
@@ -227,9 +228,9 @@ static void totals_are_as_defined(void)
 {
     const double n = (double)NAN;
     struct exp_peers_row row[3] = {
-        { .model = 0, .flop = 100, .ns = { { 4, n, 2, n, n, n }, { n, n, n, n, n, n } } },
-        { .model = 0, .flop = 100, .is_pointwise = true, .ns = { { 1, n, 2, n, n, n }, { n, n, n, n, n, n } } },
-        { .model = 1, .flop = 90, .ns = { { 9, n, 1, n, n, n }, { n, n, n, n, n, n } } },
+        { .model = 0, .flop = 100, .ns = { { 4, n, 2, 1, n, n, n }, { n, n, n, n, n, n, n } } },
+        { .model = 0, .flop = 100, .is_pointwise = true, .ns = { { 1, n, 2, 0.5, n, n, n }, { n, n, n, n, n, n, n } } },
+        { .model = 1, .flop = 90, .ns = { { 9, n, 1, 1, 2, n, n }, { n, n, n, n, n, n, n } } },
     };
     struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
     const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
@@ -252,6 +253,41 @@ static void totals_are_as_defined(void)
     CU_ASSERT(isnan(exp_peers_total(&r, 2, EXP_PEERS_HOT, EXP_PEER_SCONV).network_ratio));
 }
 
+/*
+ * As above, and tuned: 1 + 0.5 ms in model 0, 1 ms in model 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all layers
+ * won. Peak: base reaches 200 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing 10 and
+ * 30 % of tuned's time. NCHW is not there in model 0: nothing is said about it.
+ */
+static void targets_are_as_defined(void)
+{
+    const double n = (double)NAN;
+    struct exp_peers_row row[3] = {
+        { .model = 0, .flop = 100, .ns = { { 4, n, 2, 1, n, n, n }, { n, n, n, n, n, n, n } } },
+        { .model = 0, .flop = 100, .is_pointwise = true, .ns = { { 1, n, 2, 0.5, n, n, n }, { n, n, n, n, n, n, n } } },
+        { .model = 1, .flop = 90, .ns = { { 9, n, 1, 1, 2, n, n }, { n, n, n, n, n, n, n } } },
+    };
+    struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
+    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    struct exp_peers_target t[EXP_N_PEERS_TARGETS];
+
+    for (int i = 0; i < 2; i++) {
+        model[i].tuned.total_ns = 10;
+        model[i].tuned.step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * (uint64_t)i;
+    }
+    exp_peers_targets(&r, t);
+    CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[0].sconv, sqrt(1.25 * 9), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[1].tuned, sqrt(5 * 18), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
+    CU_ASSERT(isnan(t[3].tuned) && t[3].at_least == 100 && isnan(t[3].paper));
+    CU_ASSERT_DOUBLE_EQUAL(t[5].tuned, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[5].sconv, 200. / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[6].tuned, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 20, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
+}
+
 static const struct test_case cases[] = {
     { "im2col by rows writes what im2col by elements writes", rows_equal_elements },
     { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
@@ -259,6 +295,7 @@ static const struct test_case cases[] = {
     { "phases add up to the total, and the timed nest computes", phases_add_up },
     { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
     { "totals over layers and models are as defined", totals_are_as_defined },
+    { "targets are as defined", targets_are_as_defined },
     { NULL, NULL },
 };
 

@@ -139,7 +139,9 @@ static void sconv_touches_elements_as_replayed(void)
 
             if (!conv_ukr_runs(u) || u->isa == CPU_ISA_NONE)
                 continue;
-            CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+            CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t,
+                                                 &(struct conv_sconv_options){ .reads_in_place = rng_below(2),
+                                                                               .prefetches = rng_below(2) }) == 0);
             /* AMD's CPUs count masked-off lanes of AVX2's masked loads, which read inputs and partial outputs. */
             if (!check_elements(run_sconv, &plan, NULL, tensors, u->isa == CPU_ISA_AVX512 ? 4 : 2))
                 return;

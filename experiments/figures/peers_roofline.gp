@@ -15,5 +15,6 @@ set yrange [1:*]
 plot file using (column("flop_per_byte")):(number("base")) with points pt 7 ps 0.6 lc rgb colour_base title "Base", \
      file using (column("flop_per_byte")):(number("onednn_nchw")) with points pt 4 ps 0.6 lc rgb colour_nchw title "oneDNN, NCHW", \
      file using (column("flop_per_byte")):(number("onednn_blocked")) with points pt 6 ps 0.6 lc rgb colour_blocked title "oneDNN, no reorders", \
-     file using (column("flop_per_byte")):(number("sconv")) with points pt 7 ps 0.7 lc rgb colour_sconv title "SConv", \
+     file using (column("flop_per_byte")):(number("sconv")) with points pt 7 ps 0.6 lc rgb colour_sconv title "SConv", \
+     file using (column("flop_per_byte")):(number("sconv_tuned")) with points pt 7 ps 0.7 lc rgb colour_tuned title "SConv, tuned", \
      roof(x) with lines lw 2 lc rgb "black" title "roof"

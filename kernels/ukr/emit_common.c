@@ -1,16 +1,58 @@
 #include "kernels/ukr/ukr_table.h"
 
+static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t)
+{
+    return (struct sim_run){
+        .addr = ahead->addr + t * (uint64_t)ahead->step_bytes,
+        .step_bytes = ahead->step_bytes,
+        .count = 1,
+        .access_bytes = 1,
+        .kind = SIM_PREFETCH,
+        .tag = (uint8_t)ahead->tag,
+        .phase = CONV_PHASE_UKR,
+    };
+}
+
+/* One burst per stretch of steps in which the same lists prefetch. */
+void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink)
+{
+    for (size_t t = 0, end; t < a->k; t = end) {
+        size_t n = n_runs;
+
+        end = a->k;
+        for (size_t l = 0; l < CONV_N_AHEAD && a->ahead; l++) {
+            const struct conv_ahead *list = &a->ahead->list[l];
+
+            if (t >= list->n)
+                continue;
+            end = list->n < end ? list->n : end;
+            run[n++] = prefetch_run(list, t);
+        }
+        sim_emit(sink, run, n, end - t);
+        for (size_t i = 0; i < n_runs; i++)
+            run[i].addr += (end - t) * (uint64_t)run[i].step_bytes;
+    }
+}
+
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
                               uint32_t win_loads, struct sim_sink *sink)
 {
-    const struct sim_run run[2] = {
+    uint32_t row_bytes = (uint32_t)(a->n_win * sizeof(float)); /* all that is read in place */
+    struct sim_run run[3 + CONV_N_AHEAD] = {
         { .addr = a->in,
           .stride_bytes = win_bytes,
-          .step_bytes = (int64_t)(conv_ukr_in_width(u, a->n_win) * sizeof(float)),
-          .count = win_loads,
+          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .count = a->ld_in ? row_bytes / win_bytes : win_loads,
           .access_bytes = win_bytes,
           .kind = SIM_LOAD,
-          .tag = CONV_PACKED_INPUT,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->in + row_bytes / win_bytes * win_bytes,
+          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .count = a->ld_in && row_bytes % win_bytes,
+          .access_bytes = row_bytes % win_bytes ? row_bytes % win_bytes : win_bytes,
+          .kind = SIM_LOAD,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
           .phase = CONV_PHASE_UKR },
         { .addr = a->filter,
           .stride_bytes = sizeof(float),
@@ -22,5 +64,5 @@ void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_ar
           .phase = CONV_PHASE_UKR },
     };
 
-    sim_emit(sink, run, 2, a->k);
+    conv_emit_k_loop(a, run, 3, sink);
 }

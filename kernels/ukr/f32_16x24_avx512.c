@@ -7,22 +7,35 @@
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
+#include "kernels/ukr/x86_prefetch.h"
 
 #define N_WIN 16
 #define N_F 24
 
-static inline void store_row(float *out, __m512 acc, __mmask16 mask, size_t n_win, bool accumulate)
+static inline __attribute__((always_inline)) void store_tile(float *out, const __m512 acc[N_F], const size_t n_f,
+                                                             size_t ld_out, const bool accumulate)
 {
-    if (n_win == N_WIN) {
-        _mm512_storeu_ps(out, accumulate ? _mm512_add_ps(acc, _mm512_loadu_ps(out)) : acc);
-        return;
+#pragma GCC unroll 24
+    for (size_t f = 0; f < n_f; f++, out += ld_out)
+        _mm512_storeu_ps(out, accumulate ? _mm512_add_ps(acc[f], _mm512_loadu_ps(out)) : acc[f]);
+}
+
+static inline __attribute__((always_inline)) void store_part(float *out, const __m512 acc[N_F], const size_t n_f,
+                                                             size_t ld_out, const bool accumulate, size_t n_win)
+{
+    __mmask16 mask = (__mmask16)((1u << n_win) - 1);
+
+#pragma GCC unroll 24
+    for (size_t f = 0; f < n_f; f++, out += ld_out) {
+        __m512 row = acc[f];
+
+        if (accumulate) {
+            LOG_READ(out, n_win * sizeof(float));
+            row = _mm512_add_ps(row, _mm512_maskz_loadu_ps(mask, out));
+        }
+        LOG_WRITE(out, n_win * sizeof(float));
+        _mm512_mask_storeu_ps(out, mask, row);
     }
-    if (accumulate) {
-        LOG_READ(out, n_win * sizeof(float));
-        acc = _mm512_add_ps(acc, _mm512_maskz_loadu_ps(mask, out));
-    }
-    LOG_WRITE(out, n_win * sizeof(float));
-    _mm512_mask_storeu_ps(out, mask, acc);
 }
 
 static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_f)
@@ -30,25 +43,33 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     float *out = conv_out_ptr(a->out);
-    __mmask16 mask = (__mmask16)((1u << a->n_win) - 1);
+    __mmask16 read = (__mmask16)(a->ld_in ? (1u << a->n_win) - 1 : 0xffff);
+    size_t ld_in = a->ld_in ? a->ld_in : N_WIN, n_steps = ukr_prefetch_steps(a), k = a->k;
     __m512 acc[N_F];
 
 #pragma GCC unroll 24
     for (size_t f = 0; f < n_f; f++)
         acc[f] = _mm512_setzero_ps();
-    for (size_t t = a->k; t; t--) {
-        __m512 windows = _mm512_loadu_ps(in);
+    for (size_t t = 0; t < k; t++) {
+        __m512 windows = _mm512_maskz_loadu_ps(read, in);
 
+        LOG_READ(in, a->ld_in ? a->n_win * sizeof(float) : sizeof windows);
         IN_REGISTER(windows);
 #pragma GCC unroll 24
         for (size_t f = 0; f < n_f; f++)
             acc[f] = _mm512_fmadd_ps(windows, _mm512_set1_ps(filter[f]), acc[f]);
-        in += N_WIN;
+        in += ld_in;
         filter += n_f;
+        ukr_prefetch(a, n_steps, t);
     }
-#pragma GCC unroll 24
-    for (size_t f = 0; f < n_f; f++)
-        store_row(out + f * a->ld_out, acc[f], mask, a->n_win, a->accumulate);
+    if (a->n_win < N_WIN && a->accumulate)
+        store_part(out, acc, n_f, a->ld_out, true, a->n_win);
+    else if (a->n_win < N_WIN)
+        store_part(out, acc, n_f, a->ld_out, false, a->n_win);
+    else if (a->accumulate)
+        store_tile(out, acc, n_f, a->ld_out, true);
+    else
+        store_tile(out, acc, n_f, a->ld_out, false);
 }
 
 #define INSTANCE(n)                                                                                                    \
@@ -79,6 +100,12 @@ static void conv_f32_ukr_16x24__avx512(const struct conv_ukr_args *a)
 #define FN NULL
 #endif
 
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    (void)n_win;
+    return n_f;
+}
+
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     conv_emit_broadcast_loop(u, a, 64, 1, sink);
@@ -92,6 +119,9 @@ const struct conv_ukr conv_ukr_avx512[1] = {
       .n_f = 24,
       .win_granule = 16,
       .f_panel = 24,
+      .reads_in_place = true,
+      .prefetches = true,
+      .step_fmas = step_fmas,
       .fn = FN,
       .emit = emit },
 };

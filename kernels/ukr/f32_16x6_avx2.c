@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
+#include "kernels/ukr/x86_prefetch.h"
 
 #define N_WIN 16
 #define N_F 6
@@ -38,11 +39,12 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const float *filter = conv_in_ptr(a->filter);
     float *out = conv_out_ptr(a->out);
     __m256 low[N_F], high[N_F];
+    size_t n_steps = ukr_prefetch_steps(a);
 
 #pragma GCC unroll 6
     for (size_t f = 0; f < n_f; f++)
         low[f] = high[f] = _mm256_setzero_ps();
-    for (size_t t = a->k; t; t--) {
+    for (size_t t = 0; t < a->k; t++) {
         __m256 win_low = _mm256_loadu_ps(in);
         __m256 win_high = _mm256_loadu_ps(in + 8);
 
@@ -57,6 +59,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         }
         in += N_WIN;
         filter += n_f;
+        ukr_prefetch(a, n_steps, t);
     }
 #pragma GCC unroll 6
     for (size_t f = 0; f < n_f; f++) {
@@ -87,6 +90,12 @@ static void conv_f32_ukr_16x6__avx2(const struct conv_ukr_args *a)
 #define FN NULL
 #endif
 
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    (void)n_win;
+    return 2 * n_f;
+}
+
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     conv_emit_broadcast_loop(u, a, 32, 2, sink);
@@ -100,6 +109,8 @@ const struct conv_ukr conv_ukr_avx2[1] = {
       .n_f = 6,
       .win_granule = 16,
       .f_panel = 6,
+      .prefetches = true,
+      .step_fmas = step_fmas,
       .fn = FN,
       .emit = emit },
 };

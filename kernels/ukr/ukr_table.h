@@ -8,6 +8,7 @@
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
+extern const struct conv_ukr conv_ukr_avx512_few[1];
 extern const struct conv_ukr conv_ukr_mma[1];
 
 extern const struct conv_pack_windows conv_pack_windows_ref;
@@ -16,8 +17,14 @@ extern const struct conv_pack_windows conv_pack_windows_avx512;
 extern const struct conv_pack_windows conv_pack_windows_vsx;
 
 /*
+ * Emits a k loop: every step's runs (n_runs of them, step_bytes set; the array has room for CONV_N_AHEAD more and is
+ * used up), then what the step prefetches.
+ */
+void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink);
+
+/*
  * Emits a k loop of which every step loads win_loads pieces of the window panel (win_bytes apart and wide), then the
- * tile's filters one broadcast of 4 bytes each.
+ * tile's filters one broadcast of 4 bytes each, then prefetches.
  */
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
                               uint32_t win_loads, struct sim_sink *sink);

@@ -1,0 +1,24 @@
+/*
+ * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
+ * packs every window:
+ *
+ *   micro-kernel   of those that run here on the widest vectors, the one with the fewest multiply-add instructions over
+ *                  all tiles, edges included
+ *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
+ *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
+ *                  same sets of the first caches
+ *   prefetching    on
+ */
+#ifndef KERNELS_TUNE_H
+#define KERNELS_TUNE_H
+
+#include "kernels/plan.h"
+
+/* Multiply-add instructions that the micro-kernel takes for one image and group, edges included. */
+double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
+
+/* ukr NULL: chosen as above, else that one. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
+int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
+                    const struct conv_ukr *ukr, bool packs_filters);
+
+#endif

@@ -1,0 +1,105 @@
+/* What tuned SConv decides: micro-kernel, depth, windows in place. */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "kernels/dispatch.h"
+#include "kernels/tune.h"
+#include "tests/kcheck.h"
+#include "tests/suites.h"
+
+static struct conv_problem layer(size_t c, size_t side, size_t k, size_t filter, size_t pad)
+{
+    struct conv_problem p = { .n = 1, .c = c, .h = side, .w = side, .k = k, .r = filter, .s = filter };
+    char why[128];
+
+    p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+    p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+/* 1 MiB of L2, 32 KiB of L1. */
+static const struct csa_caches caches = {
+    .l1_bytes = 32768,
+    .l2_bytes = 1 << 20,
+    .l3_bytes = 1 << 24,
+    .line_bytes = 64,
+    .l2_cycles = 14,
+    .l3_cycles = 50,
+    .dram_cycles = 200,
+};
+
+/*
+ * 7x7 outputs, 512 filters: 3 tiles of 16 windows and one of 1; 21 tiles of 24 filters and one of 8. One step: 16x24
+ * takes 4 * (21 * 24 + 8) = 2048 FMAs. With few windows apart, the last window takes 2 FMAs with 24 filters and 1 with
+ * 8: 3 * 512 + 21 * 2 + 1 = 1579. AVX2's 16x6 takes two per filter: 4 * 2 * 512 = 4096.
+ */
+static void multiply_adds_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1), q = layer(3, 32, 24, 1, 0);
+
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &p) == 2048. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24_few__avx512"), &p) == 1579. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x6__avx2"), &p) == 4096. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__ref"), &p) == 49. * 512 * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &q) == 64. * 24 * 3);
+}
+
+/* Nothing is gained where all tiles are full; 7x7 outputs gain. */
+static void the_micro_kernel_follows_the_edges(void)
+{
+    struct conv_problem full = layer(64, 56, 64, 3, 1), edges = layer(512, 7, 512, 3, 1);
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &full, &caches, NULL, false) == 0 && plan.ukr == conv_ukr_best());
+    CU_ASSERT(conv_plan_tuned(&plan, &edges, &caches, conv_ukr_best(), false) == 0 && plan.ukr == conv_ukr_best());
+    if (!cpu_has(CPU_ISA_AVX512)) {
+        test_skip("no AVX-512 here: one micro-kernel to choose from");
+        return;
+    }
+    CU_ASSERT(conv_plan_tuned(&plan, &edges, &caches, NULL, false) == 0);
+    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x24_few__avx512");
+}
+
+/*
+ * One channel of a 3x3 tile pair takes (16 + 24) * 9 * 4 = 1440 bytes and the outputs 1536. Eq. 2: 32768 bytes hold 21
+ * channels, so 512 / 32 = 16. An eighth of L2, 131072 bytes, holds 89: 512 / 8 = 64, which L1 does not hold.
+ */
+static void deep_channels_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1);
+    struct csa_tiling paper = csa_analyse(&p, &caches, 16, 24, CSA_WS),
+                      deep = csa_analyse_deep(&p, &caches, 16, 24, CSA_WS);
+    struct csa_caches small = caches;
+
+    CU_ASSERT(paper.n_c == 16 && paper.channel_sets == 32 && paper.fits & CSA_FITS_L1);
+    CU_ASSERT(deep.n_c == 64 && deep.channel_sets == 8 && !(deep.fits & CSA_FITS_L1) && deep.fits & CSA_FITS_L2);
+    small.l2_bytes = small.l1_bytes; /* never less than the paper */
+    CU_ASSERT(csa_analyse_deep(&p, &small, 16, 24, CSA_WS).n_c == 16);
+}
+
+/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are. */
+static void windows_are_read_in_place_where_that_pays(void)
+{
+    struct conv_problem pointwise = layer(64, 28, 64, 1, 0), pages = layer(64, 32, 64, 1, 0),
+                        square = layer(64, 28, 64, 3, 1);
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24__avx512"), *other = conv_ukr_find("f32_16x24__ref");
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &pointwise, &caches, u, false) == 0 && plan.sconv.reads_in_place &&
+              plan.sconv.prefetches);
+    CU_ASSERT(conv_plan_tuned(&plan, &pages, &caches, u, false) == 0 && !plan.sconv.reads_in_place);
+    CU_ASSERT(conv_plan_tuned(&plan, &square, &caches, u, true) == 0 && !plan.sconv.reads_in_place &&
+              plan.sconv.packs_filters);
+    CU_ASSERT(conv_plan_tuned(&plan, &pointwise, &caches, other, false) == 0 && !plan.sconv.reads_in_place);
+}
+
+static const struct test_case cases[] = {
+    { "multiply-adds with edges are those worked out by hand", multiply_adds_are_those_worked_out_by_hand },
+    { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
+    { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
+    { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_tune = { "tune", cases };
