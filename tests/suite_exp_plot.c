@@ -221,42 +221,65 @@ static void put_classes(FILE *out)
     }
 }
 
-static void put_tables(const char *top, const char *speedup, const char *counts, const char *rates, bool has_classes)
+static void put_observed(FILE *out)
+{
+    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
+    fputs("layer_index,layer,algo,level_index,level,tensor,observed_load_misses,replayed_load_misses,"
+          "observed_load_miss_percent,replayed_load_miss_percent\n",
+          out);
+    for (int layer = 3; layer <= 7; layer += 4) {
+        for (int a = 0; a < 3; a++)
+            fprintf(out, "%d,x,%s,1,L1,input,90,90,9,9\n%d,x,%s,1,L1,all,%d,100,%d,10\n%d,x,%s,2,L2,all,0,0,0,0\n",
+                    layer, algos[a], layer, algos[a], 100 + a, 10 + a, layer, algos[a]);
+    }
+}
+
+static FILE *create(const char *top, const char *name)
 {
     char path[128];
     FILE *out;
 
-    snprintf(path, sizeof path, "%s/layers.csv", top);
+    snprintf(path, sizeof path, "%s/%s", top, name);
     out = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    put_layers(out, speedup, counts);
-    fclose(out);
-    snprintf(path, sizeof path, "%s/model.csv", top);
-    out = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    fputs(totals_head, out);
-    fprintf(out, "m,base,%s,%s,9.5,0.3,0,\nm,sconv,%s,%s,6,0.1,0,1.27\n", speedup, rates, speedup, rates);
-    fclose(out);
-    if (!has_classes)
-        return;
-    snprintf(path, sizeof path, "%s/classes.csv", top);
-    out = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    put_classes(out);
-    fclose(out);
+    return out;
 }
 
 struct figure_case {
     const char *speedup, *counts, *rates, *arch;
-    bool has_classes;
+    bool has_classes, has_observed;
     int n_drawn, n_without_data;
 };
 
 static const struct figure_case figure_cases[] = {
-    { "1.5", "1000,90,9,1", "9,0.9,0.1", "x86", true, 12, 0 },
-    { NONE, NONE "," NONE "," NONE "," NONE, NONE "," NONE "," NONE, "P10", true, 10, 1 },
-    { "", ",,,", ",,", "", false, 6, 3 },
+    { "1.5", "1000,90,9,1", "9,0.9,0.1", "x86", true, true, 14, 0 },
+    { NONE, NONE "," NONE "," NONE "," NONE, NONE "," NONE "," NONE, "P10", true, false, 10, 2 },
+    { "", ",,,", ",,", "", false, true, 8, 3 },
+    { "", ",,,", ",,", "", false, false, 6, 4 },
 };
+
+static void put_tables(const char *top, const struct figure_case *c)
+{
+    FILE *out = create(top, "layers.csv");
+
+    put_layers(out, c->speedup, c->counts);
+    fclose(out);
+    out = create(top, "model.csv");
+    fputs(totals_head, out);
+    fprintf(out, "m,base,%s,%s,9.5,0.3,0,\nm,sconv,%s,%s,6,0.1,0,1.27\n", c->speedup, c->rates, c->speedup, c->rates);
+    fclose(out);
+    if (c->has_classes) {
+        out = create(top, "classes.csv");
+        put_classes(out);
+        fclose(out);
+    }
+    if (c->has_observed) {
+        out = create(top, "observed.csv");
+        put_observed(out);
+        fclose(out);
+    }
+}
 
 struct tally {
     int n_drawn, n_without_data;
@@ -270,7 +293,7 @@ static void count_figure(void *ctx, const char *file, int err, const char *why)
     t->n_without_data += err == -ENODATA;
     test_check(!err || err == -ENODATA, "%s: %d, %s", file, err, why);
     test_check(err != -ENODATA || strstr(why, "no speed-ups to draw: ") ||
-                   strstr(why, "no classes of misses to draw: "),
+                   strstr(why, "no classes of misses to draw: ") || strstr(why, "no observed streams to draw"),
                "%s: %s", file, why);
 }
 
@@ -278,11 +301,12 @@ static void check_figures(const struct figure_case *c, const char *experiments_d
 {
     struct fixture f;
     struct tally t = { 0, 0 };
-    char layers[128], totals[128], classes[128], why[512] = "";
+    char layers[128], totals[128], classes[128], observed[128], why[512] = "";
     struct exp_figures figures = { .experiments_dir = experiments_dir,
                                    .layers_csv = layers,
                                    .totals_csv = totals,
                                    .classes_csv = classes,
+                                   .observed_csv = observed,
                                    .out_dir = f.top,
                                    .machine = "it's a \"machine\"",
                                    .simulator = "s",
@@ -290,10 +314,11 @@ static void check_figures(const struct figure_case *c, const char *experiments_d
                                    .arch = c->arch };
 
     set_up(&f, "", NULL);
-    put_tables(f.top, c->speedup, c->counts, c->rates, c->has_classes);
+    put_tables(f.top, c);
     snprintf(layers, sizeof layers, "%s/layers.csv", f.top);
     snprintf(totals, sizeof totals, "%s/model.csv", f.top);
     snprintf(classes, sizeof classes, "%s/classes.csv", f.top);
+    snprintf(observed, sizeof observed, "%s/observed.csv", f.top);
     test_check(!exp_figures_draw(&figures, count_figure, &t, why, sizeof why), "%s", why);
     test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "%d drawn, %d without data", t.n_drawn,
                t.n_without_data);
