@@ -283,6 +283,29 @@ static void masked_loads_are_cut_to_the_buffer(void)
     obs_stream_free(s);
 }
 
+static void the_outside_is_simulated_if_asked_for(void)
+{
+    struct obs_result *r = malloc(sizeof *r);
+
+    CU_ASSERT_FATAL(r != NULL);
+    for (int asked = 0; asked < 2; asked++) {
+        struct capture c;
+        struct obs_stream *s = open_stream(&c);
+
+        if (asked)
+            obs_stream_simulate_outside(s);
+        obs_stream_mark(s, OBS_MARK_BEGIN, 1, 0, 0);
+        touch(s, "f", HEAP, 8, false);
+        obs_stream_mark(s, OBS_MARK_END, 0, 0, 0);
+        CU_ASSERT(c.n == 0);
+        CU_ASSERT_FATAL(obs_stream_result(s, r) == 0);
+        CU_ASSERT(r->stats.cell[OBS_OUTSIDE_TAG][1].loads == (uint64_t)asked);
+        CU_ASSERT(r->n_outside == 1 && r->outside[0].loads == 1);
+        obs_stream_free(s);
+    }
+    free(r);
+}
+
 static void instructions_go_to_their_phase(void)
 {
     struct capture c;
@@ -893,6 +916,7 @@ static const struct test_case cases[] = {
     { "pieces become the accesses that instructions made", pieces_become_accesses },
     { "rules tag what libraries do, and learn their memory", rules_tag_what_libraries_do },
     { "masked loads are cut to the buffer they overlap", masked_loads_are_cut_to_the_buffer },
+    { "what is outside is simulated only if asked for", the_outside_is_simulated_if_asked_for },
     { "instructions are counted in their phase", instructions_go_to_their_phase },
     { "mistakes of markers are noticed", marker_mistakes_are_noticed },
     { "results read back as they were", results_read_back },

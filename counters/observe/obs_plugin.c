@@ -1,12 +1,12 @@
 /*
  * The observer as a plugin of QEMU's user-mode emulators:
  *
- *     qemu-x86_64 -cpu max -plugin observer.so,out=FILE,machine=FILE.cfg[,rule=PATTERN:PHASE:TAG]...[,trace=FILE]
- * PROGRAM
+ *     qemu-x86_64 -cpu max -plugin observer.so,out=FILE,machine=FILE.cfg[,KEY=VALUE]... PROGRAM
  *
  *   out      the result (obs_result.h), written when the program closes its region
  *   machine  the simulated machine's file (sim/machine.h)
  *   rule     functions that do one part of a library's work (obs_stream.h); TAG '-' where they own no memory
+ *   outside  "simulated": accesses outside all buffers go through the simulated caches too; else they are only counted
  *   trace    every access to a buffer, in the binary trace format (sim/trace_binary.h)
  *
  * While the emulator runs, FILE.watched holds its process number: how a program finds out that it is watched.
@@ -142,7 +142,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 /* ---- installation ---- */
 
 struct arguments {
-    const char *out, *machine, *trace;
+    const char *out, *machine, *trace, *outside;
     struct obs_rule rule[OBS_MAX_RULES];
     size_t n_rules;
 };
@@ -172,7 +172,9 @@ static bool read_argument(struct arguments *a, const char *argument)
     const struct {
         const char *key;
         const char **value;
-    } texts[] = { { "out=", &a->out }, { "machine=", &a->machine }, { "trace=", &a->trace } };
+    } texts[] = {
+        { "out=", &a->out }, { "machine=", &a->machine }, { "trace=", &a->trace }, { "outside=", &a->outside }
+    };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!strncmp(argument, texts[i].key, strlen(texts[i].key))) {
@@ -187,12 +189,16 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         if (!read_argument(a, argv[i])) {
-            complain("out=FILE, machine=FILE, trace=FILE or rule=PATTERN:PHASE:TAG is wanted, not", argv[i]);
+            complain("out=, machine=, trace=FILE, outside=simulated or rule=PATTERN:PHASE:TAG is wanted, not", argv[i]);
             return false;
         }
     }
     if (!a->out || !a->machine)
         complain(a->out ? "machine=FILE is missing" : "out=FILE is missing", "");
+    if (a->outside && strcmp(a->outside, "simulated") != 0) {
+        complain("outside=simulated is wanted, not", a->outside);
+        return false;
+    }
     return a->out && a->machine;
 }
 
@@ -243,6 +249,8 @@ static int set_up(const struct arguments *a)
         if (err)
             complain("out of memory", "");
     }
+    if (!err && a->outside)
+        obs_stream_simulate_outside(observer.stream);
     return err ? err : tell_program();
 }
 

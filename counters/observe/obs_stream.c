@@ -40,7 +40,7 @@ struct pending {
 
 struct obs_stream {
     uint64_t executed; /* counted by the emulator */
-    bool is_on, has_ended;
+    bool is_on, has_ended, simulates_outside;
     uint8_t phase;
     struct pending pending;
     size_t n_buffers;
@@ -176,6 +176,11 @@ uint64_t *obs_stream_executed(struct obs_stream *s)
     return &s->executed;
 }
 
+void obs_stream_simulate_outside(struct obs_stream *s)
+{
+    s->simulates_outside = true;
+}
+
 bool obs_stream_is_on(const struct obs_stream *s)
 {
     return s->is_on;
@@ -254,25 +259,26 @@ static void simulate(struct obs_stream *s)
 
 static void take(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
 {
-    enum sim_kind kind = p->is_store ? SIM_STORE : SIM_LOAD;
-
     if (!sim_record_fits(p->address, p->bytes)) {
         fail(s, "an access is too wide or its address too high to be simulated");
         return;
     }
-    s->record[s->n_records++] = sim_record(p->address, p->bytes, kind, tag, phase);
+    s->record[s->n_records++] = sim_record(p->address, p->bytes, p->is_store ? SIM_STORE : SIM_LOAD, tag, phase);
     if (s->n_records == N_RECORDS)
         simulate(s);
-    if (s->trace) {
-        const struct sim_run run = { .addr = p->address,
-                                     .count = 1,
-                                     .access_bytes = p->bytes,
-                                     .kind = (uint8_t)kind,
-                                     .tag = (uint8_t)tag,
-                                     .phase = (uint8_t)phase };
+}
 
+static void trace(const struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+{
+    const struct sim_run run = { .addr = p->address,
+                                 .count = 1,
+                                 .access_bytes = p->bytes,
+                                 .kind = p->is_store ? SIM_STORE : SIM_LOAD,
+                                 .tag = (uint8_t)tag,
+                                 .phase = (uint8_t)phase };
+
+    if (s->trace)
         sim_emit(s->trace, &run, 1, 1);
-    }
 }
 
 static void count_outside(struct obs_stream *s, const struct pending *p)
@@ -292,6 +298,7 @@ static void settle(struct obs_stream *s)
     struct pending *p = &s->pending;
     struct obs_site *site = p->site;
     const struct obs_rule *rule;
+    unsigned phase;
     size_t i;
 
     if (!p->bytes)
@@ -299,14 +306,18 @@ static void settle(struct obs_stream *s)
     if (site->is_masked)
         clip(s, p);
     rule = &s->rule[site->rule];
+    phase = site->rule == OBS_NO_RULE ? s->phase : rule->phase;
     i = find_buffer(s, site, p->address);
     if (i == s->n_buffers && p->is_store && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)
         i = learn(s, (unsigned)rule->learns, p->address, p->bytes);
     if (i < s->n_buffers) {
         site->buffer = (uint8_t)i;
-        take(s, p, s->buffer[i].tag, site->rule == OBS_NO_RULE ? s->phase : rule->phase);
+        take(s, p, s->buffer[i].tag, phase);
+        trace(s, p, s->buffer[i].tag, phase);
     } else {
         count_outside(s, p);
+        if (s->simulates_outside)
+            take(s, p, OBS_OUTSIDE_TAG, phase);
     }
     s->pending.bytes = 0;
 }

@@ -8,8 +8,9 @@
  *             instruction that copies memory byte by byte makes single bytes, which only libraries do.
  *   buffers   Announced ones, and learned ones: what the functions of a rule store outside any other buffer.
  *   masked    QEMU makes masked x86 loads at full width. Whatever of them lies in a buffer is taken: masked-off
- * elements within it too, which the instruction does not touch, and nothing around it. outside   Accesses to no buffer
- * (stack, libraries' own data) are counted by function and not simulated.
+ *             elements within it too, which the instruction does not touch, and nothing around it.
+ *   outside   Accesses to no buffer (stack, libraries' own data) are counted by function; they are not simulated
+ *             unless asked for, and then under a tag of their own.
  *
  * Errors are remembered (obs_stream_error), because callbacks cannot return them.
  */
@@ -31,7 +32,7 @@ struct obs_rule {
     int learns;                   /* tag of the memory that they store to; -1: none */
 };
 
-enum { OBS_MAX_RULES = 16, OBS_NO_RULE = 0 };
+enum { OBS_MAX_RULES = 16, OBS_NO_RULE = 0, OBS_OUTSIDE_TAG = SIM_MAX_TAGS - 1 };
 
 struct obs_stream;
 
@@ -60,6 +61,9 @@ uint64_t *obs_stream_instructions(struct obs_stream *s, const char *function);
 
 /* Incremented by the emulator before every instruction that may touch memory. */
 uint64_t *obs_stream_executed(struct obs_stream *s);
+
+/* From now on, what is outside all buffers is simulated too (never traced). */
+void obs_stream_simulate_outside(struct obs_stream *s);
 
 bool obs_stream_is_on(const struct obs_stream *s);
 
