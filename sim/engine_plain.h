@@ -1,5 +1,13 @@
 /*
- * The plain engine's inside: what its variants (engine_plain_core.h, built once per instruction set) share. Internal.
+ * The plain engine's inside: what its variants share. Internal.
+ *
+ * A variant is a template built for one instruction set (engine_plain_<words>_<isa>.c). Two back-ends keep the caches
+ * and answer touches of first-level lines, two front-ends turn what users feed into such touches:
+ *
+ *   engine_plain_compact.h   words of 32 bits; misses wait in queues. The usual back-end
+ *   engine_plain_wide.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
+ *                            accesses that spread over more memory than compact words can tell apart
+ *   engine_plain_bursts.h, engine_plain_records.h   the front-ends
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -8,24 +16,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/compact.h"
 #include "sim/engine.h"
 #include "sim/word.h"
 
-enum { SIM_PLAIN_GROUP_WAYS = 8 }; /* a set is padded to whole host cache lines of so many words */
+enum {
+    SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */
+    SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
+    SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact.h */
+};
 
 /*
- * A level. A set's words (word.h says what is in one) are in order of use, most recent first, free ways last, then
- * padding that is never touched and holds SIM_WORD_EMPTY.
+ * A level. A set's words are in order of use, most recent first, free ways last, then padding that is never touched and
+ * is empty. Either kind of words is in use, see struct sim_plain.
  */
 struct sim_plain_level {
     uint64_t *words;   /* n_sets * set_words, owned */
+    uint32_t *compact; /* n_sets * compact_set_words, owned; NULL if the machine can't have any */
     uint64_t set_mask; /* n_sets - 1, if has_mask */
     uint64_t n_sets;
     size_t set_words;
+    size_t compact_set_words;
     uint32_t n_ways;
     uint32_t line_bytes;
     unsigned line_shift;
-    bool has_mask; /* the number of sets is a power of two */
+    bool has_mask;                            /* the number of sets is a power of two */
+    bool has_id_mask;                         /* and small enough that a compact line number shows the set */
+    uint32_t region_set[SIM_MAX_REGIONS + 1]; /* else: the set of the first line of each region known */
+};
+
+/* Requests on their way to a level, in order. */
+struct sim_plain_queue {
+    size_t n;
+    uint64_t request[SIM_PLAIN_QUEUE + SIM_PLAIN_AHEAD];
+    uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
 };
 
 /* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. */
@@ -39,24 +64,35 @@ struct sim_plain_paths {
     uint64_t merged_records;      /* repeats of the record before */
     uint64_t alternating_records; /* repeats of the record before that */
     uint64_t straddling_records;
-    uint64_t lone_records; /* looked up one by one */
+    uint64_t lone_records;  /* looked up one by one */
+    uint64_t double_misses; /* accesses several of whose lines missed the first level */
+    uint64_t widenings;     /* times that compact words did not suffice any more */
 };
 
-/* What using a line did to its set. */
+/* What using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free way.
+ */
 struct sim_plain_use {
-    uint64_t word; /* a hit: the word found; a fill: the word pushed out, SIM_WORD_EMPTY if the way was free */
+    uint64_t word;
+    bool is_hit;
+};
+
+struct sim_compact_use {
+    uint32_t word;
     bool is_hit;
 };
 
 struct sim_plain {
-    struct sim_hierarchy base; /* first: see engine.h */
-    const struct sim_plain_variant *variant;
+    struct sim_hierarchy base;               /* first: see engine.h */
+    const struct sim_plain_variant *compact; /* NULL: the machine can't have compact words */
+    const struct sim_plain_variant *wide;
+    const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
     size_t n_levels;
-    bool has_equal_lines; /* all levels' lines are of one size */
     struct sim_plain_level level[SIM_MAX_LEVELS];
     uint64_t n_l1_misses; /* line misses of the first level since creation */
     struct sim_plain_paths paths;
-    struct sim_stats stats;
+    struct sim_stats stats; /* without what is in the queues' n_seen */
+    struct sim_regions regions;
+    struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
 };
 
 struct sim_plain_variant {
@@ -64,14 +100,20 @@ struct sim_plain_variant {
     bool (*runs_here)(void);
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
-    void (*write_back)(struct sim_plain *h, size_t k, uint64_t victim, unsigned phase);
+    void (*settle)(struct sim_plain *h); /* deals with whatever waits; the statistics are complete then */
+    void (*flush)(struct sim_plain *h, unsigned phase);
 };
 
-extern const struct sim_plain_variant sim_plain_variant_portable;
-extern const struct sim_plain_variant sim_plain_variant_avx512; /* runs nowhere if it was not compiled for x86-64 */
+extern const struct sim_plain_variant sim_plain_wide_portable;
+extern const struct sim_plain_variant sim_plain_compact_portable;
+extern const struct sim_plain_variant sim_plain_compact_avx512; /* runs nowhere if it was not compiled for x86-64 */
 
-/* The plain engine bound to its portable variant, for tests. */
+/* From compact words to whole ones, from one access to the next. */
+void sim_plain_widen(struct sim_plain *h);
+
+/* The plain engine bound to its portable variants, and to whole words, for tests. */
 extern const struct sim_engine sim_engine_portable;
+extern const struct sim_engine sim_engine_wide;
 
 static inline const struct sim_plain_paths *sim_plain_paths(const struct sim_hierarchy *h)
 {
