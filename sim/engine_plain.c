@@ -26,8 +26,8 @@ static void clear_wide(struct sim_plain_level *c)
 
 static void clear_compact(struct sim_plain_level *c)
 {
-    for (uint64_t i = 0; i < c->n_sets * c->compact_set_words; i++)
-        c->compact[i] = SIM_COMPACT_EMPTY;
+    for (uint64_t i = 0; i < c->n_sets * c->compact.set_words; i++)
+        c->compact.words[i] = SIM_COMPACT_EMPTY;
 }
 
 static void *sets_new(uint64_t n_sets, size_t set_bytes)
@@ -38,30 +38,44 @@ static void *sets_new(uint64_t n_sets, size_t set_bytes)
     return bytes > SIZE_MAX ? NULL : aligned_alloc(group, (size_t)bytes);
 }
 
-static size_t rounded_up(size_t n, size_t to)
+static struct sim_plain_sets compact_sets(const struct sim_level *l, const uint32_t *region_set)
 {
-    return (n + to - 1) / to * to;
+    const uint32_t group = SIM_PLAIN_GROUP_BYTES / sizeof(uint32_t);
+    uint32_t set_words = l->n_ways <= group / 2 ? group / 2 : (l->n_ways + group - 1) / group * group;
+
+    return (struct sim_plain_sets){
+        .mask = (uint32_t)(l->n_sets - 1) << SIM_COMPACT_LINE_SHIFT,
+        .last_way = (uint32_t)1 << ((l->n_ways - 1) & 31),
+        .n_ways = l->n_ways,
+        .n_sets = (uint32_t)l->n_sets,
+        .set_words = set_words,
+        .size = set_words < group    ? SIM_PLAIN_SMALL
+                : set_words == group ? SIM_PLAIN_GROUP
+                                     : SIM_PLAIN_MANY,
+        .has_mask = !(l->n_sets & (l->n_sets - 1)) && l->n_sets <= (uint64_t)1 << SIM_REGION_SHIFT,
+        .region_set = region_set,
+        .words = sets_new(l->n_sets, set_words * sizeof(uint32_t)),
+    };
 }
 
 /* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
 static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
 {
-    bool is_power = !(l->n_sets & (l->n_sets - 1));
+    const size_t group = SIM_PLAIN_GROUP_BYTES / sizeof *c->words;
 
     *c = (struct sim_plain_level){
         .n_sets = l->n_sets,
         .set_mask = l->n_sets - 1,
-        .has_mask = is_power,
-        .has_id_mask = is_power && l->n_sets <= (uint64_t)1 << SIM_REGION_SHIFT,
-        .set_words = rounded_up(l->n_ways, SIM_PLAIN_GROUP_BYTES / sizeof *c->words),
-        .compact_set_words = l->n_ways <= 8 ? 8 : rounded_up(l->n_ways, SIM_PLAIN_GROUP_BYTES / sizeof *c->compact),
+        .has_mask = !(l->n_sets & (l->n_sets - 1)),
+        .set_words = (l->n_ways + group - 1) / group * group,
         .n_ways = l->n_ways,
         .line_bytes = l->line_bytes,
         .line_shift = log2_of(l->line_bytes),
     };
     c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
-    c->compact = has_compact ? sets_new(c->n_sets, c->compact_set_words * sizeof *c->compact) : NULL;
-    return !c->words || (has_compact && !c->compact) ? -ENOMEM : 0;
+    if (has_compact)
+        c->compact = compact_sets(l, c->region_set);
+    return !c->words || (has_compact && !c->compact.words) ? -ENOMEM : 0;
 }
 
 static void plain_free(struct sim_hierarchy *base)
@@ -70,7 +84,7 @@ static void plain_free(struct sim_hierarchy *base)
 
     for (size_t k = 0; k < h->n_levels; k++) {
         free(h->level[k].words);
-        free(h->level[k].compact);
+        free(h->level[k].compact.words);
     }
     free(h);
 }
@@ -103,7 +117,7 @@ void sim_plain_widen(struct sim_plain *h)
         for (uint64_t set = 0; set < c->n_sets; set++) {
             for (uint32_t i = 0; i < c->n_ways; i++)
                 c->words[set * c->set_words + i] =
-                    sim_compact_widen(&h->regions, c->compact[set * c->compact_set_words + i]);
+                    sim_compact_widen(&h->regions, c->compact.words[set * c->compact.set_words + i]);
         }
     }
     use_variant(h, h->wide);
@@ -136,6 +150,8 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
     h->wide = &sim_plain_wide_portable;
     h->compact = can_be_compact(m) ? compact : NULL;
     h->stats.n_levels = m->n_levels;
+    for (uint32_t d = 1; d < SIM_PLAIN_N_RECIPROCALS; d++)
+        h->reciprocal[d] = sim_plain_reciprocal(d);
     while (h->n_levels < m->n_levels) {
         size_t k = h->n_levels++;
 

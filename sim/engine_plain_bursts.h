@@ -16,10 +16,11 @@
  * 2. Placements. Where a run's accesses fall is computed once and kept for as many repetitions as its step leaves all
  *    of them in their lines.
  *
- * 3. Settled repetitions. If every line touched in one repetition of a burst was in the first level, and the next
- *    repetitions touch the same lines in the same order, then those hit too and leave the caches as they are: hits
- *    neither bring lines in nor push any out; under LRU the same hits done twice leave the sets as done once; and a
- *    dirty line's owner is that of the last store to it, the same store each time. Counts are multiplied.
+ * 3. Settled repetitions. If every line touched in one repetition of a burst was in the first level, or they are no
+ *    more than it has ways, so that under LRU all are in it now, and the next repetitions touch the same lines in the
+ *    same order, then those hit and leave the caches as they are: hits neither bring lines in nor push any out; under
+ *    LRU the same touches done twice leave the sets as done once; and a dirty line's owner is that of the last store to
+ *    it, the same store each time. Counts are multiplied.
  *
  * 4. Quiet runs. If after a repetition all lines of the runs that stay in them are settled, then those runs change
  *    nothing in the next repetition either, unless a run that moves touches one of their sets. The sets of those that
@@ -28,14 +29,6 @@
 #include <assert.h>
 
 #include "sim/engine_plain.h"
-
-/*
- * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with
- * 0 < e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, which cannot reach the next integer.
- */
-enum { RECIPROCAL_SHIFT = 42 };
-
-_Static_assert(SIM_MAX_LINE_BYTES <= 1 << 21, "reciprocals are exact for lines of up to 2 MiB");
 
 /* How a run's accesses are walked. */
 enum shape {
@@ -64,6 +57,7 @@ struct walk {
     uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
     uint64_t n_lines;      /* line touches per repetition */
     uint64_t since;        /* the first repetition of this placement */
+    uint64_t last_byte;    /* offset from addr of the last byte accessed; only where all runs move on by lines */
     uint64_t n_lines_done; /* line touches in the placements before */
 };
 
@@ -71,7 +65,7 @@ struct walk {
 static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
 {
     uint32_t room = w->stride_bytes < 0 ? offset : line_bytes - w->access_bytes - offset;
-    uint32_t n = (uint32_t)(room * w->stride_reciprocal >> RECIPROCAL_SHIFT) + 1;
+    uint32_t n = (uint32_t)(room * w->stride_reciprocal >> SIM_PLAIN_RECIPROCAL_SHIFT) + 1;
 
     return w->stride_bytes && n < left ? n : left;
 }
@@ -116,7 +110,7 @@ static void touch_straddling(struct sim_plain *h, struct walk *w, uint64_t addr,
 /* How many repetitions after this one a slack lasts. */
 static inline uint64_t times_within(const struct walk *w, uint32_t slack_bytes)
 {
-    return w->step_bytes ? slack_bytes * w->step_reciprocal >> RECIPROCAL_SHIFT : UINT32_MAX;
+    return w->step_bytes ? slack_bytes * w->step_reciprocal >> SIM_PLAIN_RECIPROCAL_SHIFT : UINT32_MAX;
 }
 
 /* One repetition of a run of any shape; finds out on the way how long it stays in its lines, if they are new. */
@@ -315,19 +309,25 @@ static uint64_t walk_quietly(struct sim_plain *h, const struct quiet *q, uint64_
 
 /* ---- the repetitions of a burst ---- */
 
-/* Walks repetition t. Returns the first repetition in which a line changes. */
-static inline uint64_t walk_all(struct sim_plain *h, struct walk *walk, size_t n, uint64_t t)
+/* What walking a repetition found. */
+struct walked {
+    uint64_t until;     /* the first repetition in which a line changes */
+    uint64_t n_touches; /* the lines touched are no more than that */
+};
+
+static inline struct walked walk_all(struct sim_plain *h, struct walk *walk, size_t n, uint64_t t)
 {
-    uint64_t until = UINT64_MAX;
+    struct walked found = { .until = UINT64_MAX };
 
     for (struct walk *w = walk; w < walk + n; w++) {
         if (w->until <= t)
             place(h, w, t);
         walk_once(h, w, t);
-        until = w->until < until ? w->until : until;
+        found.until = w->until < found.until ? w->until : found.until;
+        found.n_touches += has_lines(w) ? w->n_touches : w->n_lines;
     }
     h->paths.walked_times++;
-    return until;
+    return found;
 }
 
 static void walk_times(struct sim_plain *h, struct walk *walk, size_t n, uint64_t n_times, bool may_be_quiet)
@@ -336,11 +336,10 @@ static void walk_times(struct sim_plain *h, struct walk *walk, size_t n, uint64_
 
     for (uint64_t t = 0; t < n_times;) {
         uint64_t n_misses = h->n_l1_misses;
-        uint64_t until = walk_all(h, walk, n, t++);
+        struct walked found = walk_all(h, walk, n, t++);
+        uint64_t until = found.until < n_times ? found.until : n_times;
 
-        if (until > n_times)
-            until = n_times;
-        if (until > t && h->n_l1_misses == n_misses) {
+        if (until > t && (h->n_l1_misses == n_misses || found.n_touches <= h->level[0].n_ways)) {
             h->paths.settled_times += until - t;
             t = until;
         } else if (may_be_quiet && until <= t && t < n_times) {
@@ -351,17 +350,59 @@ static void walk_times(struct sim_plain *h, struct walk *walk, size_t n, uint64_
     }
 }
 
+/* ---- bursts that move on by lines ---- */
+
+/* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
+static inline bool is_moving(const struct walk *w)
+{
+    return has_lines(w) && w->step_bytes && !w->step_reciprocal;
+}
+
+/* Where every run moves on in every repetition there is nothing to keep from one to the next. */
+static void walk_moving(struct sim_plain *h, struct walk *walk, size_t n, uint64_t n_times)
+{
+    const unsigned shift = h->level[0].line_shift;
+    const uint64_t mask = ADDRESS_MASK >> shift;
+
+    for (struct walk *w = walk; w < walk + n; w++) {
+        w->addr = w->base;
+        w->last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
+    }
+    for (uint64_t t = 0; t < n_times; t++) {
+        for (struct walk *w = walk; w < walk + n; w++) {
+            uint64_t first = w->addr >> shift, n_more = ((w->addr & ((1u << shift) - 1)) + w->last_byte) >> shift;
+
+            w->addr += (uint64_t)w->step_bytes;
+            if (w->shape == ONE_ACCESS && n_more) {
+                w->n_lines_done += n_more;
+                touch_lines(h, &w->who, first, n_more + 1);
+                continue;
+            }
+            touch_line(h, &w->who, first & mask);
+            for (uint64_t i = 1; i <= n_more; i++)
+                touch_line(h, &w->who, (first + i) & mask);
+        }
+    }
+    for (struct walk *w = walk; w < walk + n; w++)
+        w->n_lines = w->count;
+    h->paths.moving_times += n_times;
+}
+
+/* ---- whole bursts ---- */
+
 static uint64_t magnitude(int64_t x)
 {
     return x < 0 ? -(uint64_t)x : (uint64_t)x;
 }
 
 /* The reciprocal of a distance, or 0 if it is 0 or at least a line. */
-static uint64_t reciprocal_of(int64_t distance, uint32_t line_bytes)
+static inline uint64_t reciprocal_of(const struct sim_plain *h, int64_t distance)
 {
     uint64_t d = magnitude(distance);
 
-    return d && d < line_bytes ? ((uint64_t)1 << RECIPROCAL_SHIFT) / d + 1 : 0;
+    if (d >= h->level[0].line_bytes)
+        return 0;
+    return d < SIM_PLAIN_N_RECIPROCALS ? h->reciprocal[d] : sim_plain_reciprocal(d);
 }
 
 /* Whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
@@ -399,17 +440,17 @@ static void init_walk(struct sim_plain *h, struct walk *w, const struct sim_run 
 {
     const uint32_t line_bytes = h->level[0].line_bytes;
 
-    *w = (struct walk){
-        .who = toucher_of(h, r->kind, r->tag, r->phase),
-        .shape = shape_of(r, n_times, line_bytes),
-        .base = r->addr,
-        .stride_bytes = r->count > 1 ? r->stride_bytes : 0,
-        .step_bytes = r->step_bytes,
-        .stride_reciprocal = reciprocal_of(r->stride_bytes, line_bytes),
-        .step_reciprocal = reciprocal_of(r->step_bytes, line_bytes),
-        .count = r->count,
-        .access_bytes = r->access_bytes,
-    };
+    init_toucher(&w->who, h, r->kind, r->tag, r->phase);
+    w->shape = shape_of(r, n_times, line_bytes);
+    w->base = r->addr;
+    w->stride_bytes = r->count > 1 ? r->stride_bytes : 0;
+    w->step_bytes = r->step_bytes;
+    w->stride_reciprocal = reciprocal_of(h, r->stride_bytes);
+    w->step_reciprocal = reciprocal_of(h, r->step_bytes);
+    w->count = r->count;
+    w->access_bytes = r->access_bytes;
+    w->until = w->since = 0;
+    w->n_lines = w->n_lines_done = 0;
     count_path(h, w->shape);
 }
 
@@ -449,7 +490,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
 {
     struct sim_plain *h = (struct sim_plain *)self;
     struct walk walk[SIM_MAX_BURST_RUNS];
-    size_t n = 0, n_short_steps = 0;
+    size_t n = 0, n_short_steps = 0, n_moving = 0;
 
     assert(n_runs <= SIM_MAX_BURST_RUNS);
     if (!n_times)
@@ -465,12 +506,16 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
                        r->count * n_times * r->access_bytes);
         if (!r->count || r->kind == SIM_PREFETCH)
             continue;
-        init_walk(h, &walk[n++], r, n_times);
+        init_walk(h, &walk[n], r, n_times);
+        n_moving += is_moving(&walk[n++]);
         n_short_steps += magnitude(r->step_bytes) * 4 <= h->level[0].line_bytes;
     }
     if (!n)
         return;
-    walk_times(h, walk, n, n_times, n_times > 4 && n_short_steps > 1 && n_short_steps < n);
+    if (n_moving == n)
+        walk_moving(h, walk, n, n_times);
+    else
+        walk_times(h, walk, n, n_times, n_times > 4 && n_short_steps > 1 && n_short_steps < n);
     for (const struct walk *w = walk; w < walk + n; w++)
         count_lines(w->who.cell, w->who.is_store, w->n_lines_done + (n_times - w->since) * w->n_lines);
 }

@@ -49,62 +49,34 @@ _Static_assert(SIM_COMPACT_ONE << CAUSE_TAG_SHIFT == 1 << CAUSE_PHASE_SHIFT, "fl
 
 /* ---- line numbers ---- */
 
-/* How a level's sets are padded. */
-enum set_size { SMALL, GROUP, MANY };
-
-/* What looking up in a level needs, to be kept in registers. */
-struct sets {
-    uint32_t *words;
-    uint32_t mask;     /* the set number's bits of a word */
-    uint32_t last_way; /* its bit, should there be no more than 16 */
-    bool has_mask;
-    enum set_size size;
-    const struct sim_plain_level *level;
-};
-
-static inline struct sets sets_of(const struct sim_plain_level *c)
-{
-    return (struct sets){
-        .words = c->compact,
-        .mask = (uint32_t)c->set_mask << SIM_COMPACT_LINE_SHIFT,
-        .last_way = (uint32_t)1 << ((c->n_ways - 1) & 31),
-        .has_mask = c->has_id_mask,
-        .size = c->compact_set_words == 8    ? SMALL
-                : c->compact_set_words == 16 ? GROUP
-                                             : MANY,
-        .level = c,
-    };
-}
-
 /* The set's number times 16, for the line of this word. */
-static inline size_t set_number_16(const struct sets *s, uint32_t word)
+static inline size_t set_number_16(const struct sim_plain_sets *s, uint32_t word)
 {
-    const struct sim_plain_level *c = s->level;
     uint32_t id = sim_compact_id(word);
 
     if (s->has_mask)
         return word & s->mask;
-    return (c->region_set[id >> SIM_REGION_SHIFT] + (id & (REGION_LINES - 1))) % (uint32_t)c->n_sets * (size_t)16;
+    return (s->region_set[id >> SIM_REGION_SHIFT] + (id & (REGION_LINES - 1))) % s->n_sets * (size_t)16;
 }
 
-static inline uint32_t *set_of(const struct sets *s, uint32_t word)
+static inline uint32_t *set_of(const struct sim_plain_sets *s, uint32_t word)
 {
     size_t set = set_number_16(s, word);
 
-    if (s->size == SMALL)
+    if (s->size == SIM_PLAIN_SMALL)
         return s->words + set / 2;
-    if (s->size == GROUP)
+    if (s->size == SIM_PLAIN_GROUP)
         return s->words + set;
-    return s->words + set / 16 * s->level->compact_set_words;
+    return s->words + set / 16 * s->set_words;
 }
 
-static inline struct sim_compact_use use_line(const struct sets *s, uint32_t *set, uint32_t word)
+static inline struct sim_compact_use use_line(const struct sim_plain_sets *s, uint32_t *set, uint32_t word)
 {
-    if (s->size == SMALL)
+    if (s->size == SIM_PLAIN_SMALL)
         return use_small(set, s->last_way, word);
-    if (s->size == GROUP)
+    if (s->size == SIM_PLAIN_GROUP)
         return use_group(set, s->last_way, word);
-    return use_many(set, s->level->compact_set_words, s->level->n_ways, word);
+    return use_many(set, s->set_words, s->n_ways, word);
 }
 
 /* The region's number, which it is given if need be; -1 if there is none left. */
@@ -151,17 +123,16 @@ static inline uint64_t cause_of(bool is_store, unsigned tag, unsigned phase)
     return (uint64_t)((unsigned)is_store | tag << CAUSE_TAG_SHIFT | phase << CAUSE_PHASE_SHIFT) << REQUEST_CAUSE_SHIFT;
 }
 
-static inline struct toucher toucher_of(struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
+/* Field by field: a copy of the whole would have to wait for its parts. */
+static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
 {
     bool is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
 
-    return (struct toucher){
-        .region_line = (uint64_t)1 << 63, /* far from any line */
-        .flags = is_store ? SIM_WORD_DIRTY | tag : 0,
-        .cause = cause_of(is_store, tag, phase),
-        .cell = &h->stats.cell[tag][phase],
-        .is_store = is_store,
-    };
+    who->region_line = (uint64_t)1 << 63; /* far from any line */
+    who->flags = is_store ? SIM_WORD_DIRTY | tag : 0;
+    who->cause = cause_of(is_store, tag, phase);
+    who->cell = &h->stats.cell[tag][phase];
+    who->is_store = is_store;
 }
 
 /* What a line that was admitted is after a touch, should a load's not find it dirty. */
@@ -235,7 +206,7 @@ static void count_requests(struct sim_plain_queue *q, size_t n)
 
 /* Answers requests [from, to) of level k. There is room further out. */
 static inline __attribute__((always_inline)) void answer(struct sim_plain *h, size_t k, size_t from, size_t to,
-                                                         const struct sets s)
+                                                         const struct sim_plain_sets s)
 {
     const struct sim_plain_queue *q = &h->queue[k];
     struct sim_plain_queue *out = &h->queue[k + 1];
@@ -257,14 +228,14 @@ static inline __attribute__((always_inline)) void answer(struct sim_plain *h, si
 
 static void answer_sized(struct sim_plain *h, size_t k, size_t from, size_t to)
 {
-    struct sets s = sets_of(&h->level[k]);
+    struct sim_plain_sets s = h->level[k].compact;
 
-    if (s.size == GROUP && s.has_mask) {
-        s.size = GROUP;
+    if (s.size == SIM_PLAIN_GROUP && s.has_mask) {
+        s.size = SIM_PLAIN_GROUP;
         s.has_mask = true;
         answer(h, k, from, to, s);
-    } else if (s.size == SMALL && s.has_mask) {
-        s.size = SMALL;
+    } else if (s.size == SIM_PLAIN_SMALL && s.has_mask) {
+        s.size = SIM_PLAIN_SMALL;
         s.has_mask = true;
         answer(h, k, from, to, s);
     } else {
@@ -360,7 +331,7 @@ static void flush(struct sim_plain *h, unsigned phase)
         const struct sim_plain_level *c = &h->level[k];
 
         for (uint64_t set = 0; set < c->n_sets; set++)
-            flush_set(h, k, c->compact + set * c->compact_set_words, phase);
+            flush_set(h, k, c->compact.words + set * c->compact.set_words, phase);
         drain_from(h, 1);
     }
 }
@@ -380,15 +351,15 @@ static inline uint64_t fetch_of(uint32_t word, uint64_t cause)
 
 static inline void touch_word(struct sim_plain *h, const struct toucher *who, uint32_t word)
 {
-    const struct sets s = sets_of(&h->level[0]);
+    const struct sim_plain_sets *s = &h->level[0].compact;
     struct sim_plain_queue *out = &h->queue[1];
-    uint32_t *set = set_of(&s, word);
+    uint32_t *set = set_of(s, word);
 
     if (!is_same_line(*set, word)) {
         size_t n;
 
         make_room(h, 2);
-        n = ask_for(out, out->n, fetch_of(word, who->cause), use_line(&s, set, word), true);
+        n = ask_for(out, out->n, fetch_of(word, who->cause), use_line(s, set, word), true);
         h->n_l1_misses += n != out->n;
         out->n = n;
     } else if (who->flags) {
@@ -468,8 +439,8 @@ static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_
 /* Whether the line is in front of its set in the state in which this toucher leaves lines. */
 static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
-    const struct sets s = sets_of(&h->level[0]);
-    uint32_t word = word_of(h, who, line), front = *set_of(&s, word);
+    const struct sim_plain_sets *s = &h->level[0].compact;
+    uint32_t word = word_of(h, who, line), front = *set_of(s, word);
 
     return who->flags ? front == word : is_same_line(front, word);
 }
@@ -490,7 +461,7 @@ static inline uint64_t cause_of_record(uint64_t record)
  */
 static inline __attribute__((always_inline)) size_t touch_some(struct sim_plain *h, const uint64_t *record,
                                                                const uint16_t *place, size_t i, size_t end,
-                                                               const struct sets s)
+                                                               const struct sim_plain_sets s)
 {
     const unsigned shift = h->level[0].line_shift;
     struct sim_plain_queue *out = &h->queue[1];
@@ -527,15 +498,15 @@ static inline __attribute__((always_inline)) size_t touch_some(struct sim_plain 
 /* Makes all accesses by records that lie within one line each, those at n places. Returns how many it could make. */
 static size_t touch_records(struct sim_plain *h, const uint64_t *record, const uint16_t *place, size_t n)
 {
-    struct sets s = sets_of(&h->level[0]);
+    struct sim_plain_sets s = h->level[0].compact;
     size_t i = 0, end = 0;
 
     while (i == end && i < n) {
         make_room(h, SIM_PLAIN_QUEUE / 2);
         end = i + (SIM_PLAIN_QUEUE - h->queue[1].n) / 2;
         end = end < n ? end : n;
-        if (s.size == SMALL && s.has_mask) {
-            s.size = SMALL;
+        if (s.size == SIM_PLAIN_SMALL && s.has_mask) {
+            s.size = SIM_PLAIN_SMALL;
             s.has_mask = true;
             i = touch_some(h, record, place, i, end, s);
         } else {

@@ -99,10 +99,11 @@ static inline void touch_straddling_record(struct sim_plain *h, uint64_t record)
 {
     const unsigned kind = sim_record_kind(record), shift = h->level[0].line_shift;
     const uint64_t addr = sim_record_addr(record), first = addr >> shift;
-    struct toucher who = toucher_of(h, kind, sim_record_tag(record), sim_record_phase(record));
+    struct toucher who;
     uint64_t n = ((addr + sim_record_bytes(record) - 1) >> shift) - first + 1;
 
     h->paths.straddling_records++;
+    init_toucher(&who, h, kind, sim_record_tag(record), sim_record_phase(record));
     count_accesses(who.cell, kind, 1, sim_record_bytes(record));
     if (kind == SIM_PREFETCH)
         return;

@@ -106,17 +106,16 @@ struct toucher {
     bool is_store;
 };
 
-static inline struct toucher toucher_of(struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
+/* Field by field: a copy of the whole would have to wait for its parts. */
+static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
 {
     bool is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
 
-    return (struct toucher){
-        .keep = keep_of(is_store),
-        .put = put_of(is_store, tag),
-        .cell = &h->stats.cell[tag][phase],
-        .phase = (uint8_t)phase,
-        .is_store = is_store,
-    };
+    who->keep = keep_of(is_store);
+    who->put = put_of(is_store, tag);
+    who->cell = &h->stats.cell[tag][phase];
+    who->phase = (uint8_t)phase;
+    who->is_store = is_store;
 }
 
 /* Touches a line that is not in front of its set. Returns the level it was in. */
@@ -197,8 +196,9 @@ static size_t touch_records(struct sim_plain *h, const uint64_t *record, const u
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t r = record[place[i]];
-        struct toucher who = toucher_of(h, sim_record_kind(r), sim_record_tag(r), sim_record_phase(r));
+        struct toucher who;
 
+        init_toucher(&who, h, sim_record_kind(r), sim_record_tag(r), sim_record_phase(r));
         if (sim_record_kind(r) != SIM_PREFETCH)
             touch_line(h, &who, sim_record_addr(r) >> h->level[0].line_shift);
     }
