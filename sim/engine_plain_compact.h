@@ -1,19 +1,20 @@
 /*
  * The plain engine's usual back-end: a template, included by engine_plain_compact_<isa>.c, which defines before
  *
- *   use_small(set, last_way, word)   looks the line of a word up in a set padded to 8 words, fills it if it is missing,
- *   use_group(set, last_way, word)   and makes it the most recently used. In its place it leaves the word, unless it
- * was a hit and the word is not dirty: then what was there. The other: padded to 16 use_many(set, n_words, n_ways,
- * word)   in any other HAS_COMPARE_BLOCK                      if it brings its own compare_block(), see
- * engine_plain_records.h
+ *   use_small(set, last_way, word)         looks the line of a word up in a set padded to 8 words, fills it if it is
+ *                                          missing, and makes it the most recently used. In its place it leaves the
+ *                                          word; after a hit, if the word is not dirty, what was there
+ *   use_group(set, last_way, word)         the same in a set padded to 16 words
+ *   use_many(set, n_words, n_ways, word)   the same in any other
+ *   HAS_COMPARE_BLOCK                      if it brings its own compare_block() and count_block(), see
+ *                                          engine_plain_records.h
  *
  * It needs lines of one size at all levels.
  *
  * Queues. No level evicts what is in another, and lines brought in are whole, so requests only flow outwards and what a
  * level answers does not change what the ones inside do next. Each level can therefore take its requests much later,
- * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches, no lookup waits for
- * another, and nothing branches on what was found. What is counted can be read off the queues: a miss of a level is a
- * read of the next.
+ * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches and no lookup waits
+ * for another. What is counted can be read off the queues: a miss of a level is a read of the next.
  *
  * One thing can't: a load that covers several lines misses a level once, however many of them do. If more than one
  * misses the first level, the requests of that load are let through by themselves and what they made too many is taken
@@ -190,7 +191,7 @@ static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch
 /* Counts the first n requests of a queue, in several tables, lest each count wait for the one before. */
 static void count_requests(struct sim_plain_queue *q, size_t n)
 {
-    enum { TABLES = 2 };
+    enum { TABLES = 4 };
     uint16_t count[TABLES][SIM_PLAIN_N_REQUESTS] = { { 0 } };
     size_t i = 0;
 
@@ -201,7 +202,7 @@ static void count_requests(struct sim_plain_queue *q, size_t n)
     for (; i < n; i++)
         count[0][what_of(q->request[i])]++;
     for (size_t w = 0; w < SIM_PLAIN_N_REQUESTS; w++)
-        q->n_seen[w] += (uint64_t)count[0][w] + count[1][w];
+        q->n_seen[w] += (uint64_t)count[0][w] + count[1][w] + count[2][w] + count[3][w];
 }
 
 /* Answers requests [from, to) of level k. There is room further out. */
@@ -226,7 +227,8 @@ static inline __attribute__((always_inline)) void answer(struct sim_plain *h, si
     out->n = n_out;
 }
 
-static void answer_sized(struct sim_plain *h, size_t k, size_t from, size_t to)
+/* The same, with what is usual known at compile time. */
+static void answer_usual(struct sim_plain *h, size_t k, size_t from, size_t to)
 {
     struct sim_plain_sets s = h->level[k].compact;
 
@@ -254,7 +256,7 @@ static void take_requests(struct sim_plain *h, size_t k, size_t n)
             take_requests(h, k + 1, out->n);
         to = i + (SIM_PLAIN_QUEUE - out->n) / 2;
         to = to < n ? to : n;
-        answer_sized(h, k, i, to);
+        answer_usual(h, k, i, to);
     }
     q->n -= n;
     memmove(q->request, q->request + n, q->n * sizeof q->request[0]);

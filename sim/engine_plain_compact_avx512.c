@@ -1,6 +1,6 @@
 /*
  * The plain engine with compact words and AVX-512: a set of up to 16 ways is searched and moved in one register,
- * without a branch on whether or where the line was found.
+ * without a branch on where the line was found.
  */
 #include "sim/engine_plain.h"
 
@@ -10,39 +10,51 @@
 #include <string.h>
 
 /*
- * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `lanes`
- * is p's, so lanes ^ (lanes - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move. A miss is
- * a line found at the last way: the same move, and what was there is the victim.
+ * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `found`
+ * is p's, so found ^ (found - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move. A miss is
+ * the same with the last way's bit; it has a branch of its own, so that it need not wait for the search.
  */
-static inline uint32_t word_in_front(uint32_t old, uint32_t found, uint32_t word)
+static inline uint32_t word_in_front(uint32_t old, uint32_t word)
 {
-    uint32_t keeps = 0u - (uint32_t)((found != 0) & !(word & SIM_WORD_DIRTY));
-
-    return word ^ ((old ^ word) & keeps);
+    return word & SIM_WORD_DIRTY ? word : old;
 }
 
 static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
 {
     const __m256i words = _mm256_load_si256((const __m256i *)set);
-    const __m256i differ = _mm256_xor_si256(words, _mm256_set1_epi32((int)word));
-    uint32_t found = _mm256_cmplt_epu32_mask(differ, _mm256_set1_epi32(SIM_COMPACT_ONE)), lanes = found | last_way;
-    struct sim_compact_use use = { set[__builtin_ctz(lanes)], found != 0 };
-    const __m256i front = _mm256_set1_epi32((int)word_in_front(use.word, found, word));
+    const __m256i wanted = _mm256_set1_epi32((int)word), differ = _mm256_xor_si256(words, wanted);
+    uint32_t found = _mm256_cmplt_epu32_mask(differ, _mm256_set1_epi32(SIM_COMPACT_ONE));
+    struct sim_compact_use use;
 
-    _mm256_store_si256((__m256i *)set,
-                       _mm256_mask_alignr_epi32(words, (__mmask8)(lanes ^ (lanes - 1)), words, front, 7));
+    if (!found) {
+        use = (struct sim_compact_use){ set[__builtin_ctz(last_way)], false };
+        _mm256_store_si256((__m256i *)set,
+                           _mm256_mask_alignr_epi32(words, (__mmask8)(last_way ^ (last_way - 1)), words, wanted, 7));
+    } else {
+        use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
+        _mm256_store_si256((__m256i *)set,
+                           _mm256_mask_alignr_epi32(words, (__mmask8)(found ^ (found - 1)), words,
+                                                    _mm256_set1_epi32((int)word_in_front(use.word, word)), 7));
+    }
     return use;
 }
 
 static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way, uint32_t word)
 {
     const __m512i words = _mm512_load_si512(set);
-    const __m512i differ = _mm512_xor_si512(words, _mm512_set1_epi32((int)word));
-    uint32_t found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE)), lanes = found | last_way;
-    struct sim_compact_use use = { set[__builtin_ctz(lanes)], found != 0 };
-    const __m512i front = _mm512_set1_epi32((int)word_in_front(use.word, found, word));
+    const __m512i wanted = _mm512_set1_epi32((int)word), differ = _mm512_xor_si512(words, wanted);
+    uint32_t found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE));
+    struct sim_compact_use use;
 
-    _mm512_store_si512(set, _mm512_mask_alignr_epi32(words, (__mmask16)(lanes ^ (lanes - 1)), words, front, 15));
+    if (!found) {
+        use = (struct sim_compact_use){ set[__builtin_ctz(last_way)], false };
+        _mm512_store_si512(set,
+                           _mm512_mask_alignr_epi32(words, (__mmask16)(last_way ^ (last_way - 1)), words, wanted, 15));
+    } else {
+        use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
+        _mm512_store_si512(set, _mm512_mask_alignr_epi32(words, (__mmask16)(found ^ (found - 1)), words,
+                                                         _mm512_set1_epi32((int)word_in_front(use.word, word)), 15));
+    }
     return use;
 }
 
@@ -63,7 +75,7 @@ static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, 
     }
     use = (struct sim_compact_use){ set[place], found != 0 };
     memmove(set + 1, set, place * sizeof *set);
-    set[0] = word_in_front(use.word, found, word);
+    set[0] = found ? word_in_front(use.word, word) : word;
     return use;
 }
 

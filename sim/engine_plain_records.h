@@ -72,11 +72,28 @@ static inline void count_records(struct record_counts *counts, uint64_t record, 
 }
 
 #ifndef HAS_COMPARE_BLOCK
-/* Counts those of a block that a bit is set for. */
+/* Counts those of a block that a bit is set for. Most are of the two shapes that came last. */
 static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
 {
-    for (; which; which &= which - 1)
-        count_records(counts, record[__builtin_ctzll(which)], 1);
+    uint64_t last = record[0], other = record[0], n_last = 0, n_other = 0;
+
+    for (; which; which &= which - 1) {
+        uint64_t r = record[__builtin_ctzll(which)];
+
+        if (!((r ^ last) & SHAPE_MASK)) {
+            n_last++;
+        } else if (!((r ^ other) & SHAPE_MASK)) {
+            n_other++;
+        } else {
+            count_records(counts, other, n_other);
+            other = last;
+            n_other = n_last;
+            last = r;
+            n_last = 1;
+        }
+    }
+    count_records(counts, last, n_last);
+    count_records(counts, other, n_other);
 }
 #endif
 
