@@ -477,31 +477,40 @@ static inline void count_lines(struct sim_cell *cell, bool is_store, uint64_t n_
         cell->level[0].reads += n_lines;
 }
 
+/* Makes one access, which the caches can take. */
+static void take_access(struct sim_plain *h, uint64_t addr, uint32_t bytes, unsigned kind, unsigned tag, unsigned phase)
+{
+    const unsigned shift = h->level[0].line_shift;
+    uint64_t first = addr >> shift, n_lines = (((addr & ((1u << shift) - 1)) + bytes - 1) >> shift) + 1;
+    struct toucher who;
+
+    init_toucher(&who, h, kind, tag, phase);
+    count_accesses(who.cell, kind, 1, bytes);
+    if (kind == SIM_PREFETCH)
+        return;
+    count_lines(who.cell, who.is_store, n_lines);
+    if (n_lines == 1)
+        touch_line(h, &who, first & ADDRESS_MASK >> shift);
+    else
+        touch_lines(h, &who, first, n_lines);
+}
+
 static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
+        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
         if (r->count && r->kind != SIM_PREFETCH && !can_run(h, r, n_times))
             return false;
     }
     return true;
 }
 
-static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+static void take_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
-    struct sim_plain *h = (struct sim_plain *)self;
     struct walk walk[SIM_MAX_BURST_RUNS];
     size_t n = 0, n_short_steps = 0, n_moving = 0;
 
-    assert(n_runs <= SIM_MAX_BURST_RUNS);
-    if (!n_times)
-        return;
-    if (!can_burst(h, run, n_runs, n_times)) {
-        sim_plain_widen(h);
-        h->variant->accept(self, run, n_runs, n_times);
-        return;
-    }
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
-        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
         count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times,
                        r->count * n_times * r->access_bytes);
         if (!r->count || r->kind == SIM_PREFETCH)
@@ -518,4 +527,22 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
         walk_times(h, walk, n, n_times, n_times > 4 && n_short_steps > 1 && n_short_steps < n);
     for (const struct walk *w = walk; w < walk + n; w++)
         count_lines(w->who.cell, w->who.is_store, w->n_lines_done + (n_times - w->since) * w->n_lines);
+}
+
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct sim_plain *h = (struct sim_plain *)self;
+
+    assert(n_runs <= SIM_MAX_BURST_RUNS);
+    if (!n_times)
+        return;
+    if (!can_burst(h, run, n_runs, n_times)) {
+        sim_plain_widen(h);
+        h->variant->accept(self, run, n_runs, n_times);
+    } else if (n_runs == 1 && n_times == 1 && run->count == 1) {
+        h->paths.lone_accesses++;
+        take_access(h, run->addr, run->access_bytes, run->kind, run->tag, run->phase);
+    } else {
+        take_burst(h, run, n_runs, n_times);
+    }
 }

@@ -112,22 +112,6 @@ static void add_counts(struct sim_plain *h, const struct record_counts *counts)
     }
 }
 
-static inline void touch_straddling_record(struct sim_plain *h, uint64_t record)
-{
-    const unsigned kind = sim_record_kind(record), shift = h->level[0].line_shift;
-    const uint64_t addr = sim_record_addr(record), first = addr >> shift;
-    struct toucher who;
-    uint64_t n = ((addr + sim_record_bytes(record) - 1) >> shift) - first + 1;
-
-    h->paths.straddling_records++;
-    init_toucher(&who, h, kind, sim_record_tag(record), sim_record_phase(record));
-    count_accesses(who.cell, kind, 1, sim_record_bytes(record));
-    if (kind == SIM_PREFETCH)
-        return;
-    touch_lines(h, &who, first, n);
-    count_lines(who.cell, who.is_store, n);
-}
-
 /*
  * Nothing rests on a straddling record just before it, which has touched another set too; `last` tells of the record
  * before the block. One that straddles two records before is as good as any: whoever has its width and first line but
@@ -194,6 +178,18 @@ static inline bool head_straddles(const struct batch *batch, size_t i)
     return batch->straddles[batch->head[i] / BLOCK_RECORDS] >> batch->head[i] % BLOCK_RECORDS & 1;
 }
 
+static bool take_straddling(struct sim_plain *h, uint64_t record)
+{
+    const uint64_t addr = sim_record_addr(record);
+    const uint32_t bytes = sim_record_bytes(record);
+
+    if (!can_access(h, addr, bytes))
+        return false;
+    h->paths.straddling_records++;
+    take_access(h, addr, bytes, sim_record_kind(record), sim_record_tag(record), sim_record_phase(record));
+    return true;
+}
+
 /* Returns how many heads it could touch. */
 static size_t touch_batch(struct sim_plain *h, const struct batch *batch)
 {
@@ -209,10 +205,9 @@ static size_t touch_batch(struct sim_plain *h, const struct batch *batch)
         i += done;
         if (i < end || i == batch->n_heads)
             break;
-        if (!can_access(h, sim_record_addr(batch->record[batch->head[i]]),
-                        sim_record_bytes(batch->record[batch->head[i]])))
+        if (!take_straddling(h, batch->record[batch->head[i]]))
             break;
-        touch_straddling_record(h, batch->record[batch->head[i++]]);
+        i++;
     }
     return i;
 }

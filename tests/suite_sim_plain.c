@@ -51,7 +51,9 @@ static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths 
 {
     sum->settled_times += own->settled_times;
     sum->quiet_times += own->quiet_times;
+    sum->moving_times += own->moving_times;
     sum->walked_times += own->walked_times;
+    sum->lone_accesses += own->lone_accesses;
     sum->runs_by_line += own->runs_by_line;
     sum->runs_by_stride += own->runs_by_stride;
     sum->runs_by_access += own->runs_by_access;
@@ -178,6 +180,8 @@ static void feed_bursts(struct bank *b, const struct sim_machine *m, const struc
 
     for (size_t r = 0; r < n_runs; r++)
         run[r] = random_run(m->level[0].line_bytes, p);
+    if (!rng_below(8))
+        n_runs = n_times = run[0].count = 1;
     for (size_t e = 0; e < N_ENGINES; e++)
         sim_emit(sim_hierarchy_sink(b->h[e]), run, n_runs, n_times);
     sim_emit(sim_naive_sink(b->naive), run, n_runs, n_times);
@@ -206,6 +210,8 @@ static void bursts_count_as_the_naive_model_does(void)
 
         test_check(q->settled_times > 1000, "%" PRIu64 " repetitions multiplied", q->settled_times);
         test_check(q->quiet_times > 1000, "%" PRIu64 " quiet repetitions", q->quiet_times);
+        test_check(q->moving_times > 1000, "%" PRIu64 " moving repetitions", q->moving_times);
+        test_check(q->lone_accesses > 100, "%" PRIu64 " lone accesses", q->lone_accesses);
         test_check(q->walked_times > 1000, "%" PRIu64 " repetitions walked", q->walked_times);
         test_check(q->runs_by_line > 1000, "%" PRIu64 " runs by line", q->runs_by_line);
         test_check(q->runs_by_stride > 1000, "%" PRIu64 " runs by stride", q->runs_by_stride);
