@@ -1,5 +1,5 @@
 /*
- * The plain engine's life, and which variant of its hot part (engine_plain_core.h) an object gets.
+ * The plain engine's life, and which variant of its hot part an object gets.
  */
 #include <assert.h>
 #include <errno.h>
@@ -8,11 +8,6 @@
 
 #include "sim/engine.h"
 #include "sim/engine_plain.h"
-
-static const struct sim_plain_variant *best_variant(void)
-{
-    return sim_plain_variant_avx512.runs_here() ? &sim_plain_variant_avx512 : &sim_plain_variant_portable;
-}
 
 static unsigned log2_of(uint32_t power)
 {
@@ -23,16 +18,50 @@ static unsigned log2_of(uint32_t power)
     return shift;
 }
 
-static void clear_level(struct sim_plain_level *c)
+static void clear_wide(struct sim_plain_level *c)
 {
     for (uint64_t i = 0; i < c->n_sets * c->set_words; i++)
         c->words[i] = SIM_WORD_EMPTY;
 }
 
-static int init_level(struct sim_plain_level *c, const struct sim_level *l)
+static void clear_compact(struct sim_plain_level *c)
 {
-    const size_t group = SIM_PLAIN_GROUP_WAYS;
-    uint64_t bytes;
+    for (uint64_t i = 0; i < c->n_sets * c->compact.set_words; i++)
+        c->compact.words[i] = SIM_COMPACT_EMPTY;
+}
+
+static void *sets_new(uint64_t n_sets, size_t set_bytes)
+{
+    const size_t group = SIM_PLAIN_GROUP_BYTES;
+    uint64_t bytes = (n_sets * set_bytes + group - 1) / group * group;
+
+    return bytes > SIZE_MAX ? NULL : aligned_alloc(group, (size_t)bytes);
+}
+
+static struct sim_plain_sets compact_sets(const struct sim_level *l, const uint32_t *region_set)
+{
+    const uint32_t group = SIM_PLAIN_GROUP_BYTES / sizeof(uint32_t);
+    uint32_t set_words = l->n_ways <= group / 2 ? group / 2 : (l->n_ways + group - 1) / group * group;
+
+    return (struct sim_plain_sets){
+        .mask = (uint32_t)(l->n_sets - 1) << SIM_COMPACT_LINE_SHIFT,
+        .last_way = (uint32_t)1 << ((l->n_ways - 1) & 31),
+        .n_ways = l->n_ways,
+        .n_sets = (uint32_t)l->n_sets,
+        .set_words = set_words,
+        .size = set_words < group    ? SIM_PLAIN_SMALL
+                : set_words == group ? SIM_PLAIN_GROUP
+                                     : SIM_PLAIN_MANY,
+        .has_mask = !(l->n_sets & (l->n_sets - 1)) && l->n_sets <= (uint64_t)1 << SIM_REGION_SHIFT,
+        .region_set = region_set,
+        .words = sets_new(l->n_sets, set_words * sizeof(uint32_t)),
+    };
+}
+
+/* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
+static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
+{
+    const size_t group = SIM_PLAIN_GROUP_BYTES / sizeof *c->words;
 
     *c = (struct sim_plain_level){
         .n_sets = l->n_sets,
@@ -43,21 +72,55 @@ static int init_level(struct sim_plain_level *c, const struct sim_level *l)
         .line_bytes = l->line_bytes,
         .line_shift = log2_of(l->line_bytes),
     };
-    bytes = c->n_sets * c->set_words * sizeof(uint64_t);
-    c->words = bytes > SIZE_MAX ? NULL : aligned_alloc(group * sizeof(uint64_t), (size_t)bytes);
-    if (!c->words)
-        return -ENOMEM;
-    clear_level(c);
-    return 0;
+    c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
+    if (has_compact)
+        c->compact = compact_sets(l, c->region_set);
+    return !c->words || (has_compact && !c->compact.words) ? -ENOMEM : 0;
 }
 
 static void plain_free(struct sim_hierarchy *base)
 {
     struct sim_plain *h = (struct sim_plain *)base;
 
-    for (size_t k = 0; k < h->n_levels; k++)
+    for (size_t k = 0; k < h->n_levels; k++) {
         free(h->level[k].words);
+        free(h->level[k].compact.words);
+    }
     free(h);
+}
+
+static void use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
+{
+    h->variant = v;
+    h->base.sink.accept = v->accept;
+}
+
+/* Empties the caches; whatever words were in use, they can be compact again. */
+static void clear_caches(struct sim_plain *h)
+{
+    memset(&h->regions, 0, sizeof h->regions);
+    for (size_t k = 0; k < h->n_levels; k++) {
+        if (h->compact)
+            clear_compact(&h->level[k]);
+        else
+            clear_wide(&h->level[k]);
+    }
+    use_variant(h, h->compact ? h->compact : h->wide);
+}
+
+void sim_plain_widen(struct sim_plain *h)
+{
+    h->variant->settle(h);
+    h->paths.widenings++;
+    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
+        clear_wide(c);
+        for (uint64_t set = 0; set < c->n_sets; set++) {
+            for (uint32_t i = 0; i < c->n_ways; i++)
+                c->words[set * c->set_words + i] =
+                    sim_compact_widen(&h->regions, c->compact.words[set * c->compact.set_words + i]);
+        }
+    }
+    use_variant(h, h->wide);
 }
 
 static bool can_run(const struct sim_machine *m)
@@ -65,7 +128,18 @@ static bool can_run(const struct sim_machine *m)
     return sim_machine_is_plain(m);
 }
 
-static int create_variant(struct sim_hierarchy **out, const struct sim_machine *m, const struct sim_plain_variant *v)
+/* Compact words need lines of one size. */
+static bool can_be_compact(const struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (m->level[k].line_bytes != m->level[0].line_bytes)
+            return false;
+    }
+    return true;
+}
+
+static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m,
+                           const struct sim_plain_variant *compact)
 {
     struct sim_plain *h = calloc(1, sizeof *h);
     int err;
@@ -73,31 +147,40 @@ static int create_variant(struct sim_hierarchy **out, const struct sim_machine *
     *out = NULL;
     if (!h)
         return -ENOMEM;
-    h->variant = v;
-    h->base.sink.accept = v->accept;
+    h->wide = &sim_plain_wide_portable;
+    h->compact = can_be_compact(m) ? compact : NULL;
     h->stats.n_levels = m->n_levels;
-    for (; h->n_levels < m->n_levels; h->n_levels++) {
-        err = init_level(&h->level[h->n_levels], &m->level[h->n_levels]);
+    for (uint32_t d = 1; d < SIM_PLAIN_N_RECIPROCALS; d++)
+        h->reciprocal[d] = sim_plain_reciprocal(d);
+    while (h->n_levels < m->n_levels) {
+        size_t k = h->n_levels++;
+
+        err = init_level(&h->level[k], &m->level[k], h->compact != NULL);
         if (err) {
             plain_free(&h->base);
             return err;
         }
     }
-    h->has_equal_lines = true;
-    for (size_t k = 1; k < h->n_levels; k++)
-        h->has_equal_lines = h->has_equal_lines && h->level[k].line_bytes == h->level[0].line_bytes;
+    clear_caches(h);
     *out = &h->base;
     return 0;
 }
 
 static int create(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    return create_variant(h, m, best_variant());
+    bool has_avx512 = sim_plain_compact_avx512.runs_here();
+
+    return create_variants(h, m, has_avx512 ? &sim_plain_compact_avx512 : &sim_plain_compact_portable);
 }
 
 static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    return create_variant(h, m, &sim_plain_variant_portable);
+    return create_variants(h, m, &sim_plain_compact_portable);
+}
+
+static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_variants(h, m, NULL);
 }
 
 static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
@@ -105,49 +188,34 @@ static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
     ((struct sim_plain *)h)->variant->records(h, record, n);
 }
 
+/* The object is never const, and what waits in it does not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *base)
 {
-    return &((const struct sim_plain *)base)->stats;
+    struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
+
+    h->variant->settle(h);
+    return &h->stats;
 }
 
 static void clear_stats(struct sim_hierarchy *base)
 {
     struct sim_plain *h = (struct sim_plain *)base;
 
+    h->variant->settle(h);
     memset(h->stats.cell, 0, sizeof h->stats.cell);
 }
 
 static void clear(struct sim_hierarchy *base)
 {
-    struct sim_plain *h = (struct sim_plain *)base;
-
-    for (size_t k = 0; k < h->n_levels; k++)
-        clear_level(&h->level[k]);
     clear_stats(base);
-}
-
-static void flush_set(struct sim_plain *h, size_t k, uint64_t *set, unsigned phase)
-{
-    for (uint32_t i = h->level[k].n_ways; i-- > 0;) {
-        uint64_t word = set[i];
-
-        if (!sim_word_is_dirty(word))
-            continue;
-        set[i] = word & ~(uint64_t)(SIM_WORD_DIRTY | SIM_WORD_OWNER);
-        h->variant->write_back(h, k, word, phase);
-    }
+    clear_caches((struct sim_plain *)base);
 }
 
 static void flush(struct sim_hierarchy *base, unsigned phase)
 {
     struct sim_plain *h = (struct sim_plain *)base;
 
-    for (size_t k = 0; k < h->n_levels; k++) {
-        const struct sim_plain_level *c = &h->level[k];
-
-        for (uint64_t set = 0; set < c->n_sets; set++)
-            flush_set(h, k, c->words + set * c->set_words, phase);
-    }
+    h->variant->flush(h, phase);
 }
 
 const struct sim_engine sim_engine_plain = {
@@ -166,6 +234,18 @@ const struct sim_engine sim_engine_portable = {
     .name = "portable",
     .can_run = can_run,
     .create = create_portable,
+    .free = plain_free,
+    .records = records,
+    .stats = stats,
+    .clear_stats = clear_stats,
+    .clear = clear,
+    .flush = flush,
+};
+
+const struct sim_engine sim_engine_wide = {
+    .name = "wide",
+    .can_run = can_run,
+    .create = create_wide,
     .free = plain_free,
     .records = records,
     .stats = stats,

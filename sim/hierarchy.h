@@ -101,7 +101,7 @@ void sim_hierarchy_free(struct sim_hierarchy *h); /* NULL is fine */
 /* Where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 
-/* Counts so far; owned by h, valid until the next call on h. */
+/* Counts so far; owned by h, valid until the next accesses or call on h. */
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h);
 
 /*

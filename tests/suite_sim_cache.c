@@ -320,15 +320,17 @@ static void a_write_back_belongs_to_the_last_store_and_the_phase_of_eviction(voi
         { .addr = A, .count = 1, .access_bytes = 4, .kind = SIM_LOAD, .tag = 2, .phase = 1 },
         { .addr = B, .count = 1, .access_bytes = 4, .kind = SIM_LOAD, .tag = 4, .phase = 2 },
     };
-    const struct sim_stats *s = sim_hierarchy_stats(h);
+    const struct sim_stats *s;
 
     sim_emit(sim_hierarchy_sink(h), run, 4, 1);
+    s = sim_hierarchy_stats(h);
     EXPECT(total(h).level[0].write_backs, 1);
     EXPECT(s->cell[3][2].level[0].write_backs, 1);
     EXPECT(s->cell[3][2].level[1].writes, 1);
     EXPECT(s->cell[4][2].level[1].reads, 1);
     EXPECT(s->cell[1][0].level[1].reads, 1);
     sim_hierarchy_flush(h, 0);
+    s = sim_hierarchy_stats(h);
     EXPECT(s->cell[3][0].memory_written_lines, 1);
     EXPECT(sim_stats_tag(s, 3).memory_written_lines, 1);
     EXPECT(sim_stats_phase(s, 0).memory_written_lines, 1);

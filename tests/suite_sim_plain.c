@@ -11,9 +11,9 @@
 #include "tests/sim_naive.h"
 #include "tests/suites.h"
 
-enum { N_ENGINES = 2, MAX_RECORDS = 700 };
+enum { N_ENGINES = 3, MAX_RECORDS = 700 };
 
-static const struct sim_engine *const engine[N_ENGINES] = { &sim_engine_plain, &sim_engine_portable };
+static const struct sim_engine *const engine[N_ENGINES] = { &sim_engine_plain, &sim_engine_portable, &sim_engine_wide };
 
 /* All engines and the model on one machine, fed alike. */
 struct bank {
@@ -51,7 +51,9 @@ static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths 
 {
     sum->settled_times += own->settled_times;
     sum->quiet_times += own->quiet_times;
+    sum->moving_times += own->moving_times;
     sum->walked_times += own->walked_times;
+    sum->lone_accesses += own->lone_accesses;
     sum->runs_by_line += own->runs_by_line;
     sum->runs_by_stride += own->runs_by_stride;
     sum->runs_by_access += own->runs_by_access;
@@ -59,6 +61,8 @@ static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths 
     sum->alternating_records += own->alternating_records;
     sum->straddling_records += own->straddling_records;
     sum->lone_records += own->lone_records;
+    sum->double_misses += own->double_misses;
+    sum->widenings += own->widenings;
 }
 
 static void close_bank(struct bank *b, struct sim_plain_paths paths[N_ENGINES])
@@ -101,12 +105,36 @@ static uint8_t random_kind(void)
     return (uint8_t)(rng_below(4) ? rng_below(2) : rng_below(SIM_N_KINDS));
 }
 
+/* Where a round's accesses go. */
+struct place {
+    uint64_t window_bytes;
+    uint64_t region_bytes; /* of the regions that compact words know (compact.h) */
+    bool is_far;           /* all over the memory: more regions than compact words can tell apart */
+};
+
+static struct place random_place(const struct sim_machine *m)
+{
+    return (struct place){
+        .window_bytes = 64 + rng_below(3 * sim_level_bytes(&m->level[rng_below(m->n_levels)])),
+        .region_bytes = (uint64_t)m->level[0].line_bytes << SIM_REGION_SHIFT,
+        .is_far = !rng_below(4),
+    };
+}
+
+/* Around the border of two regions. */
+static uint64_t random_address(const struct place *p)
+{
+    uint64_t far = p->is_far && rng_below(3) ? 1 + rng_below(3000) : 1;
+
+    return far * p->region_bytes - p->window_bytes / 2 + rng_below(p->window_bytes);
+}
+
 /* What kernels do: a run that moves a line a step, runs that move slowly, copies, strided gathers; and anything. */
-static struct sim_run random_run(uint32_t line_bytes, uint64_t window)
+static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
 {
     static const int64_t steps[] = { 0, 4, 4, 4, 8, 16, 64, -4, -8, 96 };
     struct sim_run r = {
-        .addr = 0x10000 + rng_below(window) / 4 * 4,
+        .addr = random_address(p) / 4 * 4,
         .stride_bytes = 4,
         .step_bytes = steps[rng_below(sizeof steps / sizeof steps[0])],
         .count = 1 + (uint32_t)rng_below(6),
@@ -116,7 +144,7 @@ static struct sim_run random_run(uint32_t line_bytes, uint64_t window)
         .phase = (uint8_t)rng_below(2),
     };
 
-    switch (rng_below(6)) {
+    switch (rng_below(7)) {
     case 0: /* a whole line per step */
         r.addr = r.addr / line_bytes * line_bytes;
         r.access_bytes = line_bytes;
@@ -134,20 +162,26 @@ static struct sim_run random_run(uint32_t line_bytes, uint64_t window)
     case 3: /* twice the same */
         r.stride_bytes = 0;
         break;
+    case 4: /* a step that far */
+        if (p->is_far)
+            r.step_bytes = (int64_t)p->region_bytes * rng_range(-2, 2);
+        break;
     default:
         break;
     }
     return r;
 }
 
-static void feed_bursts(struct bank *b, const struct sim_machine *m, uint64_t window)
+static void feed_bursts(struct bank *b, const struct sim_machine *m, const struct place *p)
 {
     struct sim_run run[7];
     size_t n_runs = 1 + (size_t)rng_below(7);
     uint64_t n_times = 1 + rng_below(rng_below(3) ? 60 : 3);
 
     for (size_t r = 0; r < n_runs; r++)
-        run[r] = random_run(m->level[0].line_bytes, window);
+        run[r] = random_run(m->level[0].line_bytes, p);
+    if (!rng_below(8))
+        n_runs = n_times = run[0].count = 1;
     for (size_t e = 0; e < N_ENGINES; e++)
         sim_emit(sim_hierarchy_sink(b->h[e]), run, n_runs, n_times);
     sim_emit(sim_naive_sink(b->naive), run, n_runs, n_times);
@@ -160,37 +194,41 @@ static void bursts_count_as_the_naive_model_does(void)
 
     for (unsigned round = 0; agrees && round < test_rounds(400); round++) {
         struct sim_machine m = random_machine();
-        uint64_t window = 64 + rng_below(3 * sim_level_bytes(&m.level[rng_below(m.n_levels)]));
+        const struct place p = random_place(&m);
         struct bank b;
 
         open_bank(&b, &m);
         for (unsigned step = 0; agrees && step < 20; step++) {
-            feed_bursts(&b, &m, window);
+            feed_bursts(&b, &m, &p);
             agrees = agree(&b, round, step);
         }
         agrees = agrees && agree_after_flush(&b, round);
         close_bank(&b, paths);
     }
     for (size_t e = 0; agrees && e < N_ENGINES; e++) {
-        const struct sim_plain_paths *p = &paths[e];
+        const struct sim_plain_paths *q = &paths[e];
 
-        test_check(p->settled_times > 1000, "%" PRIu64 " repetitions multiplied", p->settled_times);
-        test_check(p->quiet_times > 1000, "%" PRIu64 " quiet repetitions", p->quiet_times);
-        test_check(p->walked_times > 1000, "%" PRIu64 " repetitions walked", p->walked_times);
-        test_check(p->runs_by_line > 1000, "%" PRIu64 " runs by line", p->runs_by_line);
-        test_check(p->runs_by_stride > 1000, "%" PRIu64 " runs by stride", p->runs_by_stride);
-        test_check(p->runs_by_access > 1000, "%" PRIu64 " runs by access", p->runs_by_access);
+        test_check(q->settled_times > 1000, "%" PRIu64 " repetitions multiplied", q->settled_times);
+        test_check(q->quiet_times > 1000, "%" PRIu64 " quiet repetitions", q->quiet_times);
+        test_check(q->moving_times > 1000, "%" PRIu64 " moving repetitions", q->moving_times);
+        test_check(q->lone_accesses > 100, "%" PRIu64 " lone accesses", q->lone_accesses);
+        test_check(q->walked_times > 1000, "%" PRIu64 " repetitions walked", q->walked_times);
+        test_check(q->runs_by_line > 1000, "%" PRIu64 " runs by line", q->runs_by_line);
+        test_check(q->runs_by_stride > 1000, "%" PRIu64 " runs by stride", q->runs_by_stride);
+        test_check(q->runs_by_access > 1000, "%" PRIu64 " runs by access", q->runs_by_access);
+        test_check(q->double_misses > 100, "%" PRIu64 " double misses", q->double_misses);
+        test_check(engine[e] == &sim_engine_wide || q->widenings > 10, "%" PRIu64 " widenings", q->widenings);
     }
 }
 
 /* The record after the ones before: the same again, the one before that, nearby, or anywhere. */
-static uint64_t next_record(const uint64_t *before, size_t n, uint64_t window)
+static uint64_t next_record(const uint64_t *before, size_t n, const struct place *p)
 {
     uint64_t other;
 
-    switch (rng_below(12)) {
+    switch (p->is_far && !rng_below(3) ? 0 : rng_below(12)) {
     case 0:
-        return sim_record(0x10000 + rng_below(window), 1 + (uint32_t)rng_below(rng_below(4) ? 8 : 256),
+        return sim_record(random_address(p), 1 + (uint32_t)rng_below(rng_below(4) ? 8 : 256),
                           (enum sim_kind)random_kind(), (unsigned)rng_below(4), (unsigned)rng_below(2));
     case 1:
     case 2:
@@ -209,13 +247,13 @@ static uint64_t next_record(const uint64_t *before, size_t n, uint64_t window)
     return other + (rng_below(3) ? 0 : rng_below(5) << SIM_RECORD_ADDRESS_SHIFT);
 }
 
-static void feed_records(struct bank *b, uint64_t window)
+static void feed_records(struct bank *b, const struct place *p)
 {
     uint64_t record[MAX_RECORDS];
     size_t n = (size_t)rng_below(rng_below(2) ? 8 : MAX_RECORDS + 1);
 
     for (size_t i = 0; i < n; i++) {
-        record[i] = next_record(record, i, window);
+        record[i] = next_record(record, i, p);
         sim_emit(sim_naive_sink(b->naive),
                  &(struct sim_run){ .addr = sim_record_addr(record[i]),
                                     .count = 1,
@@ -236,37 +274,40 @@ static void records_count_as_single_accesses_do(void)
 
     for (unsigned round = 0; agrees && round < test_rounds(400); round++) {
         struct sim_machine m = random_machine();
-        uint64_t window = 64 + rng_below(3 * sim_level_bytes(&m.level[rng_below(m.n_levels)]));
+        const struct place p = random_place(&m);
         struct bank b;
 
         open_bank(&b, &m);
         for (unsigned step = 0; agrees && step < 6; step++) {
-            feed_records(&b, window);
+            feed_records(&b, &p);
             agrees = agree(&b, round, step);
         }
         agrees = agrees && agree_after_flush(&b, round);
         close_bank(&b, paths);
     }
     for (size_t e = 0; agrees && e < N_ENGINES; e++) {
-        const struct sim_plain_paths *p = &paths[e];
+        const struct sim_plain_paths *q = &paths[e];
 
-        test_check(p->merged_records > 1000, "%" PRIu64 " merged", p->merged_records);
-        test_check(p->alternating_records > 1000, "%" PRIu64 " alternating", p->alternating_records);
-        test_check(p->straddling_records > 1000, "%" PRIu64 " straddling", p->straddling_records);
-        test_check(p->lone_records > 1000, "%" PRIu64 " lone", p->lone_records);
+        test_check(q->merged_records > 1000, "%" PRIu64 " merged", q->merged_records);
+        test_check(q->alternating_records > 1000, "%" PRIu64 " alternating", q->alternating_records);
+        test_check(q->straddling_records > 1000, "%" PRIu64 " straddling", q->straddling_records);
+        test_check(q->lone_records > 1000, "%" PRIu64 " lone", q->lone_records);
+        test_check(q->double_misses > 100, "%" PRIu64 " double misses", q->double_misses);
+        test_check(engine[e] == &sim_engine_wide || q->widenings > 10, "%" PRIu64 " widenings", q->widenings);
     }
 }
 
 static void engines_without_a_record_interface_take_records_too(void)
 {
     struct sim_machine m = sim_bench_machine();
+    const struct place p = { .window_bytes = 1 << 20, .region_bytes = 64 << SIM_REGION_SHIFT };
     struct sim_hierarchy *full, *plain;
     uint64_t record[MAX_RECORDS];
 
     CU_ASSERT_FATAL(!sim_engine_new(&full, &sim_engine_full, &m));
     CU_ASSERT_FATAL(!sim_engine_new(&plain, &sim_engine_plain, &m));
     for (size_t i = 0; i < MAX_RECORDS; i++)
-        record[i] = next_record(record, i, 1 << 20);
+        record[i] = next_record(record, i, &p);
     sim_hierarchy_records(full, record, MAX_RECORDS);
     sim_hierarchy_records(plain, record, MAX_RECORDS);
     CU_ASSERT(!memcmp(sim_hierarchy_stats(full)->cell, sim_hierarchy_stats(plain)->cell,

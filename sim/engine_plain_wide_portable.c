@@ -1,4 +1,4 @@
-/* The plain engine in portable C. Searching and moving are one pass; a known number of ways makes it faster. */
+/* The plain engine with wide words, in portable C. Searching and moving are one pass. */
 #include "sim/engine_plain.h"
 
 static inline __attribute__((always_inline)) struct sim_plain_use use_ways(uint64_t *set, const uint32_t n_ways,
@@ -38,17 +38,20 @@ static struct sim_plain_use use_line(const struct sim_plain_level *c, uint64_t *
     }
 }
 
-#include "sim/engine_plain_core.h"
+#include "sim/engine_plain_wide.h"
+#include "sim/engine_plain_bursts.h"
+#include "sim/engine_plain_records.h"
 
 static bool runs_here(void)
 {
     return true;
 }
 
-const struct sim_plain_variant sim_plain_variant_portable = {
-    .name = "portable",
+const struct sim_plain_variant sim_plain_wide_portable = {
+    .name = "wide, portable",
     .runs_here = runs_here,
     .accept = accept,
     .records = records,
-    .write_back = write_back,
+    .settle = settle,
+    .flush = flush,
 };

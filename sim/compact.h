@@ -1,0 +1,94 @@
+/*
+ * What the plain engine knows of one line, in 32 bits: half of word.h, so that a set of 16 ways is one cache line of
+ * the host and one vector register. Internal to sim/.
+ *
+ *     bits 31..4   number of the line, see below
+ *     bit  3       dirty
+ *     bits 2..0    tag of the store that last dirtied it
+ *
+ * Line numbers have up to 58 bits. They are renamed to 28 by regions of 2^20 lines that lie together (64 MiB of 64-byte
+ * lines): each region that is touched gets the next free number, which replaces the upper bits. The lower bits stay, so
+ * with up to 2^20 sets, if they are a power of two, the set number can be read off. 255 regions can be told apart;
+ * whoever touches more (16 GiB or more) has to use whole words.
+ */
+#ifndef SIM_COMPACT_H
+#define SIM_COMPACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/access.h"
+#include "sim/word.h"
+
+enum {
+    SIM_COMPACT_LINE_SHIFT = 4,
+    SIM_COMPACT_ONE = 1 << SIM_COMPACT_LINE_SHIFT, /* words of one line differ by less */
+    SIM_REGION_SHIFT = 20,
+    SIM_MAX_REGIONS = 255,
+    SIM_REGION_SLOT_BITS = 9,
+    SIM_REGION_SLOTS = 1 << SIM_REGION_SLOT_BITS,
+};
+
+/* No line: not dirty, and in a 256th region. */
+#define SIM_COMPACT_EMPTY (~(uint32_t)SIM_WORD_DIRTY)
+
+_Static_assert(SIM_WORD_DIRTY << 1 == SIM_COMPACT_ONE, "owner and dirty bit are those of a whole word");
+_Static_assert((SIM_MAX_REGIONS + 1) << SIM_REGION_SHIFT == 1 << 28, "a line number fills the rest of the word");
+
+/* The regions known so far: a hash table with open addressing, less than half full. */
+struct sim_regions {
+    uint64_t slot[SIM_REGION_SLOTS]; /* region + 1; 0: free */
+    uint8_t number[SIM_REGION_SLOTS];
+    uint64_t region[SIM_MAX_REGIONS]; /* by number */
+    unsigned n;
+};
+
+/* The slot that the region (line number >> SIM_REGION_SHIFT) is in, or the free one that it belongs in. */
+static inline size_t sim_region_slot(const struct sim_regions *r, uint64_t region)
+{
+    size_t slot = (size_t)(region * 0x9e3779b97f4a7c15u >> (64 - SIM_REGION_SLOT_BITS));
+
+    while (r->slot[slot] != region + 1 && r->slot[slot])
+        slot = (slot + 1) % SIM_REGION_SLOTS;
+    return slot;
+}
+
+/* The region's number, which is given to it if it has none. -1 if all are taken. */
+static inline int sim_region_number(struct sim_regions *r, uint64_t region)
+{
+    size_t slot = sim_region_slot(r, region);
+
+    if (r->slot[slot])
+        return r->number[slot];
+    if (r->n == SIM_MAX_REGIONS)
+        return -1;
+    r->slot[slot] = region + 1;
+    r->number[slot] = (uint8_t)r->n;
+    r->region[r->n] = region;
+    return (int)r->n++;
+}
+
+static inline uint32_t sim_compact_clean(uint32_t id)
+{
+    return id << SIM_COMPACT_LINE_SHIFT;
+}
+
+static inline uint32_t sim_compact_id(uint32_t word)
+{
+    return word >> SIM_COMPACT_LINE_SHIFT;
+}
+
+/* The same as a whole word. */
+static inline uint64_t sim_compact_widen(const struct sim_regions *r, uint32_t word)
+{
+    uint32_t id = sim_compact_id(word), flags = word & (SIM_COMPACT_ONE - 1);
+    uint64_t line;
+
+    if (word == SIM_COMPACT_EMPTY)
+        return SIM_WORD_EMPTY;
+    line = r->region[id >> SIM_REGION_SHIFT] << SIM_REGION_SHIFT | (id & ((1u << SIM_REGION_SHIFT) - 1));
+    return sim_word_clean(line) | flags;
+}
+
+#endif
