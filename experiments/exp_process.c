@@ -115,6 +115,8 @@ int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupt
             kill(pid, SIGKILL);
         while (waitpid(pid, status, 0) < 0 && errno == EINTR)
             ;
+        if (!err && !*last && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
+            err = -ENOENT; /* where posix_spawn learns too late that exec failed */
     }
     close(fd[0]);
     return err;
