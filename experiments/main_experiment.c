@@ -34,6 +34,7 @@ enum { EXIT_BAD_INPUT = 2 };
 
 struct session {
     struct exp_options options;
+    const char *why_not_timed; /* NULL: it is timed */
     struct exp_model model;
     struct exp_setup setup;
     unsigned algos;
@@ -45,6 +46,14 @@ struct session {
     bool has_dir;
     char why[1024]; /* the one line that explains a failure */
 };
+
+/* Base alone is not timed either where SConv could never run: its time would be another CPU family's. */
+static const char *why_not_timed(const struct session *s)
+{
+    if (!s->options.timing)
+        return "TIMING=0 was asked for";
+    return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
+}
 
 /* Everything that can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
@@ -69,6 +78,7 @@ static int prepare(struct session *s)
                                sizeof s->why);
     if (err)
         return err;
+    s->why_not_timed = why_not_timed(s);
     s->final_path = exp_format("%s/%s/%s", o->results, s->setup.machine.name, s->model.name);
     if (!s->final_path)
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
@@ -87,7 +97,7 @@ static double total_weight(const struct session *s)
 
         if ((c->same_as == i || s->options.cache == EXP_NETWORK) && !c->algo->why_not_replay(&s->setup))
             sum += exp_replay_weight(&s->setup, c);
-        if (s->options.timing)
+        if (!s->why_not_timed)
             sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
     return sum + exp_observe_weight(&s->observed);
@@ -103,9 +113,9 @@ static int measure(struct session *s, struct exp_progress *progress)
     };
     int err;
 
-    if (!s->options.timing) {
+    if (s->why_not_timed) {
         for (size_t i = 0; i < s->experiment.n_cases; i++)
-            s->experiment.cases[i].measured.why_no_time = "TIMING=0 was asked for";
+            s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
         return 0;
     }
     err = exp_verify_all(&s->experiment, &m, progress, s->why, sizeof s->why);
@@ -163,11 +173,11 @@ static int print_host(const struct session *s, FILE *out)
     struct ctr_timer timer;
     int err = ctr_hostinfo_print(out);
 
-    if (s->options.timing && s->info.core >= 0)
+    if (!s->why_not_timed && s->info.core >= 0)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
-    else if (s->options.timing)
+    else if (!s->why_not_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    if (s->options.timing && s->options.cache != EXP_WARM)
+    if (!s->why_not_timed && s->options.cache != EXP_WARM)
         fprintf(out, "swept before each timed run: %.0f bytes\n", s->info.sweep_bytes);
     if (!ctr_timer_measure(&timer))
         fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
@@ -194,7 +204,7 @@ static int print_titles(const struct session *s, FILE *out)
             u->core ? u->core->name : "unknown core");
     fprintf(out, "host: %s, one thread, %s%s%s; OpenBLAS core %s\n",
             ctr_is_emulated() ? "an emulator, whose times are its own" : "this computer",
-            s->options.timing ? "time by CLOCK_MONOTONIC" : "not timed", *s->info.counter_source ? ", counts by " : "",
+            s->why_not_timed ? "not timed" : "time by CLOCK_MONOTONIC", *s->info.counter_source ? ", counts by " : "",
             s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
     fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
     exp_observe_describe(&s->observed, observed, sizeof observed);
@@ -297,7 +307,7 @@ static int write_tables(struct session *s)
         .experiments_dir = EXPERIMENTS_DIR,
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
-        .n_reps = s->options.timing ? s->options.reps : 0,
+        .n_reps = s->why_not_timed ? 0 : s->options.reps,
     };
     int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);
 

@@ -178,6 +178,10 @@ results() {
     check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null && test -s '$dir/speedup_layers.png'"
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
+    foreign=f32_16x8__mma
+    [ "$(uname -m)" != ppc64le ] && [ -z "${EMULATED:-}" ] || foreign=f32_16x24__avx512
+    run foreign "UKR=$foreign" OBSERVE=0 && check "another CPU family's kernels: nothing is timed" \
+        [ "$(grep -c "not available: the machine's micro-kernel is another" "$work/foreign/toy/three/layers.csv")" -eq 9 ]
     run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep sconv) \
