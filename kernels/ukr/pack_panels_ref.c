@@ -172,17 +172,19 @@ void conv_zero(const struct conv_zero_args *a)
         memset(conv_out_ptr(a->out) + f * a->ld_out, 0, a->n_win * sizeof(float));
 }
 
+/* Rows without gaps are cleared as one, as OpenBLAS does it. */
 void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink)
 {
     size_t per_piece = a->piece_bytes / sizeof(float);
+    bool is_one = a->ld_out == a->n_win;
+    size_t n_rows = is_one ? 1 : a->n_f, n = is_one ? a->n_f * a->n_win : a->n_win;
 
-    for (size_t f = 0; f < a->n_f; f++) {
+    for (size_t f = 0; f < n_rows; f++) {
         uint64_t row = a->out + f * a->ld_out * sizeof(float);
-        size_t pieces = a->n_win / per_piece;
+        size_t pieces = n / per_piece;
         struct sim_run run[2] = {
             element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row, (int64_t)per_piece, pieces),
-            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1,
-                        a->n_win % per_piece),
+            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1, n % per_piece),
         };
 
         run[0].access_bytes = a->piece_bytes;
