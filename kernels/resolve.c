@@ -1,6 +1,7 @@
 #include "kernels/resolve.h"
 
-enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
+enum { N_INPUT_LISTS = CONV_N_AHEAD - 2 }; /* beside outputs and filters */
+enum { LINE_BYTES = 64 };                  /* what one prefetch brings; where lines are longer, some ask twice */
 
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
@@ -134,27 +135,35 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
     return a;
 }
 
+/* The element of a channel's plane that a window needs first of the row of taps `tap`; of padding, the nearest element.
+ */
+static size_t tap_element(const struct conv_problem *v, size_t window, size_t tap)
+{
+    ptrdiff_t ih = (ptrdiff_t)(window / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
+    ptrdiff_t iw = (ptrdiff_t)(window % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
+
+    return clip(ih, v->h) * v->w + clip(iw, v->w);
+}
+
 /*
- * One line per channel out of the row that the tile's first window needs and those above do not; two if windows reach
- * further. Which lines exactly does not matter: neighbouring tiles ask for their neighbours.
+ * Per channel, the lines of the tile's first and last window, and of the one in the middle where strides spread them
+ * over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
-                        struct conv_ahead line[2])
+                        struct conv_ahead line[N_INPUT_LISTS])
 {
     const struct conv_problem *v = &p->view;
-    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1, reach = v->stride_w * p->ukr->n_win;
-    ptrdiff_t ih = (ptrdiff_t)(s->ahead_win0 / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
-    ptrdiff_t iw = (ptrdiff_t)(s->ahead_win0 % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
-    size_t first = clip(ih, v->h) * v->w + clip(iw, v->w), channel = s->ahead_k0 / (v->r * v->s);
+    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1;
+    size_t last = min_size(conv_windows(v) - s->ahead_win0, p->ukr->n_win) - 1;
+    const size_t window[N_INPUT_LISTS] = { 0, last, last / 2 };
+    uint64_t plane = input_plane(p, b, s, s->ahead_k0 / (v->r * v->s));
+    size_t n_lists = v->stride_w > 1 ? N_INPUT_LISTS : 2;
 
-    for (size_t i = 0; i < 2; i++) {
-        size_t more = i * LINE_BYTES / sizeof(float);
-        bool is_needed = more < reach && first + more < v->h * v->w;
-
+    for (size_t i = 0; i < n_lists; i++) {
         line[i] = (struct conv_ahead){
-            .addr = input_plane(p, b, s, channel) + (first + more) * sizeof(float),
+            .addr = plane + tap_element(v, s->ahead_win0 + window[i], tap) * sizeof(float),
             .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
-            .n = is_needed ? min_size(s->ahead_channels, s->n_k) : 0,
+            .n = min_size(s->ahead_channels, s->n_k),
             .tag = CONV_INPUT,
         };
     }
@@ -178,7 +187,8 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
         .n = min_size((s->ahead_elems * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES, a->k),
         .tag = CONV_PACKED_FILTER,
     };
-    ahead->list[2].n = ahead->list[3].n = 0;
+    for (int i = 0; i < N_INPUT_LISTS; i++)
+        ahead->list[2 + i].n = 0;
     if (s->ahead_channels)
         input_ahead(p, b, s, &ahead->list[2]);
     ahead->n_steps = 0;

@@ -59,7 +59,7 @@ struct conv_ahead {
     enum conv_tensor tag;
 };
 
-enum { CONV_N_AHEAD = 4 };
+enum { CONV_N_AHEAD = 5 };
 
 struct conv_ahead_lists {
     size_t n_steps; /* the longest list */

@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv
 {
     if (t >= n_steps)
         return;
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (size_t l = 0; l < CONV_N_AHEAD; l++) {
         const struct conv_ahead *list = &a->ahead->list[l];
 
