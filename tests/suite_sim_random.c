@@ -275,6 +275,28 @@ static void full_engine_and_naive_model_agree_in_every_counter(void)
     }
 }
 
+/* Machines on which the full engine may count repeated hits in a line instead of making them, under every policy. */
+static void hits_that_are_only_counted_agree_too(void)
+{
+    for (unsigned round = 0; round < test_rounds(600); round++) {
+        struct sim_machine m = random_full_machine();
+
+        m.n_tlbs = m.combining_buffers = 0;
+        memset(m.level[0].prefetch, 0, sizeof m.level[0].prefetch);
+        m.level[0].n_ways = 4;
+        m.level[0].line_bytes = m.level[0].line_bytes < 16 && m.n_levels == 1 ? 32 : m.level[0].line_bytes;
+        if (one_in(2))
+            snprintf(m.level[0].policy, sizeof m.level[0].policy, "QLRU_H%d%d_M%u_R%u_U%u", one_in(2) ? 2 : 1,
+                     one_in(2) ? 1 : 0, (unsigned)rng_below(4), (unsigned)rng_below(2), (unsigned)rng_below(2));
+        if (sim_machine_validate(&m, NULL, 0))
+            continue;
+        if (!engine_agrees(round, &sim_engine_full, &m)) {
+            print_machine(m);
+            return;
+        }
+    }
+}
+
 /* Any one access, somewhere in a window. */
 static struct sim_run random_access(const struct sim_machine *m, uint64_t window)
 {
@@ -563,6 +585,7 @@ static void stack_distances_count_the_other_lines_since(void)
 static const struct test_case cases[] = {
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
     { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
+    { "hits in a line that are only counted agree under every policy", hits_that_are_only_counted_agree_too },
     { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
     { "counts of any machine add up", counts_of_any_machine_add_up },
     { "splitting bursts into accesses changes nothing", splitting_bursts_into_accesses_changes_nothing },
