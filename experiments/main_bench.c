@@ -11,6 +11,7 @@
 #include "counters/ctr_pin.h"
 #include "counters/ctr_timer.h"
 #include "experiments/exp_algo.h"
+#include "experiments/exp_error.h"
 #include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
 #include "experiments/exp_measure.h"
@@ -343,8 +344,11 @@ static int bench_model(const char *machine, const char *model, double *seconds, 
     if (!err)
         err = exp_experiment_plan(&e, &s, &m, algos, why, why_bytes);
     start = ctr_now_ns();
-    if (!err)
+    if (!err) {
         err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
+        if (err)
+            exp_fail(why, why_bytes, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
+    }
     *seconds += (double)(ctr_now_ns() - start) / 1e9;
     exp_experiment_release(&e);
     exp_setup_release(&s);
