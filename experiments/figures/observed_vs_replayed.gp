@@ -8,7 +8,7 @@ if (strlen(observed)) {
         (n_levels = max2(n_levels, column("level_index"))) : 0, 0) nooutput
 }
 if (n_levels == 0) {
-    print "no observed streams to draw"
+    print "no observed streams to draw (OBSERVE=sample makes some)"
     exit status 77
 }
 n_levels = int(n_levels)
