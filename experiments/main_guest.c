@@ -183,14 +183,6 @@ static int run_base(struct session *s, const struct conv_plan *p)
     return conv_base_run_with(p, &s->tensors.bind, &s->setup.blas, lower_marked);
 }
 
-/* Emulators compute in hardware once a result has been inexact, and more slowly, in software, before. */
-static void make_inexact(void)
-{
-    volatile float three = 3, third = 1 / three;
-
-    (void)third;
-}
-
 static void mark_memory(const struct session *s, const struct conv_plan *p)
 {
     uint64_t here = (uintptr_t)__builtin_frame_address(0);
@@ -209,7 +201,6 @@ static int run(struct session *s)
     int err;
 
     mark_memory(s, &c->plan);
-    make_inexact();
     obs_mark_begin(CONV_PHASE_UKR);
     err = is_base ? run_base(s, &c->plan) : run_nest(s, &c->plan);
     obs_mark_end();

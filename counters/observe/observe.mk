@@ -26,8 +26,9 @@ $(BUILD)/guest: $(call objects,experiments/main_guest.c kernels/blas_linked.c) $
 	$(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm
 
-# Sanitizers cannot be linked statically: the guest has a build of its own beside a sanitized one.
-guest_build = $(BUILD)$(if $(SAN),/plain)
+# Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
+# described one by one: beside such builds the guest has one of its own, by gcc.
+guest_build = $(BUILD)$(if $(SAN)$(findstring clang,$(CC)),/plain)
 native_guest = $(guest_build)/guest
 GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
 GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(POWER10_BUILD)/guest)
@@ -35,7 +36,7 @@ GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(POWER10_BUILD)/
 native-guest: deps
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= BUILD=$(guest_build) $(native_guest)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest)
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
