@@ -17,6 +17,9 @@
 /* Multiply-add instructions that the micro-kernel takes for one image and group, edges included. */
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
 
+/* The same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
+double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
+
 /* ukr NULL: chosen as above, else that one. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_ukr *ukr, bool packs_filters);
