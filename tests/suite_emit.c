@@ -139,11 +139,16 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
                .accumulate = rng_below(2) },
     };
     size_t n_in = c.a.ld_in ? (c.a.k - 1) * c.a.ld_in + n_win : c.a.k * conv_ukr_in_width(u, n_win);
-    size_t n[3] = { n_in, c.a.k * n_f, n_f * c.a.ld_out };
+    size_t n[3] = { 0, c.a.k * n_f, n_f * c.a.ld_out };
     struct logged_buffer watched[3];
     struct conv_ahead_lists ahead;
     struct kbuffer b[3];
 
+    if (u->win_panel && !c.a.ld_in && rng_below(2)) {
+        c.a.in_step = (c.a.k + rng_below(4)) * u->win_panel;
+        n_in = (conv_ukr_in_width(u, n_win) / u->win_panel - 1) * c.a.in_step + c.a.k * u->win_panel;
+    }
+    n[0] = n_in;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
         watched[i] = watch(&b[i], n[i]);
