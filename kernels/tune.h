@@ -2,11 +2,16 @@
  * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
  * packs every window:
  *
- *   micro-kernel   of those that run here on the widest vectors, one with fewer multiply-add instructions over all
- * tiles, edges included, than the paper's tile and no more issue slots; or with over a sixteenth fewer slots, which is
- * where filters are so few that loads bind tiles          deep channels (csa_analyse_deep), then K2, K3 and the
- * schedule by the paper's equations windows        a pointwise convolution's are read in place, unless the planes'
- * distance makes them fight for the same sets of the first caches prefetching    on
+ *   micro-kernel   of those that run here on the widest vectors, one that takes fewer multiply-add instructions than the
+ *                  paper's tile over all tiles, edges included, and no more issue slots; or over a sixteenth fewer
+ *                  slots, which is where filters are so few that loads bind
+ *
+ *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
+ *
+ *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
+ *                  same sets of the first caches
+ *
+ *   prefetching    on
  */
 #ifndef KERNELS_TUNE_H
 #define KERNELS_TUNE_H
