@@ -2,9 +2,9 @@
  * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
  * packs every window:
  *
- *   micro-kernel   of those that run here on the widest vectors, one that takes fewer multiply-add instructions than the
- *                  paper's tile over all tiles, edges included, and no more issue slots; or over a sixteenth fewer
- *                  slots, which is where filters are so few that loads bind
+ *   micro-kernel   of those that run here on the widest vectors, one that takes fewer multiply-add instructions than
+ *                  the paper's tile over all tiles, edges included, and no more issue slots; or over a sixteenth
+ *                  fewer slots, which is where filters are so few that loads bind
  *
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *
