@@ -80,7 +80,7 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT(conv_plan_tuned(&plan, &edges, &caches, NULL, false) == 0);
     CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x24_few__avx512");
     CU_ASSERT(conv_plan_tuned(&plan, &narrow, &caches, NULL, false) == 0);
-    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_32x12__avx512");
+    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_48x8__avx512");
 }
 
 /*
