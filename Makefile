@@ -292,7 +292,7 @@ help: ## Show this
 	@echo "            network: with what the layer before left, its output as input"
 	@echo "  FILTERS   ahead (default): filters are packed before, uncounted; run_time: by SConv itself"
 	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
-	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x24_few__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ..."
+	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x24_few__avx512, f32_32x12__avx512, f32_48x8__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ..."
 	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
 	@echo "  OBSERVE   0, sample (one layer of each shape), all: run layers under emulation and observe every access;"
 	@echo "            default sample for POWER10 machines simulated on other computers, else 0"

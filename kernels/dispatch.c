@@ -5,8 +5,8 @@
 #include "kernels/ukr/ukr_table.h"
 
 static const struct conv_ukr *const ukrs[] = {
-    &conv_ukr_ref[0],    &conv_ukr_ref[1],        &conv_ukr_ref[2], &conv_ukr_avx2[0],
-    &conv_ukr_avx512[0], &conv_ukr_avx512_few[0], &conv_ukr_mma[0],
+    &conv_ukr_ref[0],        &conv_ukr_ref[1],       &conv_ukr_ref[2],       &conv_ukr_avx2[0], &conv_ukr_avx512[0],
+    &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0], &conv_ukr_avx512_32[0], &conv_ukr_mma[0],
 };
 
 /* From narrow to wide vectors. */
@@ -64,8 +64,8 @@ const struct conv_pack_windows *conv_pack_windows_at(size_t i)
 
 static bool suits(const struct conv_pack_windows *pack, const struct conv_problem *p, const struct conv_ukr *u)
 {
-    return (pack->isa == CPU_ISA_NONE || pack->isa == u->isa) && (!pack->width || pack->width == u->n_win) &&
-           (!pack->can_pack || pack->can_pack(p));
+    return (pack->isa == CPU_ISA_NONE || pack->isa == u->isa) &&
+           (!pack->width || pack->width == conv_ukr_win_panel(u)) && (!pack->can_pack || pack->can_pack(p));
 }
 
 const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u)

@@ -62,11 +62,11 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
         .p = &p->view,
         .in = input_plane(p, b, s, s->k0 / taps),
         .panel = element(b, CONV_PACKED_INPUT, s->in_panel),
-        .panel_step = p->tiling.n_c * taps * p->ukr->n_win,
+        .panel_step = p->tiling.n_c * taps * conv_ukr_win_panel(p->ukr),
         .win0 = s->win0,
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
-        .width = p->ukr->n_win,
+        .width = conv_ukr_win_panel(p->ukr),
     };
 }
 
@@ -122,6 +122,8 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         .filter = element(b, CONV_PACKED_FILTER, s->f_panel),
         .out = output_at(p, b, s),
         .k = s->n_k,
+        /* slots are as deep as the deepest channel set; GEMM's panels follow each other */
+        .in_step = p->tiling.n_c * p->view.r * p->view.s * conv_ukr_win_panel(p->ukr),
         .ld_out = conv_windows(&p->problem),
         .n_win = s->n_win,
         .n_f = s->n_f,
@@ -157,7 +159,7 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
     size_t last = min_size(conv_windows(v) - s->ahead_win0, p->ukr->n_win) - 1;
     const size_t window[N_INPUT_LISTS] = { 0, last, last / 2 };
     uint64_t plane = input_plane(p, b, s, s->ahead_k0 / (v->r * v->s));
-    size_t n_lists = v->stride_w > 1 ? N_INPUT_LISTS : 2;
+    size_t n_lists = v->stride_w > 1 || last >= LINE_BYTES / sizeof(float) ? N_INPUT_LISTS : 2;
 
     for (size_t i = 0; i < n_lists; i++) {
         line[i] = (struct conv_ahead){

@@ -9,15 +9,47 @@ static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
     return (double)(u->step_fmas ? u->step_fmas(n_win, n_f) : n_win * n_f);
 }
 
-double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p)
+/* Slots of the busier ports: CPUs do as many loads a cycle as multiply-adds. */
+static double step_slots(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    double fmas = step_fmas(u, n_win, n_f);
+    double loads = n_win && n_f && u->step_loads ? (double)u->step_loads(n_win, n_f) : 0;
+
+    return loads > fmas ? loads : fmas;
+}
+
+/* The sum of a cost of one step over all steps of all tiles. */
+static double sum_steps(const struct conv_ukr *u, const struct conv_problem *p,
+                        double (*cost)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {
     size_t n_win = conv_windows(p), n_f = conv_group_filters(p);
     size_t win_edge = n_win % u->n_win, f_edge = n_f % u->n_f;
     double in_tiles = (double)(n_win / u->n_win), f_tiles = (double)(n_f / u->n_f);
-    double fmas = in_tiles * f_tiles * step_fmas(u, u->n_win, u->n_f) + in_tiles * step_fmas(u, u->n_win, f_edge) +
-                  f_tiles * step_fmas(u, win_edge, u->n_f) + step_fmas(u, win_edge, f_edge);
+    double sum = in_tiles * f_tiles * cost(u, u->n_win, u->n_f) + in_tiles * cost(u, u->n_win, f_edge) +
+                 f_tiles * cost(u, win_edge, u->n_f) + cost(u, win_edge, f_edge);
 
-    return fmas * (double)conv_reduction(p);
+    return sum * (double)conv_reduction(p);
+}
+
+double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p)
+{
+    return sum_steps(u, p, step_fmas);
+}
+
+double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)
+{
+    return sum_steps(u, p, step_slots);
+}
+
+/*
+ * Fewer multiply-adds without more slots, or clearly fewer slots: 16x24's own one load too many in 24 is less than what
+ * else changes with the tile, and nothing at all on CPUs that do more loads than multiply-adds.
+ */
+static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
+{
+    double slots = conv_ukr_slots(u, p), slots_than = conv_ukr_slots(than, p);
+
+    return (conv_ukr_fmas(u, p) < conv_ukr_fmas(than, p) && slots <= slots_than) || slots * 16 < slots_than * 15;
 }
 
 static const struct conv_ukr *choose_ukr(const struct conv_problem *p)
@@ -27,7 +59,7 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p)
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (conv_ukr_runs(u) && u->isa == best->isa && conv_ukr_fmas(u, p) < conv_ukr_fmas(best, p))
+        if (conv_ukr_runs(u) && u->isa == best->isa && is_better(u, best, p))
             best = u;
     }
     return best;

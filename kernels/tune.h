@@ -2,11 +2,15 @@
  * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
  * packs every window:
  *
- *   micro-kernel   of those that run here on the widest vectors, the one with the fewest multiply-add instructions over
- *                  all tiles, edges included
+ *   micro-kernel   of those that run here on the widest vectors, one that takes fewer multiply-add instructions than
+ *                  the paper's tile over all tiles, edges included, and no more issue slots; or over a sixteenth
+ *                  fewer slots, which is where filters are so few that loads bind
+ *
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
+ *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
  *                  same sets of the first caches
+ *
  *   prefetching    on
  */
 #ifndef KERNELS_TUNE_H
@@ -16,6 +20,9 @@
 
 /* Multiply-add instructions that the micro-kernel takes for one image and group, edges included. */
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
+
+/* The same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
+double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
 
 /* ukr NULL: chosen as above, else that one. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,

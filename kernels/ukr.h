@@ -8,6 +8,8 @@
  *   in      windows  [k][ld_in]      packed: ld_in = n_win rounded up to win_granule; columns past n_win are zero.
  *                                    In place: rows of the input itself, of which only n_win elements are read
  *                     t=0: w0 w1 ... w15 | t=1: w0 w1 ... w15 | ...
+ *                    A tile wider than win_panel reads neighbouring panels of win_panel windows, in_step elements
+ *                    apart, each [k][win_panel]; in place they are one row, win_panel elements on.
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
  *   out     [n_f][ld_out]: windows of one filter are contiguous, which is NCHW's own order; nothing is unpacked
@@ -73,6 +75,7 @@ struct conv_ukr_args {
     uint64_t out;                         /* bytes; aligned to 4 */
     size_t k;                             /* reduction steps, >= 1 */
     size_t ld_in;                         /* elements between the steps of in; 0 = packed */
+    size_t in_step;                       /* packed: elements between a tile's panels; 0 = they follow each other */
     size_t ld_out;                        /* elements between the rows of out */
     size_t n_win;                         /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
     size_t n_f;                           /* 1 .. descriptor's n_f */
@@ -89,11 +92,14 @@ struct conv_ukr {
     enum cpu_isa isa;   /* what a CPU must have to run fn */
     size_t n_win, n_f;  /* the full tile: SConv's Nwin, Nf */
     size_t win_granule; /* panel columns are a multiple of this */
+    size_t win_panel;   /* windows per packed panel, a multiple of win_granule; 0: one panel per tile */
     size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
     bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
     bool takes_columns; /* GEMM: one call is a whole column of full window tiles, one after the other in the panels */
     /* Multiply-add instructions of one step of a tile; NULL: as many as there are points. */
     size_t (*step_fmas)(size_t n_win, size_t n_f);
+    /* Load instructions of one step; NULL: not known, fewer than multiply-adds. */
+    size_t (*step_loads)(size_t n_win, size_t n_f);
     conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */
@@ -109,10 +115,26 @@ static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
     return (n_win + u->win_granule - 1) / u->win_granule * u->win_granule;
 }
 
+/* Windows of a full packed panel. */
+static inline size_t conv_ukr_win_panel(const struct conv_ukr *u)
+{
+    return u->win_panel ? u->win_panel : u->n_win;
+}
+
+/* Elements from one panel of a call's windows to the next. */
+static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_panel)
+{
+    if (a->ld_in)
+        return win_panel;
+    return a->in_step ? a->in_step : a->k * win_panel;
+}
+
 /* Elements between the steps of a call's windows, and the tensor that they belong to. */
 static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
-    return a->ld_in ? a->ld_in : conv_ukr_in_width(u, a->n_win);
+    if (a->ld_in)
+        return a->ld_in;
+    return u->win_panel ? u->win_panel : conv_ukr_in_width(u, a->n_win);
 }
 
 static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)

@@ -244,13 +244,14 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
 }
 
 /* The expected output element, from integers: exact. */
-static float tile_element(const struct kbuffer *in, const struct kbuffer *filter, size_t ld_in, size_t n_f, size_t k,
-                          size_t f, size_t i)
+static float tile_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const struct kbuffer *in,
+                          const struct kbuffer *filter, size_t f, size_t i)
 {
+    size_t wide = conv_ukr_win_panel(u), first = i / wide * conv_ukr_in_step(a, wide) + i % wide;
     float sum = 0;
 
-    for (size_t t = 0; t < k; t++)
-        sum += in->data[t * ld_in + i] * filter->data[t * n_f + f];
+    for (size_t t = 0; t < a->k; t++)
+        sum += in->data[t * conv_ukr_ld_in(u, a) + first] * filter->data[t * a->n_f + f];
     return sum;
 }
 
@@ -263,7 +264,7 @@ static bool tile_is_right(const struct conv_ukr_args *a, const struct conv_ukr *
         float want = before[e];
 
         if (inside) {
-            want = tile_element(in, filter, conv_ukr_ld_in(u, a), a->n_f, a->k, f, i);
+            want = tile_element(a, u, in, filter, f, i);
             want += a->accumulate ? before[e] : 0;
         }
         if (out[e] != want)
@@ -283,6 +284,9 @@ int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k)
     if (u->reads_in_place && rng_below(2)) {
         a.ld_in = n_win + rng_below(9);
         n_in = (k - 1) * a.ld_in + n_win;
+    } else if (u->win_panel && rng_below(2)) {
+        a.in_step = (k + rng_below(4)) * u->win_panel;
+        n_in = (conv_ukr_in_width(u, n_win) / u->win_panel - 1) * a.in_step + k * u->win_panel;
     }
 
     err = err ? err : kbuffer_init(&in, n_in);

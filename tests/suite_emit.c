@@ -19,6 +19,8 @@ extern const struct conv_ukr logged_conv_ukr_avx2[1];
 extern const struct conv_ukr logged_conv_ukr_avx512[1];
 extern const struct conv_ukr logged_conv_ukr_mma[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_32[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_48[1];
 extern const struct conv_pack_windows logged_conv_pack_windows_ref;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
@@ -137,11 +139,16 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
                .accumulate = rng_below(2) },
     };
     size_t n_in = c.a.ld_in ? (c.a.k - 1) * c.a.ld_in + n_win : c.a.k * conv_ukr_in_width(u, n_win);
-    size_t n[3] = { n_in, c.a.k * n_f, n_f * c.a.ld_out };
+    size_t n[3] = { 0, c.a.k * n_f, n_f * c.a.ld_out };
     struct logged_buffer watched[3];
     struct conv_ahead_lists ahead;
     struct kbuffer b[3];
 
+    if (u->win_panel && !c.a.ld_in && rng_below(2)) {
+        c.a.in_step = (c.a.k + rng_below(4)) * u->win_panel;
+        n_in = (conv_ukr_in_width(u, n_win) / u->win_panel - 1) * c.a.in_step + c.a.k * u->win_panel;
+    }
+    n[0] = n_in;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
         watched[i] = watch(&b[i], n[i]);
@@ -159,9 +166,10 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
 
 static void micro_kernels_touch_what_they_emit(void)
 {
-    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],    &logged_conv_ukr_ref[1],
-                                      &logged_conv_ukr_ref[2],    &logged_conv_ukr_avx2[0],
-                                      &logged_conv_ukr_avx512[0], &logged_conv_ukr_avx512_few[0],
+    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],       &logged_conv_ukr_ref[1],
+                                      &logged_conv_ukr_ref[2],       &logged_conv_ukr_avx2[0],
+                                      &logged_conv_ukr_avx512[0],    &logged_conv_ukr_avx512_few[0],
+                                      &logged_conv_ukr_avx512_32[0], &logged_conv_ukr_avx512_48[0],
                                       &logged_conv_ukr_mma[0] };
 
     for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {

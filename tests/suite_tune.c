@@ -45,10 +45,30 @@ static void multiply_adds_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &q) == 64. * 24 * 3);
 }
 
-/* Nothing is gained where all tiles are full; 7x7 outputs gain. */
+/*
+ * 32x32 outputs, 8 filters, 3 channels: 64 tiles of 16x24 at 8 FMAs and 9 loads, or 32 of 32x12 at 16 and 10, or 21 of
+ * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24.
+ */
+static void issue_slots_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0);
+    const struct conv_ukr *u16 = conv_ukr_find("f32_16x24__avx512"), *u32 = conv_ukr_find("f32_32x12__avx512"),
+                          *u48 = conv_ukr_find("f32_48x8__avx512");
+
+    CU_ASSERT(conv_ukr_slots(u16, &narrow) == 64. * 9 * 3);
+    CU_ASSERT(conv_ukr_slots(u32, &narrow) == 32. * 16 * 3);
+    CU_ASSERT(conv_ukr_slots(u48, &narrow) == (21. * 24 + 9) * 3);
+    CU_ASSERT(conv_ukr_slots(u16, &wide) == 64. * 25 * 3);
+    CU_ASSERT(conv_ukr_slots(u32, &wide) == 32. * 48 * 3);
+    CU_ASSERT(conv_ukr_slots(u48, &wide) == (21. * 72 + 27) * 3);
+    CU_ASSERT(conv_ukr_fmas(u48, &wide) == 64. * 24 * 3);
+}
+
+/* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
 static void the_micro_kernel_follows_the_edges(void)
 {
-    struct conv_problem full = layer(64, 56, 64, 3, 1), edges = layer(512, 7, 512, 3, 1);
+    struct conv_problem full = layer(64, 56, 64, 3, 1), edges = layer(512, 7, 512, 3, 1),
+                        narrow = layer(64, 32, 8, 3, 1);
     struct conv_plan plan;
 
     CU_ASSERT(conv_plan_tuned(&plan, &full, &caches, NULL, false) == 0 && plan.ukr == conv_ukr_best());
@@ -59,6 +79,8 @@ static void the_micro_kernel_follows_the_edges(void)
     }
     CU_ASSERT(conv_plan_tuned(&plan, &edges, &caches, NULL, false) == 0);
     CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x24_few__avx512");
+    CU_ASSERT(conv_plan_tuned(&plan, &narrow, &caches, NULL, false) == 0);
+    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_48x8__avx512");
 }
 
 /*
@@ -96,6 +118,7 @@ static void windows_are_read_in_place_where_that_pays(void)
 
 static const struct test_case cases[] = {
     { "multiply-adds with edges are those worked out by hand", multiply_adds_are_those_worked_out_by_hand },
+    { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
     { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },

@@ -40,7 +40,8 @@ void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_ar
     uint32_t row_bytes = (uint32_t)(a->n_win * sizeof(float)); /* all that is read in place */
     struct sim_run run[3 + CONV_N_AHEAD] = {
         { .addr = a->in,
-          .stride_bytes = win_bytes,
+          .stride_bytes = u->win_panel && !a->ld_in ? (int64_t)(conv_ukr_in_step(a, u->win_panel) * sizeof(float))
+                                                    : (int64_t)win_bytes,
           .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
           .count = a->ld_in ? row_bytes / win_bytes : win_loads,
           .access_bytes = win_bytes,
@@ -65,4 +66,25 @@ void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_ar
     };
 
     conv_emit_k_loop(a, run, 3, sink);
+}
+
+static size_t vectors(size_t n_win)
+{
+    return (n_win + 15) / 16;
+}
+
+size_t conv_vector_fmas(size_t n_win, size_t n_f)
+{
+    return vectors(n_win) * n_f;
+}
+
+size_t conv_vector_loads(size_t n_win, size_t n_f)
+{
+    return vectors(n_win) + n_f;
+}
+
+void conv_emit_vector_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    conv_emit_broadcast_loop(u, a, 64, (uint32_t)vectors(a->n_win), sink);
+    conv_emit_tile_update(a, 64, sink);
 }

@@ -180,6 +180,11 @@ static size_t step_fmas(size_t n_win, size_t n_f)
     return is_few(n_win, n_f) ? n_win * vectors(n_f) : n_f;
 }
 
+static size_t step_loads(size_t n_win, size_t n_f)
+{
+    return is_few(n_win, n_f) ? n_win + vectors(n_f) : 1 + n_f;
+}
+
 #if defined(__x86_64__)
 static void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr_args *a)
 {
@@ -251,6 +256,7 @@ const struct conv_ukr conv_ukr_avx512_few[1] = {
       .reads_in_place = true,
       .prefetches = true,
       .step_fmas = step_fmas,
+      .step_loads = step_loads,
       .fn = FN,
       .emit = emit },
 };

@@ -18,14 +18,14 @@ struct panel_part {
 static void for_each_part(const struct conv_pack_matrix_args *a, void (*fn)(void *ctx, const struct panel_part *part),
                           void *ctx)
 {
-    size_t pass = a->row_pass ? a->row_pass : a->n_k;
+    size_t pass = a->row_pass ? a->row_pass : a->n_k, full = conv_ukr_win_panel(a->ukr);
 
     for (size_t row0 = 0; row0 < a->n_k; row0 += pass) {
         struct panel_part part = { .row0 = row0, .n_rows = a->n_k - row0 < pass ? a->n_k - row0 : pass };
 
         for (size_t column = 0; column < a->n_win; column += part.n_win) {
             part.column = column;
-            part.n_win = conv_tile_extent(a->n_win - column, a->ukr->n_win, a->ukr->n_win, a->ukr->splits_edges);
+            part.n_win = conv_tile_extent(a->n_win - column, full, full, a->ukr->splits_edges);
             part.width = conv_ukr_in_width(a->ukr, part.n_win);
             fn(ctx, &part);
         }

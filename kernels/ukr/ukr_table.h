@@ -9,6 +9,8 @@ extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
 extern const struct conv_ukr conv_ukr_avx512_few[1];
+extern const struct conv_ukr conv_ukr_avx512_32[1];
+extern const struct conv_ukr conv_ukr_avx512_48[1];
 extern const struct conv_ukr conv_ukr_mma[1];
 
 extern const struct conv_pack_windows conv_pack_windows_ref;
@@ -23,10 +25,15 @@ extern const struct conv_pack_windows conv_pack_windows_vsx;
 void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink);
 
 /*
- * Emits a k loop of which every step loads win_loads pieces of the window panel (win_bytes apart and wide), then the
- * tile's filters one broadcast of 4 bytes each, then prefetches.
+ * Emits a k loop of which every step loads win_loads pieces of the windows (win_bytes wide; side by side, or one of
+ * each of the tile's panels), then the tile's filters one broadcast of 4 bytes each, then prefetches.
  */
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
                               uint32_t win_loads, struct sim_sink *sink);
+
+/* The AVX-512 tiles of vectors of 16 windows by filters: FMAs and loads of a step, and what a call touches. */
+size_t conv_vector_fmas(size_t n_win, size_t n_f);
+size_t conv_vector_loads(size_t n_win, size_t n_f);
+void conv_emit_vector_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
 #endif

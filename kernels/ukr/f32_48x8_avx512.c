@@ -1,0 +1,47 @@
+/*
+ * 48 windows in three zmm, 8 filters: 24 accumulators for 11 loads a step, and three FMAs at a time where filters are
+ * few. Up to 32 windows run as 32x12's edge tiles do, on the same panels.
+ */
+#include "kernels/ukr/ukr_table.h"
+
+#if defined(__x86_64__)
+#include "kernels/ukr/x86_tile_avx512.h"
+
+/* clang-format off */
+INSTANCE(3, 1) INSTANCE(3, 2) INSTANCE(3, 3) INSTANCE(3, 4) INSTANCE(3, 5) INSTANCE(3, 6)
+INSTANCE(3, 7) INSTANCE(3, 8)
+
+static const conv_ukr_fn instance[8] = {
+    tile_3x1, tile_3x2, tile_3x3, tile_3x4, tile_3x5, tile_3x6,
+    tile_3x7, tile_3x8,
+};
+/* clang-format on */
+
+static void conv_f32_ukr_48x8__avx512(const struct conv_ukr_args *a)
+{
+    if (a->n_win > 32)
+        instance[a->n_f - 1](a);
+    else
+        conv_ukr_avx512_32[0].fn(a);
+}
+
+#define FN conv_f32_ukr_48x8__avx512
+#else
+#define FN NULL
+#endif
+
+const struct conv_ukr conv_ukr_avx512_48[1] = {
+    { .name = "f32_48x8__avx512",
+      .isa = CPU_ISA_AVX512,
+      .n_win = 48,
+      .n_f = 8,
+      .win_granule = 16,
+      .win_panel = 16,
+      .f_panel = 8,
+      .reads_in_place = true,
+      .prefetches = true,
+      .step_fmas = conv_vector_fmas,
+      .step_loads = conv_vector_loads,
+      .fn = FN,
+      .emit = conv_emit_vector_tile },
+};
