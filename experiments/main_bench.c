@@ -373,12 +373,16 @@ static int bench_day(char *why, size_t why_bytes)
     return err;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct vgg v = { .why = "" };
     int core = -1;
     int err = exp_signal_install();
 
+    if (argc > 1) {
+        fprintf(stderr, "bench: takes no arguments: '%s'\n", argv[1]);
+        return 2;
+    }
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
         err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
