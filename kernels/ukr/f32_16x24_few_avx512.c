@@ -158,8 +158,9 @@ INSTANCE(1, 4) INSTANCE(2, 3) INSTANCE(3, 2) INSTANCE(4, 2) INSTANCE(5, 1) INSTA
 INSTANCE(7, 1) INSTANCE(8, 1) INSTANCE(9, 1) INSTANCE(10, 1) INSTANCE(11, 1) INSTANCE(12, 1)
 
 static const conv_ukr_fn instance[FEW_WIN][2] = {
-    { low_1, both_1 }, { low_2, both_2 }, { low_3, both_3 }, { low_4, both_4 },    { low_5, both_5 },    { low_6, both_6 },
-    { low_7, both_7 }, { low_8, both_8 }, { low_9, both_9 }, { low_10, both_10 }, { low_11, both_11 }, { low_12, both_12 },
+    { low_1, both_1 }, { low_2, both_2 }, { low_3, both_3 }, { low_4, both_4 },
+    { low_5, both_5 }, { low_6, both_6 }, { low_7, both_7 }, { low_8, both_8 },
+    { low_9, both_9 }, { low_10, both_10 }, { low_11, both_11 }, { low_12, both_12 },
 };
 /* clang-format on */
 #endif
