@@ -67,33 +67,62 @@ static int init_ukr(struct ukr_bench *b, const struct conv_ukr *u)
     return 0;
 }
 
-static int bench_ukrs(void)
+/* Columns of the table: filters of the tile; 0 = all that the micro-kernel takes. */
+static const size_t ukr_filters[] = { 0, 1, 2, 3, 4, 8 };
+
+enum { N_FILTER_COUNTS = sizeof ukr_filters / sizeof ukr_filters[0] };
+
+/* All micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
+static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflops)
 {
-    struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
     struct exp_contender contender[MAX_CONTENDERS];
     struct exp_bench protocol = {
         .n_warmups = 2, .min_rounds = ROUNDS, .max_rounds = ROUNDS, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
     };
     uint64_t sample[MAX_CONTENDERS * ROUNDS];
-    size_t n = 0, n_rounds;
+    size_t n_rounds;
+    int err;
+
+    for (size_t i = 0; i < n; i++) {
+        b[i].a.n_f = n_f && n_f < b[i].u->n_f ? n_f : b[i].u->n_f;
+        contender[i] = (struct exp_contender){ b[i].u->name, run_ukr, NULL, &b[i] };
+    }
+    err = exp_bench_run(&protocol, contender, n, sample, &n_rounds, NULL);
+    for (size_t i = 0; i < n && !err; i++)
+        gflops[i] = 2.0 * UKR_K * (double)(b[i].a.n_win * b[i].a.n_f) * UKR_CALLS /
+                    exp_stats_median(sample + i * ROUNDS, n_rounds);
+    return err;
+}
+
+static void print_ukrs(const struct ukr_bench *b, size_t n, double gflops[][MAX_CONTENDERS])
+{
+    printf("micro-kernels: GFLOP/s by filters of the tile, %d steps, panels in L1\n%-24s %10s %8s", UKR_K, "",
+           "full tile", "x first");
+    for (size_t c = 1; c < N_FILTER_COUNTS; c++)
+        printf(" %8zu", ukr_filters[c]);
+    for (size_t i = 0; i < n; i++) {
+        printf("\n%-24s %10.1f %8.2f", b[i].u->name, gflops[0][i], gflops[0][i] / gflops[0][0]);
+        for (size_t c = 1; c < N_FILTER_COUNTS; c++)
+            printf(" %8.1f", gflops[c][i]);
+    }
+    printf("\n\n");
+}
+
+static int bench_ukrs(void)
+{
+    struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
+    double gflops[N_FILTER_COUNTS][MAX_CONTENDERS];
+    size_t n = 0;
     int err = 0;
 
     for (size_t i = 0; i < conv_ukr_count() && n < MAX_CONTENDERS && !err; i++) {
-        if (!conv_ukr_runs(conv_ukr_at(i)))
-            continue;
-        err = init_ukr(&b[n], conv_ukr_at(i));
-        contender[n] = (struct exp_contender){ conv_ukr_at(i)->name, run_ukr, NULL, &b[n] };
-        n++;
+        if (conv_ukr_runs(conv_ukr_at(i)))
+            err = init_ukr(&b[n++], conv_ukr_at(i));
     }
-    err = err ? err : exp_bench_run(&protocol, contender, n, sample, &n_rounds, NULL);
-    printf("micro-kernels: full tile, %d steps, panels in L1\n%-24s %12s %10s\n", UKR_K, "", "GFLOP/s", "x first");
-    for (size_t i = 0; i < n && !err; i++) {
-        double ns = exp_stats_median(sample + i * ROUNDS, n_rounds), first = exp_stats_median(sample, n_rounds);
-        double flop = 2.0 * UKR_K * (double)(b[i].u->n_win * b[i].u->n_f) * UKR_CALLS;
-        double flop_first = 2.0 * UKR_K * (double)(b[0].u->n_win * b[0].u->n_f) * UKR_CALLS;
-
-        printf("%-24s %12.1f %10.2f\n", contender[i].name, flop / ns, flop / ns / (flop_first / first));
-    }
+    for (size_t c = 0; c < N_FILTER_COUNTS && !err; c++)
+        err = measure_ukrs(b, n, ukr_filters[c], gflops[c]);
+    if (!err)
+        print_ukrs(b, n, gflops);
     for (size_t i = 0; i < n; i++)
         free(b[i].memory);
     return err;
