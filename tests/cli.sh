@@ -5,40 +5,9 @@
 set -u
 
 experiment=${EXPERIMENT:-build/experiment}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-ok() { passed=$((passed + 1)); }
-
-bad() {
-    failed=$((failed + 1))
-    echo "cli: FAILED: $*" >&2
-}
-
-check() { # check DESCRIPTION COMMAND...: the command succeeds
-    local what=$1
-    shift
-    if "$@"; then ok; else bad "$what"; fi
-}
-
-nothing_left() { # no result, no partial result
-    [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]
-}
-
-# refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that holds WORDS, nothing left behind
-refuses() {
-    local words=$1 status
-    shift
-    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
-    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
-    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
-    check "$*: left something behind" nothing_left
-    rm -rf "$work/results"
-}
+program=$experiment
+# shellcheck source=tests/check.bash
+. tests/check.bash
 
 header=name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
 

@@ -3,35 +3,9 @@
 set -u
 
 judge=${JUDGE:-build/judge}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-check() { # check DESCRIPTION COMMAND...: the command succeeds
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "judge: FAILED: $what" >&2
-    fi
-}
-
-nothing_left() { [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]; }
-
-refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line that holds WORDS, nothing left behind
-    local words=$1 status
-    shift
-    "$judge" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
-    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
-    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
-    check "$*: left something behind" nothing_left
-    rm -rf "$work/results"
-}
+program=$judge
+# shellcheck source=tests/check.bash
+. tests/check.bash
 
 refuses "vgg17" MODEL=vgg17
 refuses "no/such.csv" MODEL=vgg16,no/such.csv

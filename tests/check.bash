@@ -1,0 +1,37 @@
+# What the command line tests share; sourced with `program`, the program under test, set. Counts in passed and failed.
+# shellcheck shell=bash disable=SC2154  # program is the caller's
+
+name=$(basename "$0" .sh)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+ok() { passed=$((passed + 1)); }
+
+bad() {
+    failed=$((failed + 1))
+    echo "$name: FAILED: $*" >&2
+}
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then ok; else bad "$what"; fi
+}
+
+nothing_left() { # no result, no partial result
+    [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]
+}
+
+refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that holds WORDS, nothing left behind
+    local words=$1 status
+    shift
+    "$program" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: left something behind" nothing_left
+    rm -rf "$work/results"
+}
