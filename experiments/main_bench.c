@@ -40,7 +40,7 @@ static int run_ukr(void *ctx)
     const struct ukr_bench *b = ctx;
 
     for (int i = 0; i < UKR_CALLS; i++)
-        b->u->fn(&b->a);
+        b->u->fn(b->u, &b->a);
     return 0;
 }
 

@@ -42,7 +42,7 @@ static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
     struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
 
     a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &a, &ahead);
-    e->plan->ukr->fn(&a);
+    e->plan->ukr->fn(e->plan->ukr, &a);
 }
 
 static int exec_step(struct conv_backend *self, const struct conv_step *s)

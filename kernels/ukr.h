@@ -84,7 +84,7 @@ struct conv_ukr_args {
 };
 
 struct conv_ukr;
-typedef void (*conv_ukr_fn)(const struct conv_ukr_args *a);
+typedef void (*conv_ukr_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a);
 typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
 struct conv_ukr {

@@ -301,7 +301,7 @@ int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k)
         a.filter = (uintptr_t)filter.data;
         a.out = (uintptr_t)out.data;
         a.accumulate = accumulate;
-        u->fn(&a);
+        u->fn(u, &a);
         err = tile_is_right(&a, u, &in, &filter, before, out.data, n_out) ? 0 : -EILSEQ;
     }
     free(before);

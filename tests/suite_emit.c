@@ -96,7 +96,7 @@ static void run_ukr(void *args)
 {
     struct ukr_case *c = args;
 
-    c->u->fn(&c->a);
+    c->u->fn(c->u, &c->a);
 }
 
 static void emit_ukr(void *args, struct sim_sink *sink)

@@ -190,24 +190,24 @@ static void micro_kernels_stay_inside_their_tile(void)
     }
 }
 
-static void wrong_adds_one_too_many(const struct conv_ukr_args *a)
+static void wrong_adds_one_too_many(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
-    conv_ukr_find("f32_16x24__ref")->fn(a);
+    conv_ukr_find(u->name)->fn(u, a);
     conv_out_ptr(a->out)[(a->n_f - 1) * a->ld_out + a->n_win - 1] += 1;
 }
 
-static void wrong_writes_past_the_tile(const struct conv_ukr_args *a)
+static void wrong_writes_past_the_tile(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
-    conv_ukr_find("f32_16x24__ref")->fn(a);
+    conv_ukr_find(u->name)->fn(u, a);
     conv_out_ptr(a->out)[(a->n_f - 1) * a->ld_out + a->n_win] = 0;
 }
 
-static void wrong_ignores_accumulate(const struct conv_ukr_args *a)
+static void wrong_ignores_accumulate(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     struct conv_ukr_args overwrite = *a;
 
     overwrite.accumulate = false;
-    conv_ukr_find("f32_16x24__ref")->fn(&overwrite);
+    conv_ukr_find(u->name)->fn(u, &overwrite);
 }
 
 static void wrong_kernels_are_caught(void)

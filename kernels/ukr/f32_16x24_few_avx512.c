@@ -157,7 +157,7 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
 INSTANCE(1, 4) INSTANCE(2, 3) INSTANCE(3, 2) INSTANCE(4, 2) INSTANCE(5, 1) INSTANCE(6, 1)
 INSTANCE(7, 1) INSTANCE(8, 1) INSTANCE(9, 1) INSTANCE(10, 1) INSTANCE(11, 1) INSTANCE(12, 1)
 
-static const conv_ukr_fn instance[FEW_WIN][2] = {
+static const conv_ukr_instance_fn instance[FEW_WIN][2] = {
     { low_1, both_1 }, { low_2, both_2 }, { low_3, both_3 }, { low_4, both_4 },
     { low_5, both_5 }, { low_6, both_6 }, { low_7, both_7 }, { low_8, both_8 },
     { low_9, both_9 }, { low_10, both_10 }, { low_11, both_11 }, { low_12, both_12 },
@@ -187,12 +187,13 @@ static size_t step_loads(size_t n_win, size_t n_f)
 }
 
 #if defined(__x86_64__)
-static void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr_args *a)
+static void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    (void)u;
     if (is_few(a->n_win, a->n_f))
         instance[a->n_win - 1][vectors(a->n_f) - 1](a);
     else
-        conv_ukr_avx512[0].fn(a);
+        conv_ukr_avx512[0].fn(&conv_ukr_avx512[0], a);
 }
 
 #define FN conv_f32_ukr_16x24_few__avx512

@@ -77,11 +77,12 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
 /* clang-format off */
 INSTANCE(1) INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6)
 
-static const conv_ukr_fn instance[N_F] = { tile_1, tile_2, tile_3, tile_4, tile_5, tile_6 };
+static const conv_ukr_instance_fn instance[N_F] = { tile_1, tile_2, tile_3, tile_4, tile_5, tile_6 };
 /* clang-format on */
 
-static void conv_f32_ukr_16x6__avx2(const struct conv_ukr_args *a)
+static void conv_f32_ukr_16x6__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    (void)u;
     instance[a->n_f - 1](a);
 }
 

@@ -148,15 +148,16 @@ INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n
 INSTANCE(1, 1) INSTANCE(2, 1) INSTANCE(3, 1) INSTANCE(4, 1)
 INSTANCE(1, 2) INSTANCE(2, 2) INSTANCE(3, 2) INSTANCE(4, 2)
 
-static const conv_ukr_fn instance[2][F_VECTORS][WIN_VECTORS] = {
+static const conv_ukr_instance_fn instance[2][F_VECTORS][WIN_VECTORS] = {
     { { tile_1_1, tile_2_1, tile_3_1, tile_4_1 }, { tile_1_2, tile_2_2, tile_3_2, tile_4_2 } },
     { { tile_1_1_partial, tile_2_1_partial, tile_3_1_partial, tile_4_1_partial },
       { tile_1_2_partial, tile_2_2_partial, tile_3_2_partial, tile_4_2_partial } },
 };
 /* clang-format on */
 
-static void conv_f32_ukr_16x8__mma(const struct conv_ukr_args *a)
+static void conv_f32_ukr_16x8__mma(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    (void)u;
     instance[a->n_f % LANES != 0][(a->n_f - 1) / LANES][(a->n_win - 1) / LANES](a);
 }
 

@@ -11,18 +11,19 @@
 INSTANCE(2, 1) INSTANCE(2, 2) INSTANCE(2, 3) INSTANCE(2, 4) INSTANCE(2, 5) INSTANCE(2, 6)
 INSTANCE(2, 7) INSTANCE(2, 8) INSTANCE(2, 9) INSTANCE(2, 10) INSTANCE(2, 11) INSTANCE(2, 12)
 
-static const conv_ukr_fn instance[12] = {
+static const conv_ukr_instance_fn instance[12] = {
     tile_2x1, tile_2x2, tile_2x3, tile_2x4, tile_2x5, tile_2x6,
     tile_2x7, tile_2x8, tile_2x9, tile_2x10, tile_2x11, tile_2x12,
 };
 /* clang-format on */
 
-static void conv_f32_ukr_32x12__avx512(const struct conv_ukr_args *a)
+static void conv_f32_ukr_32x12__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    (void)u;
     if (a->n_win > 16)
         instance[a->n_f - 1](a);
     else
-        conv_ukr_avx512[0].fn(a);
+        conv_ukr_avx512[0].fn(&conv_ukr_avx512[0], a);
 }
 
 #define FN conv_f32_ukr_32x12__avx512

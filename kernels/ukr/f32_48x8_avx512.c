@@ -11,18 +11,19 @@
 INSTANCE(3, 1) INSTANCE(3, 2) INSTANCE(3, 3) INSTANCE(3, 4) INSTANCE(3, 5) INSTANCE(3, 6)
 INSTANCE(3, 7) INSTANCE(3, 8)
 
-static const conv_ukr_fn instance[8] = {
+static const conv_ukr_instance_fn instance[8] = {
     tile_3x1, tile_3x2, tile_3x3, tile_3x4, tile_3x5, tile_3x6,
     tile_3x7, tile_3x8,
 };
 /* clang-format on */
 
-static void conv_f32_ukr_48x8__avx512(const struct conv_ukr_args *a)
+static void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    (void)u;
     if (a->n_win > 32)
         instance[a->n_f - 1](a);
     else
-        conv_ukr_avx512_32[0].fn(a);
+        conv_ukr_avx512_32[0].fn(&conv_ukr_avx512_32[0], a);
 }
 
 #define FN conv_f32_ukr_48x8__avx512

@@ -6,8 +6,9 @@
 
 enum { MAX_WIN = 64, MAX_F = 32 };
 
-static void ukr_ref(const struct conv_ukr_args *a, size_t in_width)
+static void ukr_ref(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
+    size_t in_width = conv_ukr_in_width(u, a->n_win);
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     float acc[MAX_F][MAX_WIN] = { { 0 } };
@@ -56,20 +57,10 @@ static void ukr_ref_emit(const struct conv_ukr *u, const struct conv_ukr_args *a
     conv_emit_tile_update(a, sizeof(float), sink);
 }
 
-#define REF_KERNEL(n_win_, n_f_)                                                                                       \
-    static void conv_f32_ukr_##n_win_##x##n_f_##__ref(const struct conv_ukr_args *a)                                   \
-    {                                                                                                                  \
-        ukr_ref(a, n_win_);                                                                                            \
-    }
-
-REF_KERNEL(16, 24)
-REF_KERNEL(16, 8)
-REF_KERNEL(16, 6)
-
 #define REF_ENTRY(n_win_, n_f_)                                                                                        \
     {                                                                                                                  \
         .name = "f32_" #n_win_ "x" #n_f_ "__ref", .isa = CPU_ISA_NONE, .n_win = n_win_, .n_f = n_f_,                   \
-        .win_granule = n_win_, .f_panel = n_f_, .fn = conv_f32_ukr_##n_win_##x##n_f_##__ref, .emit = ukr_ref_emit      \
+        .win_granule = n_win_, .f_panel = n_f_, .fn = ukr_ref, .emit = ukr_ref_emit                                    \
     }
 
 const struct conv_ukr conv_ukr_ref[3] = { REF_ENTRY(16, 24), REF_ENTRY(16, 8), REF_ENTRY(16, 6) };

@@ -5,6 +5,9 @@
 #include "kernels/pack.h"
 #include "kernels/ukr.h"
 
+/* One of a kernel's compiled tile sizes. */
+typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
+
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
