@@ -72,7 +72,7 @@ static const char *why_no_core(const struct exp_setup *s)
 
 static const char *why_no_ukr(const struct exp_setup *s)
 {
-    return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
+    return conv_ukr_runs(s->ukr) ? NULL : s->why_no_ukr;
 }
 
 static const char *nothing_against_it(const struct exp_setup *s)
@@ -167,23 +167,6 @@ static const char *first_set(const char *a, const char *b, const char *c)
     return a && *a ? a : b && *b ? b : c;
 }
 
-static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
-{
-    const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
-    char known[512] = "";
-
-    s->ukr = conv_ukr_find(name);
-    s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
-    if (s->ukr)
-        return 0;
-    for (size_t i = 0; i < conv_ukr_count(); i++) {
-        size_t used = strlen(known);
-
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", conv_ukr_at(i)->name);
-    }
-    return exp_fail(why, why_bytes, -EINVAL, "unknown micro-kernel '%s'; known: %s", name, known);
-}
-
 /* The replayed core: named, the machine's, the one that runs here, or the one that would. */
 static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
 {
@@ -197,12 +180,61 @@ static int choose_core(struct exp_setup *s, const char *override, char *why, siz
     return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
 }
 
+/* OpenBLAS's own, by what it is or by its name. */
+static bool is_openblas_ukr(const char *name, const struct conv_gemm_core *core)
+{
+    return !strcmp(name, "openblas") || (core && !strcmp(name, core->ukr.name));
+}
+
+static int choose_openblas_ukr(struct exp_setup *s, char *why, size_t why_bytes)
+{
+    struct conv_blas_parts parts;
+    int err;
+
+    if (!s->core)
+        return exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
+    if (!s->blas.handle)
+        err = exp_fail(s->why_no_ukr, sizeof s->why_no_ukr, -ENOENT, "%s", s->why_no_blas);
+    else
+        err = conv_blas_parts_find(&parts, &s->blas, s->core->name, s->why_no_ukr, sizeof s->why_no_ukr);
+    conv_blas_ukr_init(&s->openblas_ukr, s->core, err ? NULL : parts.kernel);
+    s->ukr = &s->openblas_ukr.ukr;
+    return 0;
+}
+
+bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
+{
+    return s->ukr == &s->openblas_ukr.ukr;
+}
+
+static int unknown_ukr(const char *name, char *why, size_t why_bytes)
+{
+    char known[512] = "";
+
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        size_t used = strlen(known);
+
+        snprintf(known + used, sizeof known - used, "%s, ", conv_ukr_at(i)->name);
+    }
+    return exp_fail(why, why_bytes, -EINVAL, "unknown micro-kernel '%s'; known: %sopenblas", name, known);
+}
+
+static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+{
+    const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
+
+    exp_fail(s->why_no_ukr, sizeof s->why_no_ukr, 0, "this computer cannot execute the machine's micro-kernel");
+    s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
+    if (is_openblas_ukr(name, s->core))
+        return choose_openblas_ukr(s, why, why_bytes);
+    s->ukr = conv_ukr_find(name);
+    return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
+}
+
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
 {
-    int err = choose_ukr(s, ukr_name, why, why_bytes);
+    int err;
 
-    if (err)
-        return err;
     s->classified = s->machine;
     for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
         s->classified.level[k].is_classified = true;
@@ -211,6 +243,8 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
         s->blas = (struct conv_blas){ 0 };
     err = choose_core(s, core_name, why, why_bytes);
+    if (!err)
+        err = choose_ukr(s, ukr_name, why, why_bytes);
     if (err)
         exp_setup_release(s);
     return err;

@@ -220,7 +220,7 @@ static void find_parts(struct exp_peers *p)
         exp_fail(p->why_no_parts, sizeof p->why_no_parts, 0, "the blocking of OpenBLAS core %s is not on record",
                  s->blas.core);
     else
-        conv_blas_parts_find(&p->parts, &s->blas, p->why_no_parts, sizeof p->why_no_parts);
+        conv_blas_parts_find(&p->parts, &s->blas, s->blas.core, p->why_no_parts, sizeof p->why_no_parts);
 }
 
 int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)

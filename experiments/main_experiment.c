@@ -52,7 +52,10 @@ static const char *why_not_timed(const struct session *s)
 {
     if (!s->options.timing)
         return "TIMING=0 was asked for";
-    return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
+    if (s->setup.ukr->fn)
+        return NULL;
+    return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_ukr
+                                                  : "the machine's micro-kernel is another CPU family's";
 }
 
 /* Everything that can be wrong with the input is found here, before any work. */

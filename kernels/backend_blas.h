@@ -10,16 +10,6 @@
 #include "kernels/nest.h"
 #include "kernels/plan.h"
 
-struct conv_blas_parts {
-    int (*copy_windows)(long k, long n, float *from, long ld, float *to);
-    int (*copy_filters)(long k, long n, float *from, long ld, float *to);
-    int (*kernel)(long m, long n, long k, float alpha, float *a, float *b, float *c, long ldc);
-    int (*clear)(long m, long n, long unused, float beta, float *, long, float *, long, float *c, long ldc);
-};
-
-/* Finds the routines of the core that is in use. Returns 0, or -ENOENT with one line in why. */
-int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, char *why, size_t why_bytes);
-
 /*
  * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call, which is
  * made when the next step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core

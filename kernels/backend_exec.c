@@ -19,7 +19,7 @@ static void exec_pack_windows(const struct conv_exec *e, const struct conv_step 
 {
     const struct conv_pack_windows_args a = conv_resolve_pack_windows(e->plan, &e->bind, s);
 
-    e->plan->pack_windows->fn(&a);
+    conv_resolve_packer(e->plan, &a)->fn(&a);
 }
 
 static void exec_pack_matrix(const struct conv_exec *e, const struct conv_step *s)

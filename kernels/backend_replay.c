@@ -19,7 +19,7 @@ static void replay_pack_windows(const struct conv_replay *r, const struct conv_s
 {
     const struct conv_pack_windows_args a = conv_resolve_pack_windows(r->plan, &r->bind, s);
 
-    r->plan->pack_windows->emit(&a, r->sink);
+    conv_resolve_packer(r->plan, &a)->emit(&a, r->sink);
 }
 
 static void replay_pack_matrix(const struct conv_replay *r, const struct conv_step *s)

@@ -1,5 +1,6 @@
 #include "kernels/blas.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -63,4 +64,34 @@ void conv_blas_unload(struct conv_blas *blas)
     if (blas->handle)
         dlclose(blas->handle);
     *blas = (struct conv_blas){ 0 };
+}
+
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
+                         size_t why_bytes)
+{
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {
+        { "itcopy", &parts->copy_windows },
+        { "oncopy", &parts->copy_filters },
+        { "kernel", &parts->kernel },
+        { "beta", &parts->clear },
+    };
+
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        char symbol[64];
+        void *address;
+
+        snprintf(symbol, sizeof symbol, "sgemm_%s_%s", wanted[i].name, core);
+        for (char *c = symbol + strlen("sgemm_") + strlen(wanted[i].name); *c; c++)
+            *c = (char)toupper((unsigned char)*c);
+        address = blas->handle ? dlsym(blas->handle, symbol) : NULL;
+        if (!address) {
+            snprintf(why, why_bytes, "OpenBLAS exports no %s", symbol);
+            return -ENOENT;
+        }
+        memcpy(wanted[i].function, &address, sizeof address);
+    }
+    return 0;
 }

@@ -23,4 +23,23 @@ struct conv_blas {
 int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
 void conv_blas_unload(struct conv_blas *blas);
 
+/* out (+)= alpha * windows * filters over whole packed panels: m windows, n filters, k reduction steps. */
+typedef int (*conv_blas_kernel_fn)(long m, long n, long k, float alpha, float *windows, float *filters, float *out,
+                                   long ld_out);
+
+/* The routines that sgemm consists of, for one core. */
+struct conv_blas_parts {
+    int (*copy_windows)(long k, long n, float *from, long ld, float *to);
+    int (*copy_filters)(long k, long n, float *from, long ld, float *to);
+    conv_blas_kernel_fn kernel;
+    int (*clear)(long m, long n, long unused, float beta, float *, long, float *, long, float *out, long ld_out);
+};
+
+/*
+ * Finds the routines of a core, in use or not; whether this CPU executes them is another question. Returns 0, or
+ * -ENOENT with one line in why.
+ */
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
+                         size_t why_bytes);
+
 #endif

@@ -2,54 +2,7 @@
 
 #include <string.h>
 
-/* ---- SkylakeX and Cooperlake ---- */
-
-/*
- * OpenBLAS's AVX-512 kernels load the windows twice per step (even and odd lanes duplicated) and the filters in pairs;
- * an edge of fewer windows or filters loads single elements or one vector. Order within a step: windows, filters.
- */
-static void openblas_x86_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    size_t panel_f = a->n_f < u->f_panel ? a->n_f : u->f_panel;
-    uint32_t win_bytes = (uint32_t)(a->n_win * sizeof(float));
-    uint32_t f_bytes = a->n_f > 1 ? u->f_load_bytes : (uint32_t)sizeof(float);
-    struct sim_run run[SIM_MAX_BURST_RUNS];
-    size_t n = 1;
-
-    run[0] = (struct sim_run){
-        .addr = a->in,
-        .step_bytes = win_bytes,
-        .count = a->n_f > 1 ? u->win_load_times : 1,
-        .access_bytes = win_bytes,
-        .kind = SIM_LOAD,
-        .tag = CONV_PACKED_INPUT,
-        .phase = CONV_PHASE_UKR,
-    };
-    for (size_t f = 0; f < a->n_f; f += panel_f, n++) {
-        run[n] = (struct sim_run){
-            .addr = a->filter + f * a->k * sizeof(float),
-            .stride_bytes = f_bytes,
-            .step_bytes = (int64_t)(panel_f * sizeof(float)),
-            .count = (uint32_t)(panel_f * sizeof(float) / f_bytes),
-            .access_bytes = f_bytes,
-            .kind = SIM_LOAD,
-            .tag = CONV_PACKED_FILTER,
-            .phase = CONV_PHASE_UKR,
-        };
-    }
-    sim_emit(sink, run, n, a->k);
-    conv_emit_tile_update(a, u->win_load_bytes, sink);
-}
-
-/* ---- Haswell and Zen: sgemm_kernel_8x4_haswell_2.c, as observed under emulation ---- */
-
-enum { AVX2_WIN = 8, AVX2_F = 12, AVX2_HALF = AVX2_F / 2 };
-
-/* Part of a column of whole window panels: n_panels of them from `panel` on, filters [f0, f0 + n_f). */
-struct avx2_block {
-    size_t panel, n_panels;
-    size_t f0, n_f;
-};
+/* ---- x86: what both generations share ---- */
 
 static struct sim_run ukr_load(enum conv_tensor tag, uint64_t addr, uint32_t bytes, size_t count, size_t step_bytes)
 {
@@ -80,6 +33,54 @@ static size_t filter_loads(const struct conv_ukr *u, const struct conv_ukr_args 
     }
     return n;
 }
+
+/* The loads of one step: of the windows, each as wide, all over again or side by side; of the filters, each as wide. */
+struct step_loads {
+    uint32_t win_bytes, win_times, f_bytes;
+};
+
+static void emit_x86_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct step_loads step,
+                          struct sim_sink *sink)
+{
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    size_t n;
+
+    run[0] = ukr_load(CONV_PACKED_INPUT, a->in, step.win_bytes, step.win_times, a->n_win * sizeof(float));
+    if (step.win_bytes == a->n_win * sizeof(float))
+        run[0].stride_bytes = 0;
+    n = 1 + filter_loads(u, a, 0, a->n_f, step.f_bytes, run + 1);
+    sim_emit(sink, run, n, a->k);
+    conv_emit_tile_update(a, u->win_load_bytes, sink);
+}
+
+/* ---- SkylakeX and Cooperlake: sgemm_kernel_16x4_skylakex_3.c, as watched by data breakpoints ---- */
+
+/* A whole panel twice (even and odd lanes) with the filters in pairs; narrower ones once, in vectors of four. */
+static struct step_loads avx512_step(size_t n_win, size_t n_f)
+{
+    uint32_t all = (uint32_t)(n_win * sizeof(float));
+
+    if (n_win == 16)
+        return (struct step_loads){ all, n_f > 1 ? 2 : 1, n_f > 1 ? 8 : 4 };
+    if (n_f >= 4)
+        return n_win >= 4 ? (struct step_loads){ 16, all / 16, 16 } : (struct step_loads){ 4, (uint32_t)n_win, 16 };
+    return (struct step_loads){ all, 1, n_win == 1 && n_f == 2 ? 8 : 4 };
+}
+
+static void openblas_avx512_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    emit_x86_tile(u, a, avx512_step(a->n_win, a->n_f), sink);
+}
+
+/* ---- Haswell and Zen: sgemm_kernel_8x4_haswell_2.c, as observed under emulation ---- */
+
+enum { AVX2_WIN = 8, AVX2_F = 12, AVX2_HALF = AVX2_F / 2 };
+
+/* Part of a column of whole window panels: n_panels of them from `panel` on, filters [f0, f0 + n_f). */
+struct avx2_block {
+    size_t panel, n_panels;
+    size_t f0, n_f;
+};
 
 /* One panel is loaded twice a step (even and odd lanes) with the filters in pairs; two panels once, filters singly. */
 static void emit_avx2_block(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct avx2_block *b,
@@ -124,38 +125,24 @@ static void emit_avx2_column(const struct conv_ukr *u, const struct conv_ukr_arg
     emit_avx2_block(u, a, &b, sink);
 }
 
-/* What a step of an edge tile loads; windows first unless the filters come in wider loads than the windows. */
-struct avx2_edge {
-    uint32_t win_bytes, win_times, f_bytes;
-};
-
-static struct avx2_edge avx2_edge_of(size_t n_win, size_t n_f)
+/* A step of any other tile; windows first unless the filters come in wider loads than the windows. */
+static struct step_loads avx2_step(size_t n_win, size_t n_f)
 {
     uint32_t all = (uint32_t)(n_win * sizeof(float));
 
     if (n_win >= 4)
-        return (struct avx2_edge){ all, n_f > 1 ? 2 : 1, n_f > 1 ? 8 : 4 };
+        return (struct step_loads){ all, n_f > 1 ? 2 : 1, n_f > 1 ? 8 : 4 };
     if (n_f >= 4)
-        return (struct avx2_edge){ 4, (uint32_t)n_win, 16 };
-    return (struct avx2_edge){ all, 1, n_win == 1 && n_f == 2 ? 8 : 4 };
+        return (struct step_loads){ 4, (uint32_t)n_win, 16 };
+    return (struct step_loads){ all, 1, n_win == 1 && n_f == 2 ? 8 : 4 };
 }
 
 static void openblas_avx2_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
-    const struct avx2_edge e = avx2_edge_of(a->n_win, a->n_f);
-    struct sim_run run[SIM_MAX_BURST_RUNS];
-    size_t n;
-
-    if (a->n_f == AVX2_F && a->n_win % AVX2_WIN == 0) {
+    if (a->n_f == AVX2_F && a->n_win % AVX2_WIN == 0)
         emit_avx2_column(u, a, sink);
-        return;
-    }
-    run[0] = ukr_load(CONV_PACKED_INPUT, a->in, e.win_bytes, e.win_times, a->n_win * sizeof(float));
-    if (e.win_bytes == a->n_win * sizeof(float))
-        run[0].stride_bytes = 0;
-    n = 1 + filter_loads(u, a, 0, a->n_f, e.f_bytes, run + 1);
-    sim_emit(sink, run, n, a->k);
-    conv_emit_tile_update(a, u->win_load_bytes, sink);
+    else
+        emit_x86_tile(u, a, avx2_step(a->n_win, a->n_f), sink);
 }
 
 /* ---- POWER10 ---- */
@@ -261,14 +248,12 @@ static void openblas_mma_emit(const struct conv_ukr *u, const struct conv_ukr_ar
             .takes_columns = columns,                                                                                  \
             .emit = emit_,                                                                                             \
             .win_load_bytes = win_bytes,                                                                               \
-            .win_load_times = 2,                                                                                       \
-            .f_load_bytes = 8,                                                                                         \
         },                                                                                                             \
     }
 
 static const struct conv_gemm_core cores[] = {
-    X86_CORE("SkylakeX", CPU_ISA_AVX512, 448, 448, 74432, 0, false, 64, 16, 24, 64, false, openblas_x86_emit),
-    X86_CORE("Cooperlake", CPU_ISA_AVX512, 640, 320, 104192, 0, false, 64, 16, 24, 64, false, openblas_x86_emit),
+    X86_CORE("SkylakeX", CPU_ISA_AVX512, 448, 448, 74432, 0, false, 64, 16, 24, 64, false, openblas_avx512_emit),
+    X86_CORE("Cooperlake", CPU_ISA_AVX512, 640, 320, 104192, 0, false, 64, 16, 24, 64, false, openblas_avx512_emit),
     X86_CORE("Haswell", CPU_ISA_AVX2, 320, 320, 104512, 8, true, 32, 8, 12, 32, true, openblas_avx2_emit),
     X86_CORE("Zen", CPU_ISA_AVX2, 320, 320, 104512, 8, false, 32, 8, 12, 32, true, openblas_avx2_emit),
     {
@@ -297,9 +282,19 @@ static const struct conv_gemm_core cores[] = {
     },
 };
 
+size_t conv_gemm_core_count(void)
+{
+    return sizeof cores / sizeof cores[0];
+}
+
+const struct conv_gemm_core *conv_gemm_core_at(size_t i)
+{
+    return &cores[i];
+}
+
 const struct conv_gemm_core *conv_gemm_core_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+    for (size_t i = 0; i < conv_gemm_core_count(); i++) {
         if (!strcmp(cores[i].name, name))
             return &cores[i];
     }

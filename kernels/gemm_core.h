@@ -27,6 +27,10 @@ struct conv_gemm_core {
     struct conv_ukr ukr;     /* replay only: fn is NULL */
 };
 
+/* All that are on record. */
+size_t conv_gemm_core_count(void);
+const struct conv_gemm_core *conv_gemm_core_at(size_t i);
+
 /* The core of that name, or NULL if its blocking is not on record here. */
 const struct conv_gemm_core *conv_gemm_core_find(const char *name);
 

@@ -76,16 +76,28 @@ static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_
     step->f_panel = filter_panel(s, step->f0);
 }
 
-/* Packs consecutive input tiles into the slots from 0 on, in one step. */
+/*
+ * Packs consecutive input tiles into the slots from 0 on, in one step. Micro-kernels that split ragged tiles find a
+ * panel for each part, one after the other, each packed in a step of its own.
+ */
 static int pack_input_tiles(const struct sconv *s, struct range tiles)
 {
+    const struct conv_ukr *u = s->plan->ukr;
     struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
+    size_t left;
+    int err = 0;
 
     if (s->plan->sconv.reads_in_place)
         return 0;
     set_input_tile(s, &step, tiles.first, 0);
-    step.n_win = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * s->plan->ukr->n_win);
-    return s->backend->step(s->backend, &step);
+    left = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * u->n_win);
+    for (size_t whole = left - left % u->n_win; left && !err; left -= step.n_win, whole = 0) {
+        step.n_win = !u->splits_edges ? left : whole ? whole : conv_tile_extent(left, u->n_win, u->n_win, true);
+        err = s->backend->step(s->backend, &step);
+        step.in_panel = whole ? input_panel(s, whole / u->n_win) : step.in_panel + step.n_win * step.n_k;
+        step.win0 += step.n_win;
+    }
+    return err;
 }
 
 static int pack_filter_tiles(const struct sconv *s, struct range tiles)

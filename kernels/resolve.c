@@ -1,5 +1,7 @@
 #include "kernels/resolve.h"
 
+#include "kernels/dispatch.h"
+
 enum { N_INPUT_LISTS = CONV_N_AHEAD - 2 }; /* beside outputs and filters */
 enum { LINE_BYTES = 64 };                  /* what one prefetch brings; where lines are longer, some ask twice */
 
@@ -56,18 +58,23 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
 struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s)
 {
-    size_t taps = p->problem.r * p->problem.s;
+    size_t taps = p->problem.r * p->problem.s, panel = conv_ukr_win_panel(p->ukr);
 
     return (struct conv_pack_windows_args){
         .p = &p->view,
         .in = input_plane(p, b, s, s->k0 / taps),
         .panel = element(b, CONV_PACKED_INPUT, s->in_panel),
-        .panel_step = p->tiling.n_c * taps * conv_ukr_win_panel(p->ukr),
+        .panel_step = p->tiling.n_c * taps * panel,
         .win0 = s->win0,
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
-        .width = conv_ukr_win_panel(p->ukr),
+        .width = p->ukr->splits_edges ? min_size(s->n_win, panel) : panel,
     };
+}
+
+const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a)
+{
+    return !p->pack_windows->width || p->pack_windows->width == a->width ? p->pack_windows : conv_pack_windows_at(0);
 }
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,

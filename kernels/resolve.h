@@ -12,6 +12,10 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
                                         const struct conv_step *s);
 struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s);
+
+/* The routine that packs them: the plan's, or the portable one where parts of a ragged tile have narrower panels. */
+const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a);
+
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
                                                       const struct conv_step *s);
 struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *p, const struct conv_binding *b,

@@ -102,9 +102,8 @@ struct conv_ukr {
     size_t (*step_loads)(size_t n_win, size_t n_f);
     conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
     conv_ukr_emit_fn emit;
-    uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of one window load, */
-    uint32_t win_load_times; /* how often each is repeated, */
-    uint32_t f_load_bytes;   /* and width of one filter load */
+    uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of a window load or store, */
+    uint32_t f_load_bytes;   /* and of one filter load */
     bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
 };

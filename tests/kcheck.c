@@ -90,6 +90,41 @@ const char *kcheck_describe(const struct conv_problem *p)
     return text;
 }
 
+static void add_openblas(struct kcheck_ukrs *all)
+{
+    struct conv_blas blas;
+    char why[256];
+    bool is_loaded = !conv_blas_load(&blas, why, sizeof why);
+
+    for (size_t i = 0; i < conv_gemm_core_count(); i++) {
+        const struct conv_gemm_core *core = conv_gemm_core_at(i);
+        struct conv_blas_parts parts;
+        bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, why, sizeof why);
+
+        conv_blas_ukr_init(&all->openblas[i], core, is_there ? parts.kernel : NULL);
+        all->ukr[all->n++] = &all->openblas[i].ukr;
+    }
+}
+
+const struct kcheck_ukrs *kcheck_ukrs(void)
+{
+    static struct kcheck_ukrs all; /* test program only, one thread */
+
+    if (!all.n) {
+        for (size_t i = 0; i < conv_ukr_count(); i++)
+            all.ukr[all.n++] = conv_ukr_at(i);
+        add_openblas(&all);
+    }
+    return &all;
+}
+
+const struct conv_ukr *kcheck_random_ukr(void)
+{
+    const struct kcheck_ukrs *all = kcheck_ukrs();
+
+    return all->ukr[rng_below(all->n)];
+}
+
 static void fill(float *x, size_t n, bool integers)
 {
     if (integers)
@@ -243,15 +278,41 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
     return err;
 }
 
+/* Where element i of a step is, of n side by side: in panels of at most `full`, each with all k steps. */
+static size_t in_panels(size_t i, size_t n, size_t full, size_t k, size_t step)
+{
+    size_t first = 0, width = conv_tile_extent(n, full, full, true);
+
+    for (; i >= first + width; width = conv_tile_extent(n - first, full, full, true))
+        first += width;
+    return first * k + step * width + i - first;
+}
+
+/* The elements that a step multiplies. */
+static float window_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const float *in, size_t i,
+                            size_t step)
+{
+    size_t wide = conv_ukr_win_panel(u);
+
+    if (u->splits_edges)
+        return in[in_panels(i, a->n_win, u->n_win, a->k, step)];
+    return in[i / wide * conv_ukr_in_step(a, wide) + i % wide + step * conv_ukr_ld_in(u, a)];
+}
+
+static float filter_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const float *filter, size_t f,
+                            size_t step)
+{
+    return filter[u->splits_edges ? in_panels(f, a->n_f, u->f_panel, a->k, step) : step * a->n_f + f];
+}
+
 /* The expected output element, from integers: exact. */
 static float tile_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const struct kbuffer *in,
                           const struct kbuffer *filter, size_t f, size_t i)
 {
-    size_t wide = conv_ukr_win_panel(u), first = i / wide * conv_ukr_in_step(a, wide) + i % wide;
     float sum = 0;
 
     for (size_t t = 0; t < a->k; t++)
-        sum += in->data[t * conv_ukr_ld_in(u, a) + first] * filter->data[t * a->n_f + f];
+        sum += window_element(a, u, in->data, i, t) * filter_element(a, u, filter->data, f, t);
     return sum;
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernels/base.h"
 #include "kernels/blas.h"
+#include "kernels/blas_ukr.h"
 #include "kernels/conv_naive.h"
 #include "kernels/dispatch.h"
 #include "kernels/plan.h"
@@ -20,6 +21,19 @@ struct conv_problem kcheck_random_problem(void);
 
 /* The shape in one line, for messages; valid until the next call. */
 const char *kcheck_describe(const struct conv_problem *p);
+
+/* Every micro-kernel that SConv can be planned for: ours, and those of OpenBLAS's cores, runnable here or not. */
+struct kcheck_ukrs {
+    size_t n;
+    const struct conv_ukr *ukr[32];
+    struct conv_blas_ukr openblas[8];
+};
+
+/* Loads OpenBLAS for good, if it is there. The tables stay where they are. */
+const struct kcheck_ukrs *kcheck_ukrs(void);
+
+/* One of them. */
+const struct conv_ukr *kcheck_random_ukr(void);
 
 /* An array that ends right before an unmapped page. */
 struct kbuffer {

@@ -52,13 +52,13 @@ static void sconv_equals_naive(void)
     for (unsigned round = 0; round < test_rounds(60); round++) {
         struct conv_problem p = kcheck_random_problem();
 
-        for (size_t i = 0; i < conv_ukr_count(); i++) {
+        for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
             struct conv_plan plan;
             struct kcheck k;
 
-            if (!conv_ukr_runs(conv_ukr_at(i)))
+            if (!conv_ukr_runs(kcheck_ukrs()->ukr[i]))
                 continue;
-            CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, conv_ukr_at(i)) == 0);
+            CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, kcheck_ukrs()->ukr[i]) == 0);
             CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
             check_plan(&k, &plan);
             kcheck_release(&k);
@@ -97,13 +97,13 @@ static void gemm_equals_naive(void)
         core.q = (size_t)rng_range(1, 70);
         core.r = (size_t)rng_range(1, 70);
         core.unroll_win = (size_t)rng_range(1, 16);
-        for (size_t i = 0; i < conv_ukr_count(); i++) {
+        for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
             struct conv_plan plan;
             struct kcheck k;
 
-            if (!conv_ukr_runs(conv_ukr_at(i)))
+            if (!conv_ukr_runs(kcheck_ukrs()->ukr[i]))
                 continue;
-            CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, conv_ukr_at(i)) == 0);
+            CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, kcheck_ukrs()->ukr[i]) == 0);
             CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
             check_plan(&k, &plan);
             kcheck_release(&k);
@@ -179,8 +179,8 @@ static void packed_windows_follow_the_definition(void)
 static void micro_kernels_stay_inside_their_tile(void)
 {
     for (unsigned round = 0; round < test_rounds(40); round++) {
-        for (size_t i = 0; i < conv_ukr_count(); i++) {
-            const struct conv_ukr *u = conv_ukr_at(i);
+        for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
+            const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
             size_t n_win = (size_t)rng_range(1, (int64_t)u->n_win);
             size_t n_f = (size_t)rng_range(1, (int64_t)u->n_f);
 
@@ -227,13 +227,13 @@ static void large_values_and_nan_propagate(void)
     struct conv_problem p = kcheck_random_problem();
     float not_a_number = (float)strtod("nan", NULL);
 
-    for (size_t i = 0; i < conv_ukr_count(); i++) {
+    for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
         struct conv_plan plan;
         struct kcheck k;
 
-        if (!conv_ukr_runs(conv_ukr_at(i)))
+        if (!conv_ukr_runs(kcheck_ukrs()->ukr[i]))
             continue;
-        CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, conv_ukr_at(i)) == 0);
+        CU_ASSERT_FATAL(plan_random_sconv(&plan, &p, kcheck_ukrs()->ukr[i]) == 0);
         CU_ASSERT_FATAL(kcheck_init(&k, &p, false) == 0);
         k.in[rng_below(p.n * p.c * p.h * p.w)] = not_a_number;
         check_plan(&k, &plan);

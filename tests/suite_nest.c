@@ -88,7 +88,7 @@ static void sconv_visits_every_point_once(void)
 {
     for (unsigned i = 0; i < test_rounds(200); i++) {
         struct conv_problem p = kcheck_random_problem();
-        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        const struct conv_ukr *u = kcheck_random_ukr();
         struct csa_tiling t = random_tiling(&p, u);
         struct conv_plan plan;
 
@@ -247,7 +247,7 @@ static void prefetches_stay_inside_their_tensor(void)
 {
     for (unsigned i = 0; i < test_rounds(300); i++) {
         struct conv_problem p = kcheck_random_problem();
-        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        const struct conv_ukr *u = kcheck_random_ukr();
         struct csa_tiling t = random_tiling(&p, u);
         struct conv_plan plan;
         struct tally a;

@@ -184,7 +184,7 @@ static void base_in_steps_is_right(void)
         return;
     }
     core = conv_gemm_core_find(blas.core);
-    if (!core || conv_blas_parts_find(&parts, &blas, why, sizeof why)) {
+    if (!core || conv_blas_parts_find(&parts, &blas, blas.core, why, sizeof why)) {
         test_skip("%s", core ? why : "the blocking of this core is not on record");
         conv_blas_unload(&blas);
         return;

@@ -17,9 +17,10 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* How often the replay touches one element; clearing the output for GEMM's beta = 0 is counted apart. */
+/* How often the replay touches one element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
 struct touches {
     uint64_t addr;
+    unsigned bytes;
     uint64_t loads, stores, clears;
 };
 
@@ -27,7 +28,7 @@ static void count_touch(void *ctx, const struct sim_access *a)
 {
     struct touches *t = ctx;
 
-    if (t->addr + sizeof(float) <= a->addr || a->addr + a->bytes <= t->addr)
+    if (t->addr + t->bytes <= a->addr || a->addr + a->bytes <= t->addr)
         return;
     t->loads += a->kind == SIM_LOAD;
     t->stores += a->kind == SIM_STORE && a->phase != CONV_PHASE_ZERO;
@@ -36,7 +37,7 @@ static void count_touch(void *ctx, const struct sim_access *a)
 
 static struct touches replayed(const struct conv_plan *plan, enum conv_tensor tensor, size_t index)
 {
-    struct touches t = { 0 };
+    struct touches t = { .bytes = sizeof(float) };
     struct sim_expander expander;
     struct conv_replay replay;
 
@@ -58,13 +59,30 @@ static int run_sconv(const struct conv_plan *plan, const struct conv_binding *bi
 
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_blas *blas);
 
-/* Counts accesses to one element while run() runs: all of them, and the writes. Returns 0 or why it cannot. */
-static int watched(run_fn run, const struct conv_plan *plan, const struct conv_binding *bind,
-                   const struct conv_blas *blas, uint64_t addr, uint64_t count[2], char *why, size_t why_bytes)
+/* What runs under watch: a plan, or one call of a micro-kernel. */
+struct work {
+    run_fn run;
+    const struct conv_plan *plan;
+    const struct conv_binding *bind;
+    const struct conv_blas *blas;
+    const struct conv_ukr *ukr;
+    const struct conv_ukr_args *args;
+};
+
+static int do_work(const struct work *x)
+{
+    if (x->plan)
+        return x->run(x->plan, x->bind, x->blas);
+    x->ukr->fn(x->ukr, x->args);
+    return 0;
+}
+
+/* Counts accesses to bytes, 4 or 8 of them, at an aligned address: all, and the writes. Returns 0 or why it cannot. */
+static int watched(const struct work *x, uint64_t addr, unsigned bytes, uint64_t count[2], char *why, size_t why_bytes)
 {
     const struct ctr_watch_point point[2] = {
-        { conv_in_ptr(addr), sizeof(float), CTR_WATCH_READS_AND_WRITES },
-        { conv_in_ptr(addr), sizeof(float), CTR_WATCH_WRITES },
+        { conv_in_ptr(addr), bytes, CTR_WATCH_READS_AND_WRITES },
+        { conv_in_ptr(addr), bytes, CTR_WATCH_WRITES },
     };
     struct ctr_watch *w;
     int err = ctr_watch_open(&w, point, 2, why, why_bytes);
@@ -72,7 +90,7 @@ static int watched(run_fn run, const struct conv_plan *plan, const struct conv_b
     if (err)
         return err;
     err = ctr_watch_start(w);
-    err = err ? err : run(plan, bind, blas);
+    err = err ? err : do_work(x);
     err = err ? err : ctr_watch_stop(w);
     err = err ? err : ctr_watch_read(w, count);
     ctr_watch_close(w);
@@ -96,6 +114,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
                            const enum conv_tensor *tensor, size_t n_tensors)
 {
     struct exp_tensors t;
+    const struct work work = { .run = run, .plan = plan, .bind = &t.bind, .blas = blas };
     char why[256];
     int err = 0;
 
@@ -109,7 +128,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
         if (!n)
             continue;
         want = replayed(plan, tensor[i], index);
-        err = watched(run, plan, &t.bind, blas, t.bind.addr[tensor[i]] + index * sizeof(float), got, why, sizeof why);
+        err = watched(&work, t.bind.addr[tensor[i]] + index * sizeof(float), sizeof(float), got, why, sizeof why);
         if (err)
             test_skip("%s", why);
         else
@@ -131,8 +150,8 @@ static void sconv_touches_elements_as_replayed(void)
     for (unsigned round = 0; round < test_rounds(15); round++) {
         struct conv_problem p = kcheck_random_problem();
 
-        for (size_t i = 0; i < conv_ukr_count(); i++) {
-            const struct conv_ukr *u = conv_ukr_at(i);
+        for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
+            const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
             struct csa_caches c = { 9000, 60000, 200000, 64, 14, 50, 200 };
             struct csa_tiling t = csa_analyse(&p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
             struct conv_plan plan;
@@ -208,8 +227,75 @@ static void openblas_touches_elements_as_replayed(void)
     }
 }
 
+/* One call of OpenBLAS's micro-kernel: its accesses to bytes at addr, against the emitted ones. */
+static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, uint64_t addr, unsigned bytes)
+{
+    const struct work work = { .ukr = u, .args = a };
+    struct touches want = { .addr = addr, .bytes = bytes };
+    struct sim_expander expander;
+    uint64_t got[2];
+    char why[256];
+
+    if (watched(&work, addr, bytes, got, why, sizeof why)) {
+        test_skip("%s", why);
+        return false;
+    }
+    sim_expander_init(&expander, count_touch, &want);
+    u->emit(u, a, &expander.sink);
+    test_check(got[0] - got[1] == want.loads && got[1] == want.stores,
+               "%s %zux%zu k %zu%s: %u bytes: %llu loads, %llu stores; emitted %llu, %llu", u->name, a->n_win, a->n_f,
+               a->k, a->accumulate ? " accumulating" : "", bytes, (unsigned long long)(got[0] - got[1]),
+               (unsigned long long)got[1], (unsigned long long)want.loads, (unsigned long long)want.stores);
+    return true;
+}
+
+enum { MAX_STEPS = 24, MAX_TILE = 32 };
+
+/* Elements one by one say how often they are loaded; pairs, whether they are loaded together. */
+static bool check_tile(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    static float in[MAX_STEPS * MAX_TILE] __attribute__((aligned(64)));
+    static float filter[MAX_STEPS * MAX_TILE] __attribute__((aligned(64)));
+    static float out[MAX_TILE * MAX_TILE];
+    struct conv_ukr_args a = {
+        .in = (uintptr_t)in,
+        .filter = (uintptr_t)filter,
+        .out = (uintptr_t)out,
+        .k = (size_t)rng_range(1, MAX_STEPS),
+        .ld_out = n_win + rng_below(MAX_TILE - n_win),
+        .n_win = n_win,
+        .n_f = n_f,
+        .accumulate = rng_below(2),
+    };
+    size_t element = rng_below(a.k * n_win), weight = rng_below(a.k * n_f);
+    size_t result = rng_below(n_f) * a.ld_out + rng_below(n_win);
+
+    return check_call(u, &a, a.in + element * sizeof(float), sizeof(float)) &&
+           check_call(u, &a, a.in + element / 2 * 2 * sizeof(float), 2 * sizeof(float)) &&
+           check_call(u, &a, a.filter + weight * sizeof(float), sizeof(float)) &&
+           check_call(u, &a, a.filter + weight / 2 * 2 * sizeof(float), 2 * sizeof(float)) &&
+           check_call(u, &a, a.out + result * sizeof(float), sizeof(float));
+}
+
+static void openblas_micro_kernels_touch_what_they_emit(void)
+{
+    for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
+        const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
+
+        if (strncmp(u->name, "openblas_", 9) || !conv_ukr_runs(u))
+            continue;
+        for (size_t n_win = 1; n_win <= u->n_win; n_win++) {
+            for (size_t n_f = 1; n_f <= u->n_f; n_f++) {
+                if (!check_tile(u, n_win, n_f))
+                    return;
+            }
+        }
+    }
+}
+
 static const struct test_case cases[] = {
     { "sconv's vector kernels touch elements as often as replayed", sconv_touches_elements_as_replayed },
+    { "OpenBLAS's micro-kernels touch what they emit, for every edge", openblas_micro_kernels_touch_what_they_emit },
     { "OpenBLAS touches elements as often as base's replay", openblas_touches_elements_as_replayed },
     { NULL, NULL },
 };
