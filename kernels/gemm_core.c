@@ -165,21 +165,13 @@ static const struct mma_body mma_bodies[] = {
     { 16, 1, { 42 } },
 };
 
-/* One panel's part of every step: vectors as wide as the routine loads them, or what there is of one. */
+/* One panel's part of every step: vectors as wide as the routine loads them, or single elements if it is narrower. */
 static struct sim_run mma_loads(uint64_t addr, size_t width, uint32_t load_bytes, enum conv_tensor tag)
 {
-    uint32_t bytes = (uint32_t)(width * sizeof(float));
+    size_t row_bytes = width * sizeof(float);
+    uint32_t bytes = row_bytes < load_bytes ? (uint32_t)sizeof(float) : load_bytes;
 
-    return (struct sim_run){
-        .addr = addr,
-        .stride_bytes = load_bytes,
-        .step_bytes = bytes,
-        .count = bytes < load_bytes ? 1 : bytes / load_bytes,
-        .access_bytes = bytes < load_bytes ? bytes : load_bytes,
-        .kind = SIM_LOAD,
-        .tag = (uint8_t)tag,
-        .phase = CONV_PHASE_UKR,
-    };
+    return ukr_load(tag, addr, bytes, row_bytes / bytes, row_bytes);
 }
 
 /* Emits n_steps of the loop and moves run on to what follows. */
@@ -211,25 +203,63 @@ static void emit_body(const struct mma_body *body, struct sim_run run[2], struct
     }
 }
 
-/* Vectors of four windows, vectors of four filters; the first step is peeled off the unrolled ones. */
+/* A pair beside vectors is loaded as one in the first step only. */
+static void emit_first_step(const struct sim_run run[2], struct sim_sink *sink)
+{
+    struct sim_run first[2] = { run[0], run[1] };
+
+    for (int i = 0; i < 2; i++) {
+        if (run[i].step_bytes == 2 * sizeof(float) && run[1 - i].access_bytes > sizeof(float)) {
+            first[i].access_bytes = 2 * sizeof(float);
+            first[i].count = 1;
+        }
+    }
+    sim_emit(sink, first, 2, 1);
+}
+
+/* One window and one filter: four steps at a time. */
+static void emit_dot_product(struct sim_run run[2], size_t k, uint32_t load_bytes, struct sim_sink *sink)
+{
+    size_t per_load = load_bytes / sizeof(float);
+    struct sim_run wide[2] = { run[0], run[1] };
+
+    for (int i = 0; i < 2; i++) {
+        wide[i].access_bytes = load_bytes;
+        wide[i].step_bytes = load_bytes;
+        run[i].addr += k / per_load * load_bytes;
+    }
+    sim_emit(sink, wide, 2, k / per_load);
+    sim_emit(sink, run, 2, k % per_load);
+}
+
+/* Vectors of four windows, vectors of four filters; the first step is peeled off. */
+static void emit_mma_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_run run[2],
+                          struct sim_sink *sink)
+{
+    size_t left = a->k - 1;
+
+    emit_first_step(run, sink);
+    for (int i = 0; i < 2; i++)
+        run[i].addr += (uint64_t)run[i].step_bytes;
+    for (size_t i = 0; a->n_win == u->n_win && a->n_f == u->n_f && i < sizeof mma_bodies / sizeof mma_bodies[0]; i++) {
+        for (; left >= mma_bodies[i].n_steps; left -= mma_bodies[i].n_steps)
+            emit_body(&mma_bodies[i], run, sink);
+    }
+    emit_steps(run, left, sink);
+}
+
 static void openblas_mma_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct sim_run run[2] = {
         mma_loads(a->in, a->n_win, u->win_load_bytes, CONV_PACKED_INPUT),
         mma_loads(a->filter, a->n_f, u->f_load_bytes, CONV_PACKED_FILTER),
     };
-    size_t left = a->k;
 
-    if (a->n_win == u->n_win && a->n_f == u->n_f) {
-        emit_steps(run, 1, sink);
-        left--;
-        for (size_t i = 0; i < sizeof mma_bodies / sizeof mma_bodies[0]; i++) {
-            for (; left >= mma_bodies[i].n_steps; left -= mma_bodies[i].n_steps)
-                emit_body(&mma_bodies[i], run, sink);
-        }
-    }
-    emit_steps(run, left, sink);
-    conv_emit_tile_update(a, u->win_load_bytes, sink);
+    if (a->n_win * a->n_f == 1)
+        emit_dot_product(run, a->k, u->win_load_bytes, sink);
+    else
+        emit_mma_loop(u, a, run, sink);
+    conv_emit_tile_update(a, run[0].access_bytes, sink);
 }
 
 /* Of a core: its name and instruction set; block sizes; copy routines; micro-kernel's tile and window loads. */
