@@ -46,6 +46,20 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
     return conv_plan_tuned(plan, p, &s->caches, s->is_ukr_given ? s->ukr : NULL, s->packs_filters);
 }
 
+/* The paper's SConv but for the micro-kernel, in the schedule that CSA chooses for that. */
+static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                         const struct exp_algo *self, struct conv_plan *plan)
+{
+    const struct conv_ukr *u = &s->openblas_ukr.ukr;
+    struct csa_tiling own[CSA_N_SCHEDULES];
+
+    (void)tiling;
+    (void)self;
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        own[i] = csa_analyse(p, &s->caches, u->n_win, u->n_f, (enum csa_schedule)i);
+    return conv_plan_sconv(plan, p, u, &own[csa_choose(own)], s->packs_filters);
+}
+
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     return conv_base_run(plan, bind, &s->blas);
@@ -70,9 +84,16 @@ static const char *why_no_core(const struct exp_setup *s)
     return s->core ? NULL : s->why_no_core;
 }
 
+static const char *why_no_openblas_ukr(const struct exp_setup *s)
+{
+    return conv_ukr_runs(&s->openblas_ukr.ukr) ? NULL : s->why_no_openblas_ukr;
+}
+
 static const char *why_no_ukr(const struct exp_setup *s)
 {
-    return conv_ukr_runs(s->ukr) ? NULL : s->why_no_ukr;
+    if (exp_setup_uses_openblas_ukr(s))
+        return why_no_openblas_ukr(s);
+    return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
 }
 
 static const char *nothing_against_it(const struct exp_setup *s)
@@ -107,10 +128,18 @@ static const struct exp_algo algos[EXP_N_ALGOS] = {
       .run = run_nest,
       .why_not_run = why_no_ukr,
       .why_not_replay = nothing_against_it },
+    { .name = "sconv_openblas",
+      .label = "SConv, OpenBLAS's micro-kernel",
+      .is_sconv = true,
+      .picks_schedule = true,
+      .plan = plan_openblas,
+      .run = run_nest,
+      .why_not_run = why_no_openblas_ukr,
+      .why_not_replay = why_no_core },
     { .name = "sconv_tuned",
       .label = "SConv, tuned for speed",
       .is_sconv = true,
-      .is_tuned = true,
+      .picks_schedule = true,
       .plan = plan_tuned,
       .run = run_nest,
       .why_not_run = why_no_ukr,
@@ -134,7 +163,7 @@ static unsigned named(const char *name, size_t length)
     unsigned found = 0;
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
-        bool is_both = algos[i].is_sconv && !algos[i].is_tuned && length == 5 && !strncmp(name, "sconv", 5);
+        bool is_both = algos[i].is_sconv && !algos[i].picks_schedule && length == 5 && !strncmp(name, "sconv", 5);
 
         if (is_both || (strlen(algos[i].name) == length && !strncmp(name, algos[i].name, length)))
             found |= 1u << i;
@@ -154,7 +183,7 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
         if (!found)
             return exp_fail(why, why_bytes, -EINVAL,
                             "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, "
-                            "sconv_tuned, goto",
+                            "sconv_openblas, sconv_tuned, goto",
                             (int)length, list);
         *selected |= found;
         list += length + (list[length] == ',');
@@ -186,20 +215,19 @@ static bool is_openblas_ukr(const char *name, const struct conv_gemm_core *core)
     return !strcmp(name, "openblas") || (core && !strcmp(name, core->ukr.name));
 }
 
-static int choose_openblas_ukr(struct exp_setup *s, char *why, size_t why_bytes)
+static void find_openblas_ukr(struct exp_setup *s)
 {
+    const struct conv_gemm_core *core = core_or_any(s);
     struct conv_blas_parts parts;
-    int err;
+    int err = s->core && s->blas.handle ? 0 : -ENOENT;
 
-    if (!s->core)
-        return exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
-    if (!s->blas.handle)
-        err = exp_fail(s->why_no_ukr, sizeof s->why_no_ukr, -ENOENT, "%s", s->why_no_blas);
-    else
-        err = conv_blas_parts_find(&parts, &s->blas, s->core->name, s->why_no_ukr, sizeof s->why_no_ukr);
-    conv_blas_ukr_init(&s->openblas_ukr, s->core, err ? NULL : parts.kernel);
-    s->ukr = &s->openblas_ukr.ukr;
-    return 0;
+    exp_fail(s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr, 0, "%s",
+             !s->core ? s->why_no_core
+             : err    ? s->why_no_blas
+                      : "this computer cannot execute the micro-kernel of the OpenBLAS core");
+    if (!err)
+        err = conv_blas_parts_find(&parts, &s->blas, core->name, s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr);
+    conv_blas_ukr_init(&s->openblas_ukr, core, err ? NULL : parts.kernel);
 }
 
 bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
@@ -223,12 +251,13 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
 {
     const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
 
-    exp_fail(s->why_no_ukr, sizeof s->why_no_ukr, 0, "this computer cannot execute the machine's micro-kernel");
     s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
-    if (is_openblas_ukr(name, s->core))
-        return choose_openblas_ukr(s, why, why_bytes);
-    s->ukr = conv_ukr_find(name);
-    return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
+    if (!is_openblas_ukr(name, s->core)) {
+        s->ukr = conv_ukr_find(name);
+        return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
+    }
+    s->ukr = &s->openblas_ukr.ukr;
+    return s->core ? 0 : exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
@@ -243,6 +272,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
         s->blas = (struct conv_blas){ 0 };
     err = choose_core(s, core_name, why, why_bytes);
+    find_openblas_ukr(s);
     if (!err)
         err = choose_ukr(s, ukr_name, why, why_bytes);
     if (err)

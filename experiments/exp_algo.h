@@ -23,20 +23,20 @@ struct exp_setup {
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
     char why_no_blas[256];
-    struct conv_blas_ukr openblas_ukr; /* the replayed core's own, if it was asked for */
-    char why_no_ukr[256];              /* why it cannot be run */
-    bool packs_filters;     /* SConv packs its filters at run time */
-    bool classifies_misses; /* what the machine file says apart: see exp_replay.h */
+    struct conv_blas_ukr openblas_ukr; /* the replayed core's own */
+    char why_no_openblas_ukr[256];     /* why that cannot be run */
+    bool packs_filters;                /* SConv packs its filters at run time */
+    bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
 
-enum { EXP_N_ALGOS = 5 };
+enum { EXP_N_ALGOS = 6 };
 
 struct exp_algo {
     const char *name;  /* as in ALGO= and in CSV files */
     const char *label; /* for people */
     bool by_default;
-    bool is_sconv;              /* the paper's, or tuned */
-    bool is_tuned;              /* SConv for speed (kernels/tune.h), in a schedule of its own choice */
+    bool is_sconv;              /* the paper's, or another */
+    bool picks_schedule;        /* another: the schedule is part of each layer's plan */
     enum csa_schedule schedule; /* the paper's SConv */
 
     /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
@@ -61,8 +61,8 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
  * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters and classifies_misses),
  * loads OpenBLAS, fills the rest of s.
  * ukr_name and core_name override the machine's hints; NULL or "" to leave the choice; "openblas" is the micro-kernel
- * of the OpenBLAS core. A missing library is not an error, only a reason. Returns 0, or -EINVAL with one line in why for
- * a name that does not exist. s must stay where it is.
+ * of the OpenBLAS core. A missing library is not an error, only a reason. Returns 0, or -EINVAL with one line in why
+ * for a name that does not exist. s must stay where it is.
  */
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
 void exp_setup_release(struct exp_setup *s);

@@ -47,7 +47,7 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, s
 
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         c->tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
-    c->is_chosen = c->algo->is_sconv && !c->algo->is_tuned && c->algo->schedule == csa_choose(c->tiling);
+    c->is_chosen = c->algo->is_sconv && !c->algo->picks_schedule && c->algo->schedule == csa_choose(c->tiling);
     c->measured.why_no_time = "not timed yet";
     c->simulated.why_not = "not replayed yet";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);

@@ -215,7 +215,7 @@ static const struct exp_layer_column columns[] = {
     { { "model", "", "name of the layer table", "" }, put_text, MODEL },
     { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
     { { "layer", "", "name of the layer", "" }, put_text, LAYER },
-    { { "algo", "", "base, sconv_is, sconv_ws, sconv_tuned or goto", "" }, put_text, ALGO },
+    { { "algo", "", "base, sconv_is, sconv_ws, sconv_openblas, sconv_tuned or goto", "" }, put_text, ALGO },
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
       put_chosen,
       0 },

@@ -74,12 +74,11 @@ static void choose_kernels(struct exp_observed *o, const struct exp_setup *setup
     o->setup = *setup;
     o->setup.blas = (struct conv_blas){ 0 };
     o->setup.core = conv_gemm_core_find(emulator->core);
-    if (exp_setup_uses_openblas_ukr(setup)) {
-        conv_blas_ukr_init(&o->setup.openblas_ukr, o->setup.core, NULL);
+    conv_blas_ukr_init(&o->setup.openblas_ukr, o->setup.core, NULL);
+    if (exp_setup_uses_openblas_ukr(setup))
         o->setup.ukr = &o->setup.openblas_ukr.ukr;
-    } else {
+    else
         o->setup.ukr = fits ? setup->ukr : conv_ukr_find(emulator->ukr);
-    }
 }
 
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,

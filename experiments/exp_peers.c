@@ -194,7 +194,7 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
 
         if (!strcmp(c->algo->name, "base"))
             l->base = c;
-        else if (c->algo->is_tuned)
+        else if (!strcmp(c->algo->name, "sconv_tuned"))
             l->tuned = c;
         else if (c->is_chosen)
             l->sconv = c;

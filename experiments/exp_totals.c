@@ -82,13 +82,13 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
 
 size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total)
 {
-    static const char *const order[EXP_N_ALGOS + 1] = {
-        "base", "sconv", "sconv_is", "sconv_ws", "sconv_tuned", "goto"
-    };
     size_t n = 0;
 
-    for (size_t i = 0; i < EXP_N_ALGOS + 1; i++)
-        n += sum_up(e, order[i], why_no_counts, &total[n]) == e->model->n_layers;
+    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
+        n += sum_up(e, exp_algo_at(i)->name, why_no_counts, &total[n]) == e->model->n_layers;
+        if (i == 0) /* after base */
+            n += sum_up(e, "sconv", why_no_counts, &total[n]) == e->model->n_layers;
+    }
     return n;
 }
 

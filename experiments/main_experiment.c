@@ -54,7 +54,7 @@ static const char *why_not_timed(const struct session *s)
         return "TIMING=0 was asked for";
     if (s->setup.ukr->fn)
         return NULL;
-    return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_ukr
+    return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
                                                   : "the machine's micro-kernel is another CPU family's";
 }
 

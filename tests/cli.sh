@@ -155,10 +155,15 @@ results() {
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep sconv) \
         <(deterministic "$work/unclassified/toy/three/layers.csv" | grep sconv)
-    run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,goto REPS=1
+    run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,sconv_openblas,goto REPS=1
     run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
         <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")
-    check "4 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 13 ]
+    check "5 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 16 ]
+    check "... of which one and the baseline use OpenBLAS's micro-kernel" \
+        [ "$(grep -c '^[^#].*,openblas_' "$work/warm/toy/three/layers.csv")" -eq 6 ]
+    run openblas UKR=openblas ALGO=sconv,sconv_openblas REPS=1 && check "UKR=openblas: all do" \
+        [ "$(grep -c '^[^#].*,openblas_' "$work/openblas/toy/three/layers.csv")" -eq 9 ]
+    check "... with the same loads" [ "$(loads "$work/openblas/toy/three/layers.csv" | sed 's/ sconv[a-z_]* / /' | sort -u | wc -l)" -eq 3 ]
 }
 
 observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine that x86 programs are observed for
