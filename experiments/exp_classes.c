@@ -89,14 +89,14 @@ static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 
 int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct exp_report_file f;
-    int err = exp_report_open(&f, r, dir, "classes.csv", columns, sizeof columns / sizeof columns[0],
+    struct exp_csv *csv;
+    int err = exp_report_open(&csv, r, dir, "classes.csv", columns, sizeof columns / sizeof columns[0],
                               "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
                               why, why_bytes);
 
     if (err)
         return err;
-    put_totals(f.csv, r);
+    put_totals(csv, r);
     for (size_t i = 0; i < r->e->n_cases; i++) {
         const struct exp_case *c = &r->e->cases[i];
         struct group g = { .layer = c->layer->name, .algo = c->algo->name, .layer_index = c->layer->index };
@@ -104,7 +104,7 @@ int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, 
         if (c->simulated.why_not)
             continue;
         add_case(&g, c);
-        put_group(f.csv, &g, &r->e->setup->classified);
+        put_group(csv, &g, &r->e->setup->classified);
     }
-    return exp_report_close(&f, why, why_bytes);
+    return exp_csv_close(csv, why, why_bytes);
 }

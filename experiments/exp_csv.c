@@ -56,6 +56,22 @@ fail:
     return exp_fail(why, why_bytes, err, "cannot create '%s': %s", path, strerror(-err));
 }
 
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const char *name,
+                   const struct exp_csv_column *column, size_t n_columns, const char *what, char *why, size_t why_bytes)
+{
+    char *path = exp_outdir_file(dir, name);
+    int err;
+
+    *csv = NULL;
+    if (!path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_csv_open(csv, path, column, n_columns, why, why_bytes);
+    free(path);
+    if (!err && what)
+        exp_csv_header(*csv, "what", "%s", what);
+    return err;
+}
+
 static void slip(struct exp_csv *c, const char *what, const char *value)
 {
     c->err = exp_fail(c->why, sizeof c->why, -EINVAL, "%s: row %" PRIu64 ": %s, '%.60s'", c->path, c->n_rows + 1, what,
@@ -219,6 +235,14 @@ void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason
     free(text);
 }
 
+void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not)
+{
+    if (isfinite(value))
+        exp_csv_double(csv, column, value);
+    else
+        exp_csv_missing(csv, column, why_not);
+}
+
 void exp_csv_end_row(struct exp_csv *csv)
 {
     if (csv->err)
@@ -266,4 +290,17 @@ int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
     free(csv->path);
     free(csv);
     return err;
+}
+
+void exp_csv_document(FILE *out, const char *file, const struct exp_csv_column *column, size_t n_columns,
+                      size_t stride_bytes)
+{
+    const char *at = (const char *)column;
+
+    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file);
+    for (size_t i = 0; i < n_columns; i++, at += stride_bytes) {
+        const struct exp_csv_column *c = (const struct exp_csv_column *)(const void *)at;
+
+        fprintf(out, "| `%s` | %s | %s | %s |\n", c->name, c->unit, c->description, c->source);
+    }
 }

@@ -15,6 +15,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/exp_outdir.h"
 
 struct exp_csv_column {
     const char *name;
@@ -32,6 +35,11 @@ struct exp_csv;
 int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
                  char *why, size_t why_bytes);
 
+/* The same for a file of a result directory, with a first header line "what", unless that is NULL. */
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const char *name,
+                   const struct exp_csv_column *column, size_t n_columns, const char *what, char *why,
+                   size_t why_bytes);
+
 /* One "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
 
@@ -41,6 +49,8 @@ void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* f
 void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
 /* A number that could not be had: "not available: <reason>". */
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
+/* A number if it is finite, else missing for that reason. */
+void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not);
 
 void exp_csv_end_row(struct exp_csv *csv);
 
@@ -52,5 +62,12 @@ int exp_csv_error(const struct exp_csv *csv);
  * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
  */
 int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes);
+
+/*
+ * Prints a Markdown section that says what the columns of a file mean. The columns are stride_bytes apart, so that they
+ * may be parts of something larger.
+ */
+void exp_csv_document(FILE *out, const char *file, const struct exp_csv_column *column, size_t n_columns,
+                      size_t stride_bytes);
 
 #endif

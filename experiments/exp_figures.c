@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
-#include "experiments/exp_plot.h"
 #include "experiments/exp_published.h"
 #include "experiments/exp_table.h"
 
@@ -17,8 +16,6 @@ static const char *const figure_names[] = {
     "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
     "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed",
 };
-
-static const char *const formats[] = { "png", "svg" };
 
 /* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
 struct paper_number {
@@ -180,52 +177,23 @@ static void finish(struct drawing *d)
     free(d->folder);
 }
 
-static int draw_one(const struct drawing *d, const char *figure, const char *format, exp_figures_report_fn report,
-                    void *ctx, char *why, size_t why_bytes)
-{
-    char *script = exp_format("%s/%s.gp", d->folder, figure);
-    char *output = exp_format("%s/%s.%s", d->f->out_dir, figure, format);
-    int err;
-
-    exp_fail(why, why_bytes, 0, "%s", "");
-    if (script && output)
-        err = exp_plot_draw(script, output, d->variable, N_VARIABLES, why, why_bytes);
-    else
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    if (report && output)
-        report(ctx, output, err, err ? why : "");
-    free(output);
-    free(script);
-    return err;
-}
-
-static int draw_all(const struct drawing *d, exp_figures_report_fn report, void *ctx, char *why, size_t why_bytes)
-{
-    int first = 0;
-
-    for (size_t i = 0; i < sizeof figure_names / sizeof figure_names[0]; i++) {
-        for (size_t j = 0; j < sizeof formats / sizeof formats[0]; j++) {
-            char line[512];
-            int err = draw_one(d, figure_names[i], formats[j], report, ctx, line, sizeof line);
-
-            if (err == -ENODATA)
-                break; /* the other format would say the same */
-            if (err && !first)
-                first = exp_fail(why, why_bytes, err, "%s: %s", figure_names[i], line);
-            if (err == -ENOENT || err == -EINTR)
-                return first;
-        }
-    }
-    return first;
-}
-
-int exp_figures_draw(const struct exp_figures *f, exp_figures_report_fn report, void *ctx, char *why, size_t why_bytes)
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
 {
     struct drawing d = { .f = f };
     int err = prepare(&d, why, why_bytes);
 
-    if (!err)
-        err = draw_all(&d, report, ctx, why, why_bytes);
+    if (!err) {
+        const struct exp_plot_figures figures = {
+            .scripts_dir = d.folder,
+            .out_dir = f->out_dir,
+            .figure = figure_names,
+            .n_figures = sizeof figure_names / sizeof figure_names[0],
+            .variable = d.variable,
+            .n_variables = N_VARIABLES,
+        };
+
+        err = exp_plot_figures(&figures, report, ctx, why, why_bytes);
+    }
     finish(&d);
     return err;
 }

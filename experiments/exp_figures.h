@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "experiments/exp_plot.h"
+
 struct exp_figures {
     const char *experiments_dir; /* holds figures/ and published/ */
     const char *layers_csv;      /* one row per layer and algorithm */
@@ -20,13 +22,7 @@ struct exp_figures {
     const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
 };
 
-/* Told about each file: err as exp_plot_draw; why is a line, or "" if it was drawn. */
-typedef void (*exp_figures_report_fn)(void *ctx, const char *file, int err, const char *why);
-
-/*
- * Draws every figure as PNG and SVG. A figure without data (-ENODATA) is no failure. report may be NULL. Returns 0; the
- * first -errno, after having tried the others; -ENOENT at once if gnuplot is missing; why gets its line.
- */
-int exp_figures_draw(const struct exp_figures *f, exp_figures_report_fn report, void *ctx, char *why, size_t why_bytes);
+/* Draws every figure. Reports and returns as exp_plot_figures, and -errno of reading the CSV files. */
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes);
 
 #endif

@@ -96,26 +96,15 @@ static const struct exp_csv_column speedup_columns[] = {
 };
 /* clang-format on */
 
-static int open_csv(const struct exp_judge_report *r, struct exp_csv **csv, const char *name,
-                    const struct exp_csv_column *column, size_t n, const char *what, char *why, size_t why_bytes)
-{
-    char *path = exp_outdir_file(r->dir, name);
-    int err =
-        path ? exp_csv_open(csv, path, column, n, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-
-    free(path);
-    if (!err)
-        exp_csv_header(*csv, "what", "%s", what);
-    return err;
-}
-
 int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *dir, const char *experiments_dir,
                           const char *what, char *why, size_t why_bytes)
 {
     int err = exp_published_read(&r->published, experiments_dir, why, why_bytes);
 
     r->dir = dir;
-    return err ? err : open_csv(r, &r->layers, "layers.csv", layer_columns, N_OF(layer_columns), what, why, why_bytes);
+    return err ? err
+               : exp_csv_create(&r->layers, dir, "layers.csv", layer_columns, N_OF(layer_columns), what, why,
+                                why_bytes);
 }
 
 void exp_judge_report_release(struct exp_judge_report *r)
@@ -131,10 +120,7 @@ void exp_judge_report_release(struct exp_judge_report *r)
 
 static void put(struct exp_csv *csv, const char *column, double value, const char *why_not)
 {
-    if (isfinite(value) && !why_not)
-        exp_csv_double(csv, column, value);
-    else
-        exp_csv_missing(csv, column, why_not ? why_not : "the better schedule moves nothing");
+    exp_csv_number(csv, column, why_not ? (double)NAN : value, why_not ? why_not : "the better schedule moves nothing");
 }
 
 static void put_named(struct exp_csv *csv, const char *before, enum exp_yardstick y, const char *after, double value,
@@ -358,7 +344,7 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
 static int write_models(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "models.csv", model_columns, N_OF(model_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, "models.csv", model_columns, N_OF(model_columns), what, why, why_bytes);
 
     if (err)
         return err;
@@ -435,7 +421,7 @@ static int write_ratios(const struct exp_judge_report *r, double *value, const c
 {
     size_t n_columns = N_OF(ratio_columns) - 1, n = r->n_verdicts;
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "ratios.csv", ratio_columns, N_OF(ratio_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, "ratios.csv", ratio_columns, N_OF(ratio_columns), what, why, why_bytes);
 
     if (err)
         return err;
@@ -455,7 +441,8 @@ static int write_speedups(const struct exp_judge_report *r, double *value, const
                           size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "speedups.csv", speedup_columns, N_OF(speedup_columns), what, why, why_bytes);
+    int err =
+        exp_csv_create(&csv, r->dir, "speedups.csv", speedup_columns, N_OF(speedup_columns), what, why, why_bytes);
 
     if (err)
         return err;
@@ -602,10 +589,6 @@ void exp_judge_report_document(FILE *out)
         { "speedups.csv", speedup_columns, N_OF(speedup_columns) },
     };
 
-    for (size_t i = 0; i < N_OF(files); i++) {
-        fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", files[i].file);
-        for (size_t c = 0; c < files[i].n; c++)
-            fprintf(out, "| `%s` | %s | %s | %s |\n", files[i].column[c].name, files[i].column[c].unit,
-                    files[i].column[c].description, files[i].column[c].source);
-    }
+    for (size_t i = 0; i < N_OF(files); i++)
+        exp_csv_document(out, files[i].file, files[i].column, files[i].n, sizeof *files[i].column);
 }

@@ -313,17 +313,17 @@ static int write_file(const struct exp_observed *o, const struct exp_report *r, 
     static void (*const put[])(struct exp_csv *, const struct exp_observed *, const struct exp_case *,
                                const struct exp_observation *) = { put_streams, put_instructions, put_outside };
     const struct exp_observe_file *f = &files[which];
-    struct exp_report_file file;
+    struct exp_csv *csv;
     char how[256];
-    int err = exp_report_open(&file, r, dir, f->name, f->column, f->n_columns, f->row, why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, f->name, f->column, f->n_columns, f->row, why, why_bytes);
 
     if (err)
         return err;
     exp_observe_describe(o, how, sizeof how);
-    exp_csv_header(file.csv, "observed by", "%s", how);
+    exp_csv_header(csv, "observed by", "%s", how);
     for (size_t i = 0; i < o->experiment.n_cases; i++)
-        put[which](file.csv, o, &o->experiment.cases[i], &o->observation[i]);
-    return exp_report_close(&file, why, why_bytes);
+        put[which](csv, o, &o->experiment.cases[i], &o->observation[i]);
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,

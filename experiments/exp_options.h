@@ -1,4 +1,4 @@
-/* What the user asked for: command line of the `experiment` program, which the Makefile fills from its variables. */
+/* What the user asked for: the command lines of the programs, which the Makefile fills from its variables. */
 #ifndef EXPERIMENTS_EXP_OPTIONS_H
 #define EXPERIMENTS_EXP_OPTIONS_H
 
@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
+
+/* Fields of options that a program does not know have their default. */
 struct exp_options {
-    const char *model;   /* name or path of a table */
+    const char *model;   /* name or path of a table; judge, peers: several, comma-separated, or all */
     const char *machine; /* host, a name in sim/machines, or a path */
     const char *algos;   /* comma-separated, "" = default */
     const char *layers;  /* comma-separated patterns, "" = all */
@@ -20,6 +23,8 @@ struct exp_options {
     const char *why_no_guest; /* why they could not be built; "" if they could */
     const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
     unsigned reps;            /* >= 1 */
+    unsigned hot_reps;        /* with hot caches; 0: none */
+    unsigned clock;           /* 0: wall, 1: the thread's own time */
     unsigned jobs;            /* threads, >= 1 */
     unsigned timing;          /* 0 or 1 */
     unsigned cache;           /* enum exp_cache_state */
@@ -31,9 +36,13 @@ struct exp_options {
     bool helps;               /* print the usage and stop */
 };
 
-/* Reads argv. Returns 0, or -EINVAL with one line in why. Strings point into argv. */
-int exp_options_parse(struct exp_options *o, int argc, char **argv, char *why, size_t why_bytes);
+/*
+ * Reads argv, whose empty variables ("NAME=") are unset ones. Returns 0, or -EINVAL with one line in why. Strings point
+ * into argv.
+ */
+int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
+                      size_t why_bytes);
 
-void exp_options_usage(FILE *out);
+void exp_options_usage(enum exp_program program, FILE *out);
 
 #endif

@@ -338,6 +338,23 @@ char *exp_outdir_file(const struct exp_outdir *d, const char *file)
     return exp_format("%s/%s", d->path, file);
 }
 
+int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
+                     const void *ctx, char *why, size_t why_bytes)
+{
+    char *path = exp_outdir_file(d, file);
+    FILE *out = path ? fopen(path, "w") : NULL;
+    int err = out ? print(ctx, out) : path ? -errno : -ENOMEM;
+
+    if (out && ferror(out) && !err)
+        err = -EIO;
+    if (out && fclose(out) && (!err || err == -EIO))
+        err = -errno;
+    if (err)
+        exp_fail(why, why_bytes, err, "cannot write '%s': %s", path ? path : file, strerror(-err));
+    free(path);
+    return err;
+}
+
 /* ---- closing ---- */
 
 static void release(struct exp_outdir *d)

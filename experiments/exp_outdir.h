@@ -15,6 +15,7 @@
 #define EXPERIMENTS_EXP_OUTDIR_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct exp_outdir {
     int parent_fd; /* -1 when released */
@@ -36,6 +37,13 @@ int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, 
 
 /* The path of a file inside the directory while it is being written, from malloc; NULL when out of memory. */
 char *exp_outdir_file(const struct exp_outdir *d, const char *file);
+
+/*
+ * Writes one file through print(ctx, out), which returns 0 or -errno and need not look after write errors. Returns
+ * that, or -errno of writing, with one line in why.
+ */
+int exp_outdir_write(const struct exp_outdir *d, const char *file, int (*print)(const void *ctx, FILE *out),
+                     const void *ctx, char *why, size_t why_bytes);
 
 /*
  * Puts the directory in its final place and releases d. Returns 0, or -errno with one line in why: -EINVAL if the

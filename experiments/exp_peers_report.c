@@ -100,36 +100,16 @@ static const struct exp_csv_column roofline_columns[] = {
     { "onednn_blocked", "GFLOP/s", "sweep", "clock" },
 };
 
-static void put_number(struct exp_csv *csv, const char *column, double x, const char *why_not)
-{
-    if (isfinite(x))
-        exp_csv_double(csv, column, x);
-    else
-        exp_csv_missing(csv, column, why_not);
-}
-
-static int open_csv(const struct exp_peers_report *r, struct exp_csv **csv, const char *name,
-                    const struct exp_csv_column *column, size_t n, const char *what, char *why, size_t why_bytes)
-{
-    char *path = exp_outdir_file(r->dir, name);
-    int err =
-        path ? exp_csv_open(csv, path, column, n, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-
-    free(path);
-    if (!err)
-        exp_csv_header(*csv, "what", "%s", what);
-    return err;
-}
-
 int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
                           size_t why_bytes)
 {
     int err;
 
     *r = (struct exp_peers_report){ .dir = dir };
-    err = open_csv(r, &r->layers, "layers.csv", layer_columns, N_OF(layer_columns), what, why, why_bytes);
+    err = exp_csv_create(&r->layers, dir, "layers.csv", layer_columns, N_OF(layer_columns), what, why, why_bytes);
     if (!err)
-        err = open_csv(r, &r->samples, "samples.csv", sample_columns, N_OF(sample_columns), what, why, why_bytes);
+        err =
+            exp_csv_create(&r->samples, dir, "samples.csv", sample_columns, N_OF(sample_columns), what, why, why_bytes);
     return err;
 }
 
@@ -170,13 +150,14 @@ static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_csv_u64(r->layers, "pointwise", row->is_pointwise);
     exp_csv_double(r->layers, "macs", row->flop / 2);
     exp_csv_double(r->layers, "flop_per_byte", row->intensity);
-    put_number(r->layers, "measured_time_median_ns", ns, why);
-    put_number(r->layers, "measured_time_min_ns", t->n ? (double)exp_stats_min(t->sample_ns, t->n) : (double)NAN, why);
+    exp_csv_number(r->layers, "measured_time_median_ns", ns, why);
+    exp_csv_number(r->layers, "measured_time_min_ns", t->n ? (double)exp_stats_min(t->sample_ns, t->n) : (double)NAN,
+                   why);
     exp_csv_u64(r->layers, "measured_reps", t->n);
-    put_number(r->layers, "measured_gflops", row->flop / ns, why);
-    put_number(r->layers, "measured_peak_percent", p->peak ? 100 * row->flop / ns / p->peak_gflops : (double)NAN,
-               p->peak ? why : "no FMA loop for this CPU");
-    put_number(r->layers, "measured_speedup_vs_base", row->ns[c][EXP_PEER_BASE] / ns, why);
+    exp_csv_number(r->layers, "measured_gflops", row->flop / ns, why);
+    exp_csv_number(r->layers, "measured_peak_percent", p->peak ? 100 * row->flop / ns / p->peak_gflops : (double)NAN,
+                   p->peak ? why : "no FMA loop for this CPU");
+    exp_csv_number(r->layers, "measured_speedup_vs_base", row->ns[c][EXP_PEER_BASE] / ns, why);
     exp_csv_string(r->layers, "plan", plan_text(l, m, plan, sizeof plan));
     exp_csv_string(r->layers, "layer", l->base->layer->name);
     exp_csv_end_row(r->layers);
@@ -349,25 +330,25 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     exp_csv_string(csv, "cache", exp_peers_cache_name(c));
     exp_csv_u64(csv, "layers", t.n_layers);
     exp_csv_u64(csv, "pointwise_layers", t.n_pointwise);
-    put_number(csv, "measured_time_ns", t.n_layers ? t.ns : (double)NAN, why);
-    put_number(csv, "measured_network_speedup", t.network_ratio, why);
-    put_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
-    put_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
-               m == EXP_PEER_BASE ? "this is base" : why);
-    put_number(csv, "measured_pointwise_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.pointwise_won_percent,
-               m == EXP_PEER_BASE ? "this is base" : why);
-    put_number(csv, "measured_peak_percent", t.peak_percent, why);
-    put_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN,
-               is_one ? "no FMA loop for this CPU" : "sampled per model");
-    put_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN,
-               is_one ? "no FMA loop for this CPU" : "sampled per model");
+    exp_csv_number(csv, "measured_time_ns", t.n_layers ? t.ns : (double)NAN, why);
+    exp_csv_number(csv, "measured_network_speedup", t.network_ratio, why);
+    exp_csv_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
+    exp_csv_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
+                   m == EXP_PEER_BASE ? "this is base" : why);
+    exp_csv_number(csv, "measured_pointwise_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.pointwise_won_percent,
+                   m == EXP_PEER_BASE ? "this is base" : why);
+    exp_csv_number(csv, "measured_peak_percent", t.peak_percent, why);
+    exp_csv_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN,
+                   is_one ? "no FMA loop for this CPU" : "sampled per model");
+    exp_csv_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN,
+                   is_one ? "no FMA loop for this CPU" : "sampled per model");
     exp_csv_end_row(csv);
 }
 
 static int write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "model.csv", total_columns, N_OF(total_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, "model.csv", total_columns, N_OF(total_columns), what, why, why_bytes);
 
     if (err)
         return err;
@@ -403,19 +384,19 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
     const char *why = *m->why_no_base_phases ? m->why_no_base_phases : "no time";
 
     exp_csv_u64(csv, "number", i + 1);
-    put_number(csv, "base_im2col_percent", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns), why);
-    put_number(csv, "base_packing_percent", percent(packing_ns(&m->base), m->base.total_ns), why);
-    put_number(csv, "base_ukr_percent", percent(m->base.step_ns[CONV_STEP_UKR], m->base.total_ns), why);
-    put_number(csv, "base_other_percent", percent(other_ns(&m->base), m->base.total_ns), why);
-    put_number(csv, "base_steps_to_call", m->base.total_ns ? (double)m->base.total_ns / base_ns : (double)NAN, why);
-    put_number(csv, "sconv_packing_percent", percent(packing_ns(&m->sconv), m->sconv.total_ns), "no time");
-    put_number(csv, "sconv_ukr_percent", percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns), "no time");
-    put_number(csv, "sconv_other_percent", percent(other_ns(&m->sconv), m->sconv.total_ns), "no time");
-    put_number(csv, "tuned_packing_percent", percent(packing_ns(&m->tuned), m->tuned.total_ns), "no time");
-    put_number(csv, "tuned_ukr_percent", percent(m->tuned.step_ns[CONV_STEP_UKR], m->tuned.total_ns), "no time");
-    put_number(csv, "tuned_other_percent", percent(other_ns(&m->tuned), m->tuned.total_ns), "no time");
-    put_number(csv, "tuned_to_base", (double)m->tuned.total_ns / (double)m->base.total_ns, why);
-    put_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns, why);
+    exp_csv_number(csv, "base_im2col_percent", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns), why);
+    exp_csv_number(csv, "base_packing_percent", percent(packing_ns(&m->base), m->base.total_ns), why);
+    exp_csv_number(csv, "base_ukr_percent", percent(m->base.step_ns[CONV_STEP_UKR], m->base.total_ns), why);
+    exp_csv_number(csv, "base_other_percent", percent(other_ns(&m->base), m->base.total_ns), why);
+    exp_csv_number(csv, "base_steps_to_call", m->base.total_ns ? (double)m->base.total_ns / base_ns : (double)NAN, why);
+    exp_csv_number(csv, "sconv_packing_percent", percent(packing_ns(&m->sconv), m->sconv.total_ns), "no time");
+    exp_csv_number(csv, "sconv_ukr_percent", percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns), "no time");
+    exp_csv_number(csv, "sconv_other_percent", percent(other_ns(&m->sconv), m->sconv.total_ns), "no time");
+    exp_csv_number(csv, "tuned_packing_percent", percent(packing_ns(&m->tuned), m->tuned.total_ns), "no time");
+    exp_csv_number(csv, "tuned_ukr_percent", percent(m->tuned.step_ns[CONV_STEP_UKR], m->tuned.total_ns), "no time");
+    exp_csv_number(csv, "tuned_other_percent", percent(other_ns(&m->tuned), m->tuned.total_ns), "no time");
+    exp_csv_number(csv, "tuned_to_base", (double)m->tuned.total_ns / (double)m->base.total_ns, why);
+    exp_csv_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns, why);
     exp_csv_string(csv, "model", m->name);
     exp_csv_end_row(csv);
 }
@@ -423,7 +404,7 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
 static int write_phases(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "phases.csv", phase_columns, N_OF(phase_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, "phases.csv", phase_columns, N_OF(phase_columns), what, why, why_bytes);
 
     if (err)
         return err;
@@ -465,13 +446,13 @@ static int write_sorted(struct exp_peers_report *r, bool only_pointwise, const c
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     for (int m = 0; m < EXP_N_PEERS; m++)
         n[m] = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x + (size_t)m * r->n_rows);
-    err = open_csv(r, &csv, only_pointwise ? "speedups_pointwise.csv" : "speedups.csv", sorted_columns,
-                   N_OF(sorted_columns), what, why, why_bytes);
+    err = exp_csv_create(&csv, r->dir, only_pointwise ? "speedups_pointwise.csv" : "speedups.csv", sorted_columns,
+                         N_OF(sorted_columns), what, why, why_bytes);
     for (size_t i = 0; i < n[EXP_PEER_BASE] && !err; i++) {
         exp_csv_double(csv, "rank_percent", 100 * ((double)i + 0.5) / (double)n[EXP_PEER_BASE]);
         for (size_t m = 1; m < EXP_N_PEERS; m++)
-            put_number(csv, exp_peer_name((enum exp_peer)m), i < n[m] ? x[m * r->n_rows + i] : (double)NAN,
-                       *r->model[0].why_not[m] ? r->model[0].why_not[m] : "has fewer layers");
+            exp_csv_number(csv, exp_peer_name((enum exp_peer)m), i < n[m] ? x[m * r->n_rows + i] : (double)NAN,
+                           *r->model[0].why_not[m] ? r->model[0].why_not[m] : "has fewer layers");
         exp_csv_end_row(csv);
     }
     free(x);
@@ -481,15 +462,16 @@ static int write_sorted(struct exp_peers_report *r, bool only_pointwise, const c
 static int write_roofline(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = open_csv(r, &csv, "roofline.csv", roofline_columns, N_OF(roofline_columns), what, why, why_bytes);
+    int err =
+        exp_csv_create(&csv, r->dir, "roofline.csv", roofline_columns, N_OF(roofline_columns), what, why, why_bytes);
 
     if (err)
         return err;
     for (size_t i = 0; i < r->n_rows; i++) {
         exp_csv_double(csv, "flop_per_byte", r->row[i].intensity);
         for (size_t m = 0; m < EXP_N_PEERS; m++)
-            put_number(csv, exp_peer_name((enum exp_peer)m), r->row[i].flop / r->row[i].ns[EXP_PEERS_SWEEP][m],
-                       r->model[r->row[i].model].why_not[m]);
+            exp_csv_number(csv, exp_peer_name((enum exp_peer)m), r->row[i].flop / r->row[i].ns[EXP_PEERS_SWEEP][m],
+                           r->model[r->row[i].model].why_not[m]);
         exp_csv_end_row(csv);
     }
     return exp_csv_close(csv, why, why_bytes);

@@ -204,33 +204,22 @@ static const struct exp_csv_column columns[] = {
     { "target", "", "what is counted", "" },
 };
 
-static void put(struct exp_csv *csv, const char *column, double x, const char *why_not)
-{
-    if (isfinite(x))
-        exp_csv_double(csv, column, x);
-    else
-        exp_csv_missing(csv, column, why_not);
-}
-
 int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_peers_target target[EXP_N_PEERS_TARGETS];
-    char *path = exp_outdir_file(r->dir, "targets.csv");
     struct exp_csv *csv;
-    int err = path ? exp_csv_open(&csv, path, columns, sizeof columns / sizeof columns[0], why, why_bytes)
-                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err =
+        exp_csv_create(&csv, r->dir, "targets.csv", columns, sizeof columns / sizeof columns[0], what, why, why_bytes);
 
-    free(path);
     if (err)
         return err;
-    exp_csv_header(csv, "what", "%s", what);
     exp_peers_targets(r, target);
     for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
-        put(csv, "sconv", target[i].sconv, "not measured here");
-        put(csv, "sconv_tuned", target[i].tuned, "not measured here");
-        put(csv, "at_least", target[i].at_least, "none set");
-        put(csv, "aim", target[i].aim, "none set");
-        put(csv, "paper", target[i].paper, "the paper has none");
+        exp_csv_number(csv, "sconv", target[i].sconv, "not measured here");
+        exp_csv_number(csv, "sconv_tuned", target[i].tuned, "not measured here");
+        exp_csv_number(csv, "at_least", target[i].at_least, "none set");
+        exp_csv_number(csv, "aim", target[i].aim, "none set");
+        exp_csv_number(csv, "paper", target[i].paper, "the paper has none");
         exp_csv_string(csv, "unit", target[i].unit);
         exp_csv_string(csv, "target", target[i].name);
         exp_csv_end_row(csv);

@@ -2,9 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +10,8 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
-
-extern char **environ;
+#include "experiments/exp_process.h"
+#include "experiments/exp_signal.h"
 
 enum { NOTHING_TO_DRAW = 77 };
 
@@ -77,80 +74,6 @@ static char *make_definitions(const char *format, const char *output, const stru
     return text;
 }
 
-static int make_pipe(int fd[2])
-{
-    if (pipe(fd))
-        return -errno;
-    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
-    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-    return 0;
-}
-
-static int spawn(pid_t *pid, char *const argv[], int err_fd)
-{
-    posix_spawn_file_actions_t actions;
-    int err = posix_spawn_file_actions_init(&actions);
-
-    if (err)
-        return -err;
-    err = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!err)
-        err = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!err)
-        err = posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
-    if (!err)
-        err = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return -err;
-}
-
-/* Reads all that comes and keeps the last line with letters in it, without the marks that gnuplot points with. */
-static void keep_last_line(int fd, char *last, size_t bytes)
-{
-    FILE *in = fdopen(fd, "r");
-    char *line = NULL;
-    size_t max = 0;
-
-    *last = '\0';
-    if (!in) {
-        close(fd);
-        return;
-    }
-    while (getline(&line, &max, in) >= 0) {
-        size_t length = strlen(line);
-
-        while (length && isspace((unsigned char)line[length - 1]))
-            line[--length] = '\0';
-        if (line[strspn(line, " \t^")])
-            exp_fail(last, bytes, 0, "%s", line + strspn(line, " \t"));
-    }
-    free(line);
-    fclose(in);
-}
-
-/* Runs gnuplot; *status is as from waitpid, last[] its last message. */
-static int run_gnuplot(const char *script, const char *definitions, int *status, char *last, size_t last_bytes)
-{
-    const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
-    int fd[2], err = make_pipe(fd);
-    pid_t pid;
-
-    if (err)
-        return err;
-    err = spawn(&pid, (char *const *)(const void *)argv, fd[1]);
-    close(fd[1]);
-    if (err) {
-        close(fd[0]);
-        return err;
-    }
-    keep_last_line(fd[0], last, last_bytes);
-    while (waitpid(pid, status, 0) < 0) {
-        if (errno != EINTR)
-            return -errno;
-    }
-    return 0;
-}
-
 static bool is_complete(const char *path, const struct file_kind *kind)
 {
     char tail[16];
@@ -176,8 +99,6 @@ static int judge(const char *script, const char *partial, const struct file_kind
         return exp_fail(why, why_bytes, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
         return exp_fail(why, why_bytes, -ENODATA, "%s", *last ? last : "nothing to draw");
-    if (WEXITSTATUS(status) == 127 && !*last) /* where posix_spawn learns too late that exec failed */
-        return exp_fail(why, why_bytes, -ENOENT, "gnuplot is not installed (package gnuplot-nox)");
     if (WEXITSTATUS(status))
         return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
     if (!is_complete(partial, kind))
@@ -189,9 +110,10 @@ static int judge(const char *script, const char *partial, const struct file_kind
 static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
                 const char *definitions, char *why, size_t why_bytes)
 {
-    char last[512] = "";
+    const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
+    char last[512];
     int status = 0;
-    int err = run_gnuplot(script, definitions, &status, last, sizeof last);
+    int err = exp_process_run(argv, EXP_PROCESS_NO_LIMIT, NULL, &status, last, sizeof last);
 
     if (err == -ENOENT)
         return exp_fail(why, why_bytes, err, "gnuplot is not installed (package gnuplot-nox)");
@@ -223,4 +145,41 @@ int exp_plot_draw(const char *script, const char *output, const struct exp_plot_
     free(definitions);
     free(partial);
     return err;
+}
+
+static int draw_file(const struct exp_plot_figures *f, const char *figure, const char *format,
+                     exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
+{
+    char *script = exp_format("%s/%s.gp", f->scripts_dir, figure);
+    char *output = exp_format("%s/%s.%s", f->out_dir, figure, format);
+    int err = script && output ? exp_plot_draw(script, output, f->variable, f->n_variables, why, why_bytes)
+                               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (report && output)
+        report(ctx, output, err, err ? why : "");
+    free(output);
+    free(script);
+    return err;
+}
+
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
+                     size_t why_bytes)
+{
+    enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
+    int first = 0;
+
+    for (size_t i = 0; i < f->n_figures; i++) {
+        for (size_t j = 0; j < N_FORMATS; j++) {
+            char line[512];
+            int err = draw_file(f, f->figure[i], file_kinds[j].format, report, ctx, line, sizeof line);
+
+            if (err == -ENODATA)
+                break; /* the other format would say the same */
+            if (err && !first)
+                first = exp_fail(why, why_bytes, err, "%s: %s", f->figure[i], line);
+            if (err == -ENOENT || err == -EINTR || exp_interrupted())
+                return first;
+        }
+    }
+    return first;
 }

@@ -17,8 +17,7 @@ struct exp_plot_variable {
 
 /*
  * Draws output (its name must end in ".png" or ".svg"). The script also gets the variables `output` (what to write) and
- * `format`
- * ("png" or "svg"). Returns 0, or with one line in why:
+ * `format` ("png" or "svg"). Returns 0, or with one line in why:
  *   -ENOENT   gnuplot is not installed
  *   -ENODATA  the script has nothing to draw; why is its own line
  *   -EIO      gnuplot failed, or wrote less than a whole file; why is gnuplot's last message
@@ -27,5 +26,24 @@ struct exp_plot_variable {
  */
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
                   char *why, size_t why_bytes);
+
+/* Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg. */
+struct exp_plot_figures {
+    const char *scripts_dir, *out_dir;
+    const char *const *figure;
+    size_t n_figures;
+    const struct exp_plot_variable *variable;
+    size_t n_variables;
+};
+
+/* Told about each file: err as exp_plot_draw; why is a line, or "" if it was drawn. */
+typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const char *why);
+
+/*
+ * Draws them all, until the program is interrupted. A figure without data (-ENODATA) is no failure. report may be NULL.
+ * Returns 0; the first -errno, after having tried the others; -ENOENT at once if gnuplot is missing; why gets its line.
+ */
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
+                     size_t why_bytes);
 
 #endif

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "experiments/exp_error.h"
+
 extern char **environ;
 
 enum { POLL_MS = 100 };
@@ -43,27 +45,35 @@ static int spawn(pid_t *pid, const char *const argv[], int err_fd)
     return -err;
 }
 
-/* The last line of a stream of bytes: a line that has ended is given up when the next one begins. */
+/* Of a stream of bytes, the last line that says something: blanks and what gnuplot points with say nothing. */
 struct last_line {
     char *text;
-    size_t bytes, length;
-    bool has_ended;
+    size_t bytes;
+    char current[512];
+    size_t length;
 };
+
+static void end_line(struct last_line *l)
+{
+    const char *start;
+
+    while (l->length && isspace((unsigned char)l->current[l->length - 1]))
+        l->length--;
+    l->current[l->length] = '\0';
+    l->length = 0;
+    start = l->current + strspn(l->current, " \t");
+    if (l->current[strspn(l->current, " \t^")])
+        exp_fail(l->text, l->bytes, 0, "%s", start);
+}
 
 static void add_text(struct last_line *l, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == '\n') {
-            l->has_ended = true;
-            continue;
-        }
-        if (l->has_ended)
-            l->length = 0;
-        l->has_ended = false;
-        if (l->length + 1 < l->bytes)
-            l->text[l->length++] = iscntrl((unsigned char)text[i]) ? ' ' : text[i];
+        if (text[i] == '\n')
+            end_line(l);
+        else if (l->length + 1 < sizeof l->current)
+            l->current[l->length++] = text[i];
     }
-    l->text[l->length] = '\0';
 }
 
 static uint64_t now_ms(void)
@@ -111,6 +121,7 @@ int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupt
     close(fd[1]);
     if (!err) {
         err = listen(fd[0], limit_s, interrupted, &line);
+        end_line(&line);
         if (err)
             kill(pid, SIGKILL);
         while (waitpid(pid, status, 0) < 0 && errno == EINTR)

@@ -95,22 +95,22 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
     size_t n;
     const struct exp_layer_column *column = exp_layer_columns(&n);
     struct exp_csv_column plain[96];
-    struct exp_report_file f;
+    struct exp_csv *csv;
     int err;
 
     for (size_t i = 0; i < n; i++)
         plain[i] = column[i].column;
-    err = exp_report_open(&f, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
+    err = exp_report_open(&csv, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
     if (err)
         return err;
     for (size_t i = 0; i < r->e->n_cases; i++) {
         struct exp_row row = row_of(r, &r->e->cases[i]);
 
         for (size_t k = 0; k < n; k++)
-            column[k].put(f.csv, column[k].column.name, &row, column[k].arg);
-        exp_csv_end_row(f.csv);
+            column[k].put(csv, column[k].column.name, &row, column[k].arg);
+        exp_csv_end_row(csv);
     }
-    return exp_report_close(&f, why, why_bytes);
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 /* ---- model.csv ---- */
@@ -165,26 +165,25 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
     const struct exp_total *base = exp_total_find(total, n, "base");
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);
-    struct exp_report_file f;
-    int err = exp_report_open(&f, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers",
+    struct exp_csv *csv;
+    int err = exp_report_open(&csv, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers",
                               why, why_bytes);
 
     if (err)
         return err;
     for (size_t i = 0; i < n; i++) {
-        exp_csv_string(f.csv, "model", r->e->model->name);
-        exp_csv_string(f.csv, "algo", total[i].algo);
-        put_times(f.csv, &total[i], base);
-        put_percents(f.csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
-        put_percents(f.csv, "simulated", total[i].simulated_loads, total[i].simulated_misses,
-                     total[i].why_not_simulated);
+        exp_csv_string(csv, "model", r->e->model->name);
+        exp_csv_string(csv, "algo", total[i].algo);
+        put_times(csv, &total[i], base);
+        put_percents(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
+        put_percents(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
         if (has_paper && !strcmp(total[i].algo, "sconv"))
-            exp_csv_double(f.csv, "paper_conv_speedup", paper);
+            exp_csv_double(csv, "paper_conv_speedup", paper);
         else
-            exp_csv_empty(f.csv, "paper_conv_speedup");
-        exp_csv_end_row(f.csv);
+            exp_csv_empty(csv, "paper_conv_speedup");
+        exp_csv_end_row(csv);
     }
-    return exp_report_close(&f, why, why_bytes);
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 /* ---- traffic.csv ---- */
@@ -250,9 +249,9 @@ static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const str
 
 static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct exp_report_file f;
+    struct exp_csv *csv;
     int err = exp_report_open(
-        &f, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
+        &csv, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
         "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why, why_bytes);
 
     if (err)
@@ -260,18 +259,18 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
     for (size_t i = 0; i < r->e->n_cases; i++) {
         for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
             for (size_t p = 0; p < CONV_N_PHASES; p++)
-                put_traffic(f.csv, &r->e->cases[i], &r->e->setup->classified, t, p);
+                put_traffic(csv, &r->e->cases[i], &r->e->setup->classified, t, p);
     }
-    return exp_report_close(&f, why, why_bytes);
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 /* ---- samples.csv ---- */
 
 static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct exp_report_file f;
-    int err = exp_report_open(&f, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition", why,
-                              why_bytes);
+    struct exp_csv *csv;
+    int err = exp_report_open(&csv, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition",
+                              why, why_bytes);
 
     if (err)
         return err;
@@ -279,15 +278,15 @@ static int write_samples(const struct exp_report *r, const struct exp_outdir *di
         const struct exp_case *c = &r->e->cases[i];
 
         for (size_t k = 0; k < c->measured.n_samples; k++) {
-            exp_csv_u64(f.csv, "layer_index", c->layer->index);
-            exp_csv_string(f.csv, "layer", c->layer->name);
-            exp_csv_string(f.csv, "algo", c->algo->name);
-            exp_csv_u64(f.csv, "repetition", k + 1);
-            exp_csv_u64(f.csv, "time_ns", c->measured.sample_ns[k]);
-            exp_csv_end_row(f.csv);
+            exp_csv_u64(csv, "layer_index", c->layer->index);
+            exp_csv_string(csv, "layer", c->layer->name);
+            exp_csv_string(csv, "algo", c->algo->name);
+            exp_csv_u64(csv, "repetition", k + 1);
+            exp_csv_u64(csv, "time_ns", c->measured.sample_ns[k]);
+            exp_csv_end_row(csv);
         }
     }
-    return exp_report_close(&f, why, why_bytes);
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
@@ -304,27 +303,17 @@ int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, c
 
 /* ---- documentation ---- */
 
-static void document(FILE *out, const char *file, const struct exp_csv_column *c, size_t n, size_t stride)
-{
-    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file);
-    for (size_t i = 0; i < n; i++) {
-        const struct exp_csv_column *k = (const struct exp_csv_column *)(const void *)((const char *)c + i * stride);
-
-        fprintf(out, "| `%s` | %s | %s | %s |\n", k->name, k->unit, k->description, k->source);
-    }
-}
-
 void exp_report_document(FILE *out)
 {
     size_t n, n_classes;
     const struct exp_layer_column *layers = exp_layer_columns(&n);
     const struct exp_csv_column *classes = exp_classes_columns(&n_classes);
 
-    document(out, "layers.csv", &layers->column, n, sizeof *layers);
-    document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
-    document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
-    document(out, "classes.csv", classes, n_classes, sizeof *classes);
-    document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
+    exp_csv_document(out, "layers.csv", &layers->column, n, sizeof *layers);
+    exp_csv_document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
+    exp_csv_document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
+    exp_csv_document(out, "classes.csv", classes, n_classes, sizeof *classes);
+    exp_csv_document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
     for (const struct exp_observe_file *f = exp_observe_files(); f->name; f++)
-        document(out, f->name, f->column, f->n_columns, sizeof *f->column);
+        exp_csv_document(out, f->name, f->column, f->n_columns, sizeof *f->column);
 }

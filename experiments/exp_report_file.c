@@ -1,10 +1,6 @@
 #include "experiments/exp_report_file.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <time.h>
-
-#include "experiments/exp_error.h"
 
 static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
 {
@@ -28,27 +24,12 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "host", "host.txt beside this file");
 }
 
-int exp_report_open(struct exp_report_file *f, const struct exp_report *r, const struct exp_outdir *dir,
-                    const char *name, const struct exp_csv_column *column, size_t n_columns, const char *row, char *why,
-                    size_t why_bytes)
+int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
+                    const struct exp_csv_column *column, size_t n_columns, const char *row, char *why, size_t why_bytes)
 {
-    int err;
+    int err = exp_csv_create(csv, dir, name, column, n_columns, NULL, why, why_bytes);
 
-    f->path = exp_outdir_file(dir, name);
-    if (!f->path)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_csv_open(&f->csv, f->path, column, n_columns, why, why_bytes);
-    if (err)
-        free(f->path);
-    else
-        write_header(f->csv, r, row);
-    return err;
-}
-
-int exp_report_close(struct exp_report_file *f, char *why, size_t why_bytes)
-{
-    int err = exp_csv_close(f->csv, why, why_bytes);
-
-    free(f->path);
+    if (!err)
+        write_header(*csv, r, row);
     return err;
 }

@@ -15,6 +15,7 @@
 #include "experiments/exp_case.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_measure.h"
+#include "experiments/exp_models.h"
 #include "experiments/exp_pool.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_signal.h"
@@ -355,50 +356,53 @@ static int replay_job(void *ctx, size_t i, size_t thread, const struct exp_pool 
     return err;
 }
 
-static int bench_model(const char *machine, const char *model, double *seconds, char *why, size_t why_bytes)
+static int bench_model(const struct exp_setup *s, const struct exp_model *m, double *seconds, char *why,
+                       size_t why_bytes)
 {
-    struct exp_setup s = { .why_no_core = "" };
-    struct exp_model m = { 0 };
-    struct exp_experiment e = { 0 };
+    struct exp_experiment e;
     unsigned algos;
     uint64_t start;
     int err = exp_algo_select("", &algos, why, why_bytes);
 
     if (!err)
-        err = exp_model_find(&m, "experiments", model, why, why_bytes);
-    if (!err)
-        err = sim_machine_read(&s.machine, machine, why, why_bytes);
-    if (!err)
-        err = exp_setup_init(&s, "", "", why, why_bytes);
-    if (!err)
-        err = exp_experiment_plan(&e, &s, &m, algos, why, why_bytes);
+        err = exp_experiment_plan(&e, s, m, algos, why, why_bytes);
+    if (err)
+        return err;
     start = ctr_now_ns();
-    if (!err) {
-        err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
-        if (err)
-            exp_fail(why, why_bytes, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
-    }
+    err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
+    if (err)
+        exp_fail(why, why_bytes, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
     *seconds += (double)(ctr_now_ns() - start) / 1e9;
     exp_experiment_release(&e);
+    return err;
+}
+
+static int bench_machine(const char *machine, const struct exp_models *models, double *seconds, char *why,
+                         size_t why_bytes)
+{
+    struct exp_setup s = { .why_no_core = "" };
+    int err = sim_machine_read(&s.machine, machine, why, why_bytes);
+
+    if (!err)
+        err = exp_setup_init(&s, "", "", why, why_bytes);
+    for (size_t i = 0; i < models->n && !err; i++)
+        err = bench_model(&s, &models->model[i], seconds, why, why_bytes);
     exp_setup_release(&s);
-    exp_model_release(&m);
     return err;
 }
 
 static int bench_day(char *why, size_t why_bytes)
 {
     static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
-    static const char *const models[] = { "googlenet", "inceptionv2", "resnet152", "resnet18",
-                                          "resnet50",  "squeezenet",  "vgg16" };
+    struct exp_models models;
     double seconds = 0;
-    int err = 0;
+    int err = exp_models_read(&models, "experiments", "all", "", why, why_bytes);
 
-    for (size_t k = 0; k < 2 && !err; k++) {
-        for (size_t i = 0; i < sizeof models / sizeof models[0] && !err; i++)
-            err = bench_model(machines[k], models[i], &seconds, why, why_bytes);
-    }
+    for (size_t k = 0; k < 2 && !err; k++)
+        err = bench_machine(machines[k], &models, &seconds, why, why_bytes);
     if (!err)
         printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
+    exp_models_release(&models);
     return err;
 }
 

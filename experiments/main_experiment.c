@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "counters/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
@@ -21,6 +20,7 @@
 #include "experiments/exp_observe_report.h"
 #include "experiments/exp_options.h"
 #include "experiments/exp_outdir.h"
+#include "experiments/exp_program.h"
 #include "experiments/exp_progress.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_report.h"
@@ -29,8 +29,6 @@
 #define EXPERIMENTS_DIR "experiments"
 #define GROUPS_DIR "counters/groups"
 #define MARKER "layers.csv"
-
-enum { EXIT_BAD_INPUT = 2 };
 
 struct session {
     struct exp_options options;
@@ -156,23 +154,9 @@ static int work(struct session *s)
     return err;
 }
 
-/* Writes one text file into the result directory through print(ctx, file). */
-static int write_text(struct session *s, const char *name, int (*print)(const struct session *s, FILE *out))
+static int print_host(const void *session, FILE *out)
 {
-    char *path = exp_outdir_file(&s->dir, name);
-    FILE *out = path ? fopen(path, "w") : NULL;
-    int err = out ? print(s, out) : path ? -errno : -ENOMEM;
-
-    if (out && fclose(out) && !err)
-        err = -errno;
-    if (err)
-        exp_fail(s->why, sizeof s->why, err, "cannot write '%s': %s", path ? path : name, strerror(-err));
-    free(path);
-    return err;
-}
-
-static int print_host(const struct session *s, FILE *out)
-{
+    const struct session *s = session;
     struct ctr_timer timer;
     int err = ctr_hostinfo_print(out);
 
@@ -187,17 +171,18 @@ static int print_host(const struct session *s, FILE *out)
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
-    return err ? err : ferror(out) ? -EIO : 0;
+    return err;
 }
 
-static int print_machine(const struct session *s, FILE *out)
+static int print_machine(const void *session, FILE *out)
 {
-    return sim_machine_print(&s->setup.machine, out);
+    return sim_machine_print(&((const struct session *)session)->setup.machine, out);
 }
 
 /* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
-static int print_titles(const struct session *s, FILE *out)
+static int print_titles(const void *session, FILE *out)
 {
+    const struct session *s = session;
     const struct exp_setup *u = &s->setup;
     char observed[256];
 
@@ -212,7 +197,7 @@ static int print_titles(const struct session *s, FILE *out)
     fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
     exp_observe_describe(&s->observed, observed, sizeof observed);
     fprintf(out, "observed: %s\n", observed);
-    return ferror(out) ? -EIO : 0;
+    return 0;
 }
 
 /* ---- figures ---- */
@@ -317,11 +302,11 @@ static int write_tables(struct session *s)
     if (!err)
         err = exp_observe_write(&s->observed, &report, &s->dir, s->why, sizeof s->why);
     if (!err)
-        err = write_text(s, "host.txt", print_host);
+        err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (!err)
-        err = write_text(s, "machine.cfg", print_machine);
+        err = exp_outdir_write(&s->dir, "machine.cfg", print_machine, s, s->why, sizeof s->why);
     if (!err)
-        err = write_text(s, "titles.txt", print_titles);
+        err = exp_outdir_write(&s->dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
     if (!err) {
         exp_report_print(&report, stdout);
         exp_observe_print(&s->observed, stdout);
@@ -389,31 +374,25 @@ static void release(struct session *s)
 int main(int argc, char **argv)
 {
     struct session s = { .info.core = -1 };
-    int err = exp_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
+    const struct exp_options *o = &s.options;
+    int err = exp_options_parse(&s.options, EXP_EXPERIMENT, argc, argv, s.why, sizeof s.why);
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err && (s.options.helps || s.options.documents)) {
-        if (s.options.helps)
-            exp_options_usage(stdout);
-        else
-            exp_report_document(stdout);
-        return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-    }
     if (!err)
         err = exp_signal_install();
-    if (s.options.asks_guest) {
+    if (o->asks_guest) {
         if (!err)
             print_guest(&s);
         err = 0;
-    } else if (!err && *s.options.redraw)
-        err = draw(s.options.redraw, s.options.redraw, s.why, sizeof s.why);
-    else if (!err)
+    } else if (!err && o->helps) {
+        exp_options_usage(EXP_EXPERIMENT, stdout);
+    } else if (!err && o->documents) {
+        exp_report_document(stdout);
+    } else if (!err && *o->redraw) {
+        err = draw(o->redraw, o->redraw, s.why, sizeof s.why);
+    } else if (!err) {
         err = run(&s);
+    }
     release(&s);
-    if (!err && fflush(stdout))
-        err = exp_fail(s.why, sizeof s.why, -errno, "cannot write to standard output: %s", strerror(errno));
-    if (err)
-        fprintf(stderr, "experiment: %s\n", s.why);
-    exp_signal_end();
-    return err ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+    return exp_program_end("experiment", err, s.why, sizeof s.why);
 }

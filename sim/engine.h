@@ -10,6 +10,7 @@
 #define SIM_ENGINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "sim/access.h"
 #include "sim/hierarchy.h"
@@ -47,6 +48,15 @@ extern const struct sim_engine sim_engine_plain;
 
 /* Everything that hierarchy.h describes, on any machine that validates. */
 extern const struct sim_engine sim_engine_full;
+
+static inline unsigned sim_log2(uint64_t power)
+{
+    unsigned shift = 0;
+
+    while (power >> shift != 1)
+        shift++;
+    return shift;
+}
 
 /* As sim_hierarchy_new, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m);

@@ -9,15 +9,6 @@
 #include "sim/engine.h"
 #include "sim/engine_plain.h"
 
-static unsigned log2_of(uint32_t power)
-{
-    unsigned shift = 0;
-
-    while (power >> shift != 1)
-        shift++;
-    return shift;
-}
-
 static void clear_wide(struct sim_plain_level *c)
 {
     for (uint64_t i = 0; i < c->n_sets * c->set_words; i++)
@@ -70,7 +61,7 @@ static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool
         .set_words = (l->n_ways + group - 1) / group * group,
         .n_ways = l->n_ways,
         .line_bytes = l->line_bytes,
-        .line_shift = log2_of(l->line_bytes),
+        .line_shift = sim_log2(l->line_bytes),
     };
     c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
     if (has_compact)

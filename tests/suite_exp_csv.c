@@ -75,8 +75,8 @@ static void test_exact_text(void)
     exp_csv_missing(csv, "time_ns", "no PMU, none");
     exp_csv_end_row(csv);
     exp_csv_string(csv, "layer", "#1");
-    exp_csv_missing(csv, "loads", "refused");
-    exp_csv_double(csv, "time_ns", 1e300);
+    exp_csv_number(csv, "loads", (double)NAN, "refused");
+    exp_csv_number(csv, "time_ns", 1e300, "not used");
     exp_csv_end_row(csv);
     test_check(!exp_csv_close(csv, why, sizeof why), "%s", why);
     in = fopen(path, "r");

@@ -482,7 +482,7 @@ static bool always(void)
 
 static void programs_are_run_and_killed(void)
 {
-    const char *const says[] = { "sh", "-c", "echo one >&2; echo two >&2; exit 3", NULL };
+    const char *const says[] = { "sh", "-c", "echo one >&2; echo ' two' >&2; printf ' ^\n\n' >&2; exit 3", NULL };
     const char *const sleeps[] = { "sleep", "60", NULL };
     const char *const missing[] = { "no-such-program-anywhere", NULL };
     const char *const dies[] = { "sh", "-c", "kill -SEGV $$", NULL };

@@ -1,0 +1,27 @@
+#include "experiments/exp_program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/exp_error.h"
+#include "experiments/exp_signal.h"
+
+void exp_program_report_figure(void *program, const char *file, int err, const char *why)
+{
+    const char *slash = strrchr(file, '/');
+
+    if (err)
+        fprintf(stderr, "%s: %s not drawn: %s\n", (const char *)program, slash ? slash + 1 : file, why);
+}
+
+int exp_program_end(const char *program, int err, char *why, size_t why_bytes)
+{
+    if (!err && fflush(stdout))
+        err = exp_fail(why, why_bytes, -errno, "cannot write to standard output: %s", strerror(errno));
+    if (err)
+        fprintf(stderr, "%s: %s\n", program, why);
+    exp_signal_end();
+    return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
