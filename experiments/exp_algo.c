@@ -43,7 +43,9 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 {
     (void)tiling;
     (void)self;
-    return conv_plan_tuned(plan, p, &s->caches, s->is_ukr_given ? s->ukr : NULL, s->packs_filters);
+    return conv_plan_tuned(
+        plan, p, &s->caches,
+        &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters });
 }
 
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
@@ -171,9 +173,12 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
 {
     const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
     char known[512] = "";
+    enum cpu_isa isa;
 
     s->ukr = conv_ukr_find(name);
-    s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
+    s->is_ukr_given = s->ukr && first_set(override, s->machine.ukr, "")[0] != '\0';
+    if (!s->ukr && name == override && cpu_isa_find(name, &isa))
+        s->ukr = conv_ukr_of(isa);
     if (s->ukr)
         return 0;
     for (size_t i = 0; i < conv_ukr_count(); i++) {
@@ -181,7 +186,8 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
 
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", conv_ukr_at(i)->name);
     }
-    return exp_fail(why, why_bytes, -EINVAL, "unknown micro-kernel '%s'; known: %s", name, known);
+    return exp_fail(why, why_bytes, -EINVAL,
+                    "unknown micro-kernel '%s'; known: %s; or the best of ref, avx2, avx512, mma", name, known);
 }
 
 /* The replayed core: named, the machine's, the one that runs here, or the one that would. */

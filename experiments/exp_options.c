@@ -51,7 +51,12 @@ static const struct option options[] = {
       FIELD(classes),
       { "3c", "machine" },
       "misses classified as compulsory, capacity, conflict: 3c (default), or machine: as its file says" },
-    { "UKR", TEXT, FIELD(ukr), { 0 }, "SConv's micro-kernel (default: the machine's, else the widest this CPU runs)" },
+    { "UKR",
+      TEXT,
+      FIELD(ukr),
+      { 0 },
+      "SConv's micro-kernel, or an instruction set: ref, avx2, avx512, mma (default: the machine's, else the widest "
+      "that this CPU runs)" },
     { "CORE",
       TEXT,
       FIELD(core),

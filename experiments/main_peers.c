@@ -16,6 +16,7 @@
 #include "experiments/exp_peers_targets.h"
 #include "experiments/exp_plot.h"
 #include "experiments/exp_signal.h"
+#include "kernels/dispatch.h"
 
 #define EXPERIMENTS_DIR "experiments"
 #define MARKER "layers.csv"
@@ -24,7 +25,7 @@
 enum { EXIT_BAD_INPUT = 2, MAX_MODELS = 64, MAX_REPS = 1000 };
 
 struct options {
-    const char *model, *layers, *results, *commit, *reps, *hot, *clock;
+    const char *model, *layers, *results, *commit, *reps, *hot, *clock, *ukr;
 };
 
 struct session {
@@ -54,6 +55,8 @@ static void usage(FILE *out)
           "  HOT      repetitions of each layer with hot caches; default 3; 0 = none\n"
           "  CLOCK    wall (default), or cpu: the thread's own time, which leaves out what other processes take on a "
           "busy computer\n"
+          "  UKR      SConv's micro-kernel, or an instruction set (avx2) whose best one tuned SConv takes for each "
+          "layer\n"
           "  RESULTS  folder of results, default results; this goes to RESULTS/host/peers/<model>/\n"
           "  COMMIT   what is noted as the source's version\n",
           out);
@@ -88,11 +91,11 @@ static int parse(struct session *s, int argc, char **argv)
         const char **value;
     } keys[] = {
         { "MODEL=", &s->o.model },     { "LAYERS=", &s->o.layers }, { "REPS=", &s->o.reps },   { "HOT=", &s->o.hot },
-        { "RESULTS=", &s->o.results }, { "COMMIT=", &s->o.commit }, { "CLOCK=", &s->o.clock },
+        { "RESULTS=", &s->o.results }, { "COMMIT=", &s->o.commit }, { "CLOCK=", &s->o.clock }, { "UKR=", &s->o.ukr },
     };
     int err;
 
-    s->o = (struct options){ "all", "", "results", "unknown", "7", "3", "wall" };
+    s->o = (struct options){ "all", "", "results", "unknown", "7", "3", "wall", "" };
     for (int i = 1; i < argc; i++) {
         size_t k = 0;
 
@@ -157,7 +160,7 @@ static int open_results(struct session *s)
 
 static void describe(struct session *s)
 {
-    const struct conv_peak *peak = conv_peak_best();
+    const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
 
     exp_fail(
         s->what, sizeof s->what, 0,
@@ -173,7 +176,9 @@ static int prepare(struct session *s)
     if (!err)
         err = sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_setup_init(&s->setup, "", "", s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
+    if (!err && !conv_ukr_runs(s->setup.ukr))
+        err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
     if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
         s->dnnl = NULL;
     if (!err)
@@ -192,7 +197,7 @@ static int prepare(struct session *s)
 static int start(struct session *s, struct exp_peers *p, size_t i)
 {
     *p = (struct exp_peers){
-        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_best()
+        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
     };
     return exp_peers_open(p, &s->model[i], s->why, sizeof s->why);
 }

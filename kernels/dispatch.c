@@ -36,6 +36,15 @@ const struct conv_ukr *conv_ukr_find(const char *name)
     return NULL;
 }
 
+const struct conv_ukr *conv_ukr_of(enum cpu_isa isa)
+{
+    size_t i = 0;
+
+    while (ukrs[i]->isa != isa)
+        i++;
+    return ukrs[i];
+}
+
 bool conv_ukr_runs(const struct conv_ukr *u)
 {
     return u->fn && cpu_has(u->isa);
