@@ -219,10 +219,10 @@ $(BUILD)/obj/experiments/exp_dnnl.o: $(dnnl_note)
 
 FORCE:
 
-bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=7] [HOT=3] [CLOCK=cpu] [LAYERS=...]
+bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=7] [HOT=3] [CLOCK=cpu] [LAYERS=...] [UKR=avx2]
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
-	$(Q)$(BUILD)/peers "MODEL=$$MODEL" "LAYERS=$$LAYERS" "REPS=$$REPS" "HOT=$$HOT" "CLOCK=$$CLOCK" "RESULTS=$$RESULTS" "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/peers "MODEL=$$MODEL" "LAYERS=$$LAYERS" "REPS=$$REPS" "HOT=$$HOT" "CLOCK=$$CLOCK" "UKR=$$UKR" "RESULTS=$$RESULTS" "COMMIT=$(COMMIT)"
 
 bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
@@ -292,7 +292,9 @@ help: ## Show this
 	@echo "            network: with what the layer before left, its output as input"
 	@echo "  FILTERS   ahead (default): filters are packed before, uncounted; run_time: by SConv itself"
 	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
-	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x24_few__avx512, f32_32x12__avx512, f32_48x8__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ..., or openblas: that of the CORE"
+	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x24_few__avx512, f32_32x12__avx512, f32_48x8__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ...;"
+	@echo "            ref, avx2, avx512, mma: the paper's of that instruction set, and sconv_tuned takes its best one for each layer;"
+	@echo "            openblas: that of the CORE"
 	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
 	@echo "  OBSERVE   0, sample (one layer of each shape), all: run layers under emulation and observe every access;"
 	@echo "            default sample for POWER10 machines simulated on other computers, else 0"

@@ -43,7 +43,9 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 {
     (void)tiling;
     (void)self;
-    return conv_plan_tuned(plan, p, &s->caches, s->is_ukr_given ? s->ukr : NULL, s->packs_filters);
+    return conv_plan_tuned(
+        plan, p, &s->caches,
+        &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters });
 }
 
 /* The paper's SConv but for the micro-kernel, in the schedule that CSA chooses for that. */
@@ -244,16 +246,21 @@ static int unknown_ukr(const char *name, char *why, size_t why_bytes)
 
         snprintf(known + used, sizeof known - used, "%s, ", conv_ukr_at(i)->name);
     }
-    return exp_fail(why, why_bytes, -EINVAL, "unknown micro-kernel '%s'; known: %sopenblas", name, known);
+    return exp_fail(why, why_bytes, -EINVAL,
+                    "unknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma", name, known);
 }
 
 static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
 {
     const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
+    enum cpu_isa isa;
 
     s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
     if (!is_openblas_ukr(name, s->core)) {
         s->ukr = conv_ukr_find(name);
+        s->is_ukr_given &= s->ukr != NULL;
+        if (!s->ukr && name == override && cpu_isa_find(name, &isa))
+            s->ukr = conv_ukr_of(isa);
         return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
     }
     s->ukr = &s->openblas_ukr.ukr;

@@ -14,11 +14,12 @@
 
 /* What all layers of an experiment share. */
 struct exp_setup {
-    struct sim_machine machine;        /* the simulated one */
-    struct sim_machine classified;     /* the same; classifies the misses of every level if classifies_misses */
-    struct csa_caches caches;          /* the same, as CSA sees it */
-    const struct conv_ukr *ukr;        /* SConv's micro-kernel; may be openblas_ukr's */
-    bool is_ukr_given;                 /* by the user or the machine; otherwise tuned SConv chooses per layer */
+    struct sim_machine machine;    /* the simulated one */
+    struct sim_machine classified; /* the same; classifies the misses of every level if classifies_misses */
+    struct csa_caches caches;      /* the same, as CSA sees it */
+    const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
+    /* By the user or the machine; otherwise tuned SConv chooses per layer, among those of ukr's instruction set. */
+    bool is_ukr_given;
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
@@ -60,9 +61,9 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
 /*
  * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters and classifies_misses),
  * loads OpenBLAS, fills the rest of s.
- * ukr_name and core_name override the machine's hints; NULL or "" to leave the choice; "openblas" is the micro-kernel
- * of the OpenBLAS core. A missing library is not an error, only a reason. Returns 0, or -EINVAL with one line in why
- * for a name that does not exist. s must stay where it is.
+ * ukr_name (a micro-kernel, an instruction set as cpu_isa_find knows it, or "openblas": that of the OpenBLAS core) and
+ * core_name override the machine's hints; NULL or "" to leave the choice. A missing library is not an error, only a
+ * reason. Returns 0, or -EINVAL with one line in why for a name that does not exist. s must stay where it is.
  */
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
 void exp_setup_release(struct exp_setup *s);

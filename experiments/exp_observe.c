@@ -298,6 +298,12 @@ static unsigned limit_s(const struct exp_case *c)
     return START_S + (unsigned)(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
 }
 
+/* What the guest is told to plan with: the micro-kernel that was chosen here. */
+static const char *ukr_name(const struct observing *ob, const struct exp_case *c)
+{
+    return (c->algo->is_sconv ? c->plan.ukr : ob->o->setup.ukr)->name;
+}
+
 static int run_guest(const struct observing *ob, const struct exp_case *c, const char *out, char *why, size_t why_bytes)
 {
     const struct exp_guest_run run = {
@@ -308,7 +314,7 @@ static int run_guest(const struct observing *ob, const struct exp_case *c, const
         .out = out,
         .problem = &c->layer->problem,
         .algo = c->algo->name,
-        .ukr = ob->o->setup.ukr->name,
+        .ukr = ukr_name(ob, c),
         .packs_filters = ob->o->setup.packs_filters,
         .limit_s = limit_s(c),
     };
@@ -365,7 +371,7 @@ static char *kept_path(const struct observing *ob, const struct exp_case *c)
     if (shape) {
         hash = hash_bytes(hash, shape, strlen(shape));
         hash = hash_bytes(hash, c->algo->name, strlen(c->algo->name) + 1);
-        hash = hash_bytes(hash, ob->o->setup.ukr->name, strlen(ob->o->setup.ukr->name) + 1);
+        hash = hash_bytes(hash, ukr_name(ob, c), strlen(ukr_name(ob, c)) + 1);
         hash = hash_bytes(hash, &ob->o->setup.packs_filters, sizeof ob->o->setup.packs_filters);
         path = exp_format("%s/%s_%s_%016" PRIx64 ".txt", ob->folder, ob->o->setup.machine.name, c->algo->name, hash);
     }

@@ -60,8 +60,9 @@ static const struct option options[] = {
     { "CLASSES", EXPERIMENT,
       "misses classified as compulsory, capacity, conflict: 3c (default), or machine: as its file says",
       WORD_TO(classes, "3c", "machine") },
-    { "UKR", EXPERIMENT | JUDGE,
-      "SConv's micro-kernel; openblas: that of CORE (default: the machine's, else the widest this CPU runs)",
+    { "UKR", ALL,
+      "SConv's micro-kernel, an instruction set (ref, avx2, avx512, mma), or openblas: that of CORE (default: the "
+      "machine's, else the widest this CPU runs)",
       TEXT_TO(ukr) },
     { "CORE", EXPERIMENT | JUDGE, "OpenBLAS core that is replayed (default: the machine's, else the one in use)",
       TEXT_TO(core) },

@@ -19,6 +19,7 @@
 #include "experiments/exp_plot.h"
 #include "experiments/exp_program.h"
 #include "experiments/exp_signal.h"
+#include "kernels/dispatch.h"
 
 #define EXPERIMENTS_DIR "experiments"
 #define FIGURES_DIR EXPERIMENTS_DIR "/figures"
@@ -66,7 +67,7 @@ static int open_results(struct session *s)
 
 static void describe(struct session *s)
 {
-    const struct conv_peak *peak = conv_peak_best();
+    const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
 
     exp_fail(
         s->what, sizeof s->what, 0,
@@ -86,7 +87,9 @@ static int prepare(struct session *s)
     if (!err)
         err = sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_setup_init(&s->setup, "", "", s->why, sizeof s->why);
+        err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
+    if (!err && !conv_ukr_runs(s->setup.ukr))
+        err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
     if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
         s->dnnl = NULL;
     if (!err)
@@ -105,7 +108,7 @@ static int prepare(struct session *s)
 static int start(struct session *s, struct exp_peers *p, size_t i)
 {
     *p = (struct exp_peers){
-        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_best()
+        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
     };
     return exp_peers_open(p, &s->models.model[i], s->why, sizeof s->why);
 }

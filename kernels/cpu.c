@@ -1,5 +1,7 @@
 #include "kernels/cpu.h"
 
+#include <string.h>
+
 #if defined(__powerpc64__)
 #include <sys/auxv.h>
 #endif
@@ -9,6 +11,19 @@ const char *cpu_isa_name(enum cpu_isa isa)
     static const char *const names[CPU_N_ISAS] = { "portable C", "AVX2+FMA", "AVX-512", "POWER10 MMA" };
 
     return names[isa];
+}
+
+bool cpu_isa_find(const char *suffix, enum cpu_isa *isa)
+{
+    static const char *const suffixes[CPU_N_ISAS] = { "ref", "avx2", "avx512", "mma" };
+
+    for (unsigned i = 0; i < CPU_N_ISAS; i++) {
+        if (!strcmp(suffix, suffixes[i])) {
+            *isa = (enum cpu_isa)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 #if defined(__x86_64__)

@@ -14,6 +14,9 @@ enum cpu_isa {
 
 const char *cpu_isa_name(enum cpu_isa isa);
 
+/* The instruction set as micro-kernels' names end, "avx2" for "f32_16x6__avx2"; false if there is none of that name. */
+bool cpu_isa_find(const char *suffix, enum cpu_isa *isa);
+
 /* Whether this CPU, under this operating system, executes the instruction set. */
 bool cpu_has(enum cpu_isa isa);
 

@@ -5,8 +5,8 @@
 #include "kernels/ukr/ukr_table.h"
 
 static const struct conv_ukr *const ukrs[] = {
-    &conv_ukr_ref[0],        &conv_ukr_ref[1],       &conv_ukr_ref[2],       &conv_ukr_avx2[0], &conv_ukr_avx512[0],
-    &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0], &conv_ukr_avx512_32[0], &conv_ukr_mma[0],
+    &conv_ukr_ref[0],    &conv_ukr_ref[1],        &conv_ukr_ref[2],       &conv_ukr_avx2[0],      &conv_ukr_avx2_few[0],
+    &conv_ukr_avx512[0], &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0], &conv_ukr_avx512_32[0], &conv_ukr_mma[0],
 };
 
 /* From narrow to wide vectors. */
@@ -34,6 +34,15 @@ const struct conv_ukr *conv_ukr_find(const char *name)
             return ukrs[i];
     }
     return NULL;
+}
+
+const struct conv_ukr *conv_ukr_of(enum cpu_isa isa)
+{
+    size_t i = 0;
+
+    while (ukrs[i]->isa != isa)
+        i++;
+    return ukrs[i];
 }
 
 bool conv_ukr_runs(const struct conv_ukr *u)

@@ -17,7 +17,10 @@ const struct conv_ukr *conv_ukr_find(const char *name);
 /* Whether this build and this CPU can execute it. */
 bool conv_ukr_runs(const struct conv_ukr *u);
 
-/* The micro-kernel with the widest vectors that this CPU runs. */
+/* The first micro-kernel of an instruction set, which is the paper's tile where it has one; runnable here or not. */
+const struct conv_ukr *conv_ukr_of(enum cpu_isa isa);
+
+/* The first one of the widest vectors that this CPU runs. */
 const struct conv_ukr *conv_ukr_best(void);
 
 /* All window packing routines, the portable one first. */

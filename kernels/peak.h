@@ -21,4 +21,7 @@ struct conv_peak {
  * operations). */
 const struct conv_peak *conv_peak_best(void);
 
+/* That of an instruction set, where this CPU has it and it has one; else the best. */
+const struct conv_peak *conv_peak_of(enum cpu_isa isa);
+
 #endif

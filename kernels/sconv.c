@@ -133,7 +133,7 @@ static int choose(struct sconv_plan *plan, const struct conv_problem *p, const s
 {
     const struct csa_caches caches = csa_caches_of(m, csa_default_share);
 
-    return conv_plan_tuned(&plan->plan, p, &caches, NULL, false);
+    return conv_plan_tuned(&plan->plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL });
 }
 
 static int size_workspace(struct sconv_plan *plan)

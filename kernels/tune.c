@@ -52,14 +52,14 @@ static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, con
     return (conv_ukr_fmas(u, p) < conv_ukr_fmas(than, p) && slots <= slots_than) || slots * 16 < slots_than * 15;
 }
 
-static const struct conv_ukr *choose_ukr(const struct conv_problem *p)
+static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_isa isa)
 {
-    const struct conv_ukr *best = conv_ukr_best();
+    const struct conv_ukr *best = conv_ukr_of(isa);
 
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (conv_ukr_runs(u) && u->isa == best->isa && is_better(u, best, p))
+        if (u->isa == isa && is_better(u, best, p))
             best = u;
     }
     return best;
@@ -72,17 +72,18 @@ static bool planes_collide(const struct conv_problem *p)
 }
 
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
-                    const struct conv_ukr *ukr, bool packs_filters)
+                    const struct conv_tune_options *tune)
 {
+    const struct conv_ukr *ukr = tune->ukr ? tune->ukr : conv_ukr_best();
     const struct conv_sconv_options options = {
-        .packs_filters = packs_filters,
+        .packs_filters = tune->packs_filters,
         .reads_in_place = !planes_collide(p),
         .prefetches = true,
     };
     struct csa_tiling tiling[CSA_N_SCHEDULES];
 
-    if (!ukr)
-        ukr = choose_ukr(p);
+    if (!tune->keeps_ukr)
+        ukr = choose_ukr(p, ukr->isa);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = csa_analyse_deep(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);

@@ -2,9 +2,9 @@
  * SConv for speed, with what the paper does not do. Where the paper has one micro-kernel, one rule for the channels and
  * packs every window:
  *
- *   micro-kernel   of those that run here on the widest vectors, one that takes fewer multiply-add instructions than
- *                  the paper's tile over all tiles, edges included, and no more issue slots; or over a sixteenth
- *                  fewer slots, which is where filters are so few that loads bind
+ *   micro-kernel   of those of one instruction set (the widest vectors that run here), one that takes fewer
+ * multiply-add instructions than the paper's tile over all tiles, edges included, and no more issue slots; or over a
+ * sixteenth fewer slots, which is where filters are so few that loads bind
  *
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *
@@ -24,8 +24,15 @@ double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
 /* The same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
 double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
 
-/* ukr NULL: chosen as above, else that one. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
+/* All zero: the best for this computer, filters packed ahead. */
+struct conv_tune_options {
+    const struct conv_ukr *ukr; /* its instruction set is chosen from, runnable here or not; NULL: the widest here */
+    bool keeps_ukr;             /* no choice: that one */
+    bool packs_filters;         /* as in struct conv_sconv_options */
+};
+
+/* Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
-                    const struct conv_ukr *ukr, bool packs_filters);
+                    const struct conv_tune_options *tune);
 
 #endif

@@ -30,6 +30,7 @@ options() {
     refuses "CACHE" MODEL=vgg16 CACHE=tepid
     refuses "CLASSES" MODEL=vgg16 CLASSES=4c
     refuses "unknown micro-kernel 'f32_1x1'" MODEL=vgg16 UKR=f32_1x1
+    refuses "or the best of ref, avx2, avx512, mma" MODEL=vgg16 UKR=avx
     refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
     refuses "OBSERVE" MODEL=vgg16 OBSERVE=some
     refuses "unknown option 'SPEED=11'" MODEL=vgg16 SPEED=11
@@ -151,6 +152,9 @@ results() {
     [ "$(uname -m)" != ppc64le ] && [ -z "${EMULATED:-}" ] || foreign=f32_16x24__avx512
     run foreign "UKR=$foreign" OBSERVE=0 && check "another CPU family's kernels: nothing is timed" \
         [ "$(grep -c "not available: the machine's micro-kernel is another" "$work/foreign/toy/three/layers.csv")" -eq 9 ]
+    run best TIMING=0 UKR=avx512 ALGO=sconv,sconv_tuned && check "an instruction set's best: the paper's tile, tuned chooses" \
+        [ "$(grep -v '^#' "$work/best/toy/three/layers.csv" | grep -c f32_16x24__avx512)" -ge 6 ]
+    check "and some layer takes another" grep -q 'sconv_tuned.*f32_\(16x24_few\|32x12\|48x8\)__avx512' "$work/best/toy/three/layers.csv"
     run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep sconv) \

@@ -14,6 +14,7 @@ refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "JOBS" JOBS=0
 refuses "CACHE" CACHE=tepid
 refuses "f32_1x1" UKR=f32_1x1
+refuses "'avx1024'" UKR=avx1024
 refuses "Z80" CORE=Z80
 refuses "REPS=3" REPS=3
 refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/results

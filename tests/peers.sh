@@ -12,6 +12,10 @@ refuses "no/such.csv" MODEL=vgg16,no/such.csv
 refuses "REPS" MODEL=tests/data/three.csv REPS=0
 refuses "HOT" MODEL=tests/data/three.csv HOT=some
 refuses "CLOCK" MODEL=tests/data/three.csv CLOCK=moon
+refuses "unknown micro-kernel 'sse'" MODEL=tests/data/three.csv UKR=sse
+foreign=mma
+[ "$(uname -m)" != ppc64le ] || foreign=avx512
+refuses "cannot execute f32_" MODEL=tests/data/three.csv UKR=$foreign
 refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "GREPS" GREPS=3
 
@@ -36,6 +40,9 @@ check "targets.csv: ten rows" [ "$(rows targets.csv)" -eq 10 ]
 check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 97.00 *100.00 *91.00' "$work/out"
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
 check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 7 ]
+
+check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 UKR=ref >/dev/null 2>"$work/err"
+check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.
 before=$(md5sum <"$dir/layers.csv")

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/dispatch.h"
 #include "kernels/tune.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
@@ -66,13 +67,24 @@ static void sconv_equals_naive(void)
     }
 }
 
+/* One tuned plan with the best of an instruction set. */
+static void check_tuned(const struct conv_problem *p, enum cpu_isa isa)
+{
+    struct csa_caches caches = random_caches();
+    const struct conv_tune_options tune = { .ukr = conv_ukr_of(isa), .packs_filters = rng_below(2) };
+    struct conv_plan plan;
+    struct kcheck k;
+
+    CU_ASSERT_FATAL(conv_plan_tuned(&plan, p, &caches, &tune) == 0);
+    CU_ASSERT_FATAL(kcheck_init(&k, p, rng_below(2)) == 0);
+    check_plan(&k, &plan);
+    kcheck_release(&k);
+}
+
 static void tuned_equals_naive(void)
 {
     for (unsigned round = 0; round < test_rounds(60); round++) {
         struct conv_problem p = kcheck_random_problem();
-        struct csa_caches caches = random_caches();
-        struct conv_plan plan;
-        struct kcheck k;
         char why[128];
 
         if (round % 2) { /* in place */
@@ -80,10 +92,10 @@ static void tuned_equals_naive(void)
             p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
             CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
         }
-        CU_ASSERT_FATAL(conv_plan_tuned(&plan, &p, &caches, NULL, rng_below(2)) == 0);
-        CU_ASSERT_FATAL(kcheck_init(&k, &p, rng_below(2)) == 0);
-        check_plan(&k, &plan);
-        kcheck_release(&k);
+        for (unsigned isa = 0; isa < CPU_N_ISAS; isa++) {
+            if (conv_ukr_runs(conv_ukr_of((enum cpu_isa)isa)))
+                check_tuned(&p, (enum cpu_isa)isa);
+        }
     }
 }
 
@@ -243,7 +255,7 @@ static void large_values_and_nan_propagate(void)
 
 static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
-    { "tuned sconv equals the naive convolution", tuned_equals_naive },
+    { "tuned sconv of every instruction set equals the naive convolution", tuned_equals_naive },
     { "im2col + our gemm with every micro-kernel equals the naive convolution", gemm_equals_naive },
     { "im2col + OpenBLAS equals the naive convolution", base_equals_naive },
     { "OpenBLAS runs the core that suits this CPU", openblas_runs_the_core_for_this_cpu },

@@ -1,0 +1,243 @@
+/*
+ * The 16x6 tile with another kernel for tiles of few windows, on the same panels: 6 filters side by side in one ymm,
+ * one broadcast per window. A tile of n windows then takes n FMAs a step instead of 6 or 12: 7x7 outputs end in a tile
+ * of one window, 14x14 outputs in one of four, 27x27 and 13x13 in one of nine. Accumulators hold filters side by side,
+ * so rows are transposed on the way out, four windows at a time.
+ */
+#include "kernels/ukr/ukr_table.h"
+
+enum { GROUP = 4 };
+
+#if defined(__x86_64__)
+#include "kernels/ukr/x86_tile_avx2.h"
+
+/* Two floats; the log is told, as the compiler does not see this access. */
+static inline __attribute__((always_inline)) __m128 load_two(const float *in)
+{
+    LOG_READ(in, 2 * sizeof(float));
+    return _mm_loadl_pi(_mm_setzero_ps(), (const __m64 *)in);
+}
+
+/* A panel's filters at one step: n_f is 4 or 6. */
+static inline __attribute__((always_inline)) __m256 load_weights(const float *filter, const size_t n_f)
+{
+    __m256 weights = _mm256_zextps128_ps256(_mm_loadu_ps(filter));
+
+    if (n_f > 4)
+        weights = _mm256_insertf128_ps(weights, load_two(filter + 4), 1);
+    IN_REGISTER(weights);
+    return weights;
+}
+
+static inline __attribute__((always_inline)) void step(const float *in, const float *filter, const size_t n_f,
+                                                       const size_t n_win, __m256 *acc)
+{
+    __m256 weights = load_weights(filter, n_f);
+
+#pragma GCC unroll 10
+    for (size_t i = 0; i < n_win; i++)
+        acc[i] = _mm256_fmadd_ps(weights, _mm256_set1_ps(in[i]), acc[i]);
+}
+
+/* n windows of a row; one, two and four are whole accesses, which cost less than masked ones. */
+static inline __attribute__((always_inline)) void update_row(float *out, __m128 row, const size_t n, bool accumulate)
+{
+    if (n == 4) {
+        _mm_storeu_ps(out, accumulate ? _mm_add_ps(row, _mm_loadu_ps(out)) : row);
+    } else if (n == 1) {
+        _mm_store_ss(out, accumulate ? _mm_add_ss(row, _mm_load_ss(out)) : row);
+    } else if (n == 2) {
+        row = accumulate ? _mm_add_ps(row, load_two(out)) : row;
+        LOG_WRITE(out, 2 * sizeof(float));
+        _mm_storel_pi((__m64 *)out, row);
+    } else {
+        const __m128i mask = _mm256_castsi256_si128(tile_lanes(n));
+
+        if (accumulate) {
+            LOG_READ(out, n * sizeof(float));
+            row = _mm_add_ps(row, _mm_maskload_ps(out, mask));
+        }
+        LOG_WRITE(out, n * sizeof(float));
+        _mm_maskstore_ps(out, mask, row);
+    }
+}
+
+/* The four windows of filters i and i + 4 in rows[i]. */
+static inline __attribute__((always_inline)) void transpose(const __m256 acc[GROUP], __m256 rows[GROUP])
+{
+    __m256 a = _mm256_unpacklo_ps(acc[0], acc[1]), b = _mm256_unpackhi_ps(acc[0], acc[1]);
+    __m256 c = _mm256_unpacklo_ps(acc[2], acc[3]), d = _mm256_unpackhi_ps(acc[2], acc[3]);
+
+    rows[0] = _mm256_shuffle_ps(a, c, 0x44);
+    rows[1] = _mm256_shuffle_ps(a, c, 0xee);
+    rows[2] = _mm256_shuffle_ps(b, d, 0x44);
+    rows[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+static inline __attribute__((always_inline)) void write_out(const struct conv_ukr_args *a, const __m256 *acc,
+                                                            const size_t n_win, const size_t n_f)
+{
+#pragma GCC unroll 3
+    for (size_t i = 0; i < n_win; i += GROUP) {
+        const size_t n = n_win - i < GROUP ? n_win - i : GROUP;
+        float *out = conv_out_ptr(a->out) + i;
+        __m256 rows[GROUP];
+
+        transpose(acc + i, rows);
+#pragma GCC unroll 6
+        for (size_t f = 0; f < n_f; f++, out += a->ld_out)
+            update_row(out, f < GROUP ? _mm256_castps256_ps128(rows[f]) : _mm256_extractf128_ps(rows[f - GROUP], 1), n,
+                       a->accumulate);
+    }
+}
+
+/* n_sets steps run into accumulators of their own, as in x86_tile_avx2.h. */
+static inline __attribute__((always_inline)) void few(const struct conv_ukr_args *a, const size_t n_win,
+                                                      const size_t n_f, const size_t n_sets)
+{
+    const float *in = conv_in_ptr(a->in);
+    const float *filter = conv_in_ptr(a->filter);
+    size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
+    size_t t = 0, n_steps = ukr_prefetch_steps(a);
+    __m256 acc[TILE_ACCUMULATORS];
+
+#pragma GCC unroll 12
+    for (size_t i = 0; i < TILE_ACCUMULATORS; i++)
+        acc[i] = _mm256_setzero_ps();
+    for (; t + n_sets <= a->k; t += n_sets) {
+#pragma GCC unroll 8
+        for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
+            step(in, filter, n_f, n_win, acc + s * n_win);
+            ukr_prefetch(a, n_steps, t + s);
+        }
+    }
+    for (; n_sets > 1 && t < a->k; t++, in += ld_in, filter += n_f) {
+        step(in, filter, n_f, n_win, acc);
+        ukr_prefetch(a, n_steps, t);
+    }
+    tile_add_sets(acc, n_win, n_sets);
+    write_out(a, acc, n_win, n_f);
+}
+
+#define FEW(n_win, n_f, n_sets)                                                                                        \
+    static void few_##n_win##x##n_f(const struct conv_ukr_args *a)                                                     \
+    {                                                                                                                  \
+        few(a, n_win, n_f, n_sets);                                                                                    \
+    }
+
+/* clang-format off */
+FEW(1, 4, 8) FEW(2, 4, 4) FEW(3, 4, 3)
+FEW(1, 6, 8) FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
+    /* clang-format on */
+
+    /* By filters and windows less one: what is_few lets through. */
+    static const conv_ukr_instance_fn instance[2][9] = {
+        { few_1x4, few_2x4, few_3x4 },
+        { few_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
+    };
+#endif
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One broadcast per window; the filters in accesses of 16 and 8 bytes. */
+static size_t few_loads(size_t n_win, size_t n_f)
+{
+    return n_win + (n_f > 4 ? 2 : 1);
+}
+
+/* Whether this way takes fewer issue slots. Of partial panels, only four filters are whole accesses. */
+static bool is_few(size_t n_win, size_t n_f)
+{
+    return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_avx2[0].step_fmas(n_win, n_f),
+                                                                      conv_ukr_avx2[0].step_loads(n_win, n_f));
+}
+
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    return is_few(n_win, n_f) ? n_win : conv_ukr_avx2[0].step_fmas(n_win, n_f);
+}
+
+static size_t step_loads(size_t n_win, size_t n_f)
+{
+    return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_avx2[0].step_loads(n_win, n_f);
+}
+
+#if defined(__x86_64__)
+static void conv_f32_ukr_16x6_few__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    (void)u;
+    if (is_few(a->n_win, a->n_f))
+        instance[a->n_f > 4][a->n_win - 1](a);
+    else
+        conv_ukr_avx2[0].fn(&conv_ukr_avx2[0], a);
+}
+
+#define FN conv_f32_ukr_16x6_few__avx2
+#else
+#define FN NULL
+#endif
+
+static void emit_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
+    struct sim_run run[3 + CONV_N_AHEAD] = {
+        { .addr = a->filter,
+          .step_bytes = f_bytes,
+          .count = 1,
+          .access_bytes = 16,
+          .kind = SIM_LOAD,
+          .tag = CONV_PACKED_FILTER,
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->filter + 16,
+          .step_bytes = f_bytes,
+          .count = f_bytes > 16,
+          .access_bytes = 8,
+          .kind = SIM_LOAD,
+          .tag = CONV_PACKED_FILTER,
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->in,
+          .stride_bytes = sizeof(float),
+          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .count = (uint32_t)a->n_win,
+          .access_bytes = sizeof(float),
+          .kind = SIM_LOAD,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
+          .phase = CONV_PHASE_UKR },
+    };
+
+    conv_emit_k_loop(a, run, 3, sink);
+}
+
+static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    struct conv_ukr_args group = *a;
+
+    if (!is_few(a->n_win, a->n_f)) {
+        conv_ukr_avx2[0].emit(u, a, sink);
+        return;
+    }
+    emit_steps(u, a, sink);
+    for (size_t i = 0; i < a->n_win; i += GROUP) {
+        group.n_win = a->n_win - i < GROUP ? a->n_win - i : GROUP;
+        group.out = a->out + i * sizeof(float);
+        conv_emit_tile_update(&group, GROUP * sizeof(float), sink);
+    }
+}
+
+const struct conv_ukr conv_ukr_avx2_few[1] = {
+    { .name = "f32_16x6_few__avx2",
+      .isa = CPU_ISA_AVX2,
+      .n_win = 16,
+      .n_f = 6,
+      .win_granule = 16,
+      .f_panel = 6,
+      .reads_in_place = true,
+      .prefetches = true,
+      .step_fmas = step_fmas,
+      .step_loads = step_loads,
+      .fn = FN,
+      .emit = emit },
+};
