@@ -145,12 +145,41 @@ static int read_word(const struct option *opt, const char *text, unsigned *value
                     text);
 }
 
-static int read_value(struct exp_options *o, const struct option *opt, const char *text, char *why, size_t why_bytes)
+static struct exp_options defaults(enum exp_program program)
 {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (struct exp_options){
+        .model = programs[program].model,
+        .machine = "host",
+        .algos = "",
+        .layers = "",
+        .ukr = "",
+        .core = "",
+        .results = "results",
+        .commit = "",
+        .redraw = "",
+        .observer = "",
+        .guest = "",
+        .why_no_guest = "",
+        .observe = EXP_OBSERVE_DEFAULT,
+        .reps = programs[program].reps,
+        .hot_reps = 3,
+        .jobs = cores > 0 ? (unsigned)cores : 1,
+        .timing = 1,
+    };
+}
+
+static int read_value(struct exp_options *o, enum exp_program program, const struct option *opt, const char *text,
+                      char *why, size_t why_bytes)
+{
+    const struct exp_options usual = defaults(program);
     void *field = (char *)o + opt->offset;
 
-    if (!*text)
-        return 0; /* an empty variable is an unset one */
+    if (!*text) {
+        memcpy(field, (const char *)&usual + opt->offset, opt->kind == TEXT ? sizeof text : sizeof(unsigned));
+        return 0;
+    }
     if (opt->kind == NUMBER)
         return read_number(opt, text, field, why, why_bytes);
     if (opt->kind == WORD)
@@ -172,7 +201,7 @@ static int read_argument(struct exp_options *o, enum exp_program program, const 
     for (size_t i = 0; i < N_OPTIONS && arg[length]; i++) {
         if (options[i].programs & 1u << program && strlen(options[i].name) == length &&
             !strncmp(options[i].name, arg, length))
-            return read_value(o, &options[i], arg + length + 1, why, why_bytes);
+            return read_value(o, program, &options[i], arg + length + 1, why, why_bytes);
     }
     return exp_fail(why, why_bytes, -EINVAL, "unknown option '%s'; %s --help lists them", arg, programs[program].name);
 }
@@ -180,27 +209,7 @@ static int read_argument(struct exp_options *o, enum exp_program program, const 
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
                       size_t why_bytes)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    *o = (struct exp_options){
-        .model = programs[program].model,
-        .machine = "host",
-        .algos = "",
-        .layers = "",
-        .ukr = "",
-        .core = "",
-        .results = "results",
-        .commit = "",
-        .redraw = "",
-        .observer = "",
-        .guest = "",
-        .why_no_guest = "",
-        .observe = EXP_OBSERVE_DEFAULT,
-        .reps = programs[program].reps,
-        .hot_reps = 3,
-        .jobs = cores > 0 ? (unsigned)cores : 1,
-        .timing = 1,
-    };
+    *o = defaults(program);
     for (int i = 1; i < argc; i++) {
         int err = read_argument(o, program, argv[i], why, why_bytes);
 

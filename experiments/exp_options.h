@@ -37,8 +37,8 @@ struct exp_options {
 };
 
 /*
- * Reads argv, whose empty variables ("NAME=") are unset ones. Returns 0, or -EINVAL with one line in why. Strings point
- * into argv.
+ * Reads argv; an empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or -EINVAL with
+ * one line in why. Strings point into argv.
  */
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
                       size_t why_bytes);

@@ -209,38 +209,13 @@ static void flush(struct sim_hierarchy *base, unsigned phase)
     h->variant->flush(h, phase);
 }
 
-const struct sim_engine sim_engine_plain = {
-    .name = "plain",
-    .can_run = can_run,
-    .create = create,
-    .free = plain_free,
-    .records = records,
-    .stats = stats,
-    .clear_stats = clear_stats,
-    .clear = clear,
-    .flush = flush,
-};
+/* The engines differ in which variant an object gets. */
+#define ENGINE(text, constructor)                                                                                      \
+    {                                                                                                                  \
+        .name = text, .can_run = can_run, .create = constructor, .free = plain_free, .records = records,               \
+        .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush                                     \
+    }
 
-const struct sim_engine sim_engine_portable = {
-    .name = "portable",
-    .can_run = can_run,
-    .create = create_portable,
-    .free = plain_free,
-    .records = records,
-    .stats = stats,
-    .clear_stats = clear_stats,
-    .clear = clear,
-    .flush = flush,
-};
-
-const struct sim_engine sim_engine_wide = {
-    .name = "wide",
-    .can_run = can_run,
-    .create = create_wide,
-    .free = plain_free,
-    .records = records,
-    .stats = stats,
-    .clear_stats = clear_stats,
-    .clear = clear,
-    .flush = flush,
-};
+const struct sim_engine sim_engine_plain = ENGINE("plain", create);
+const struct sim_engine sim_engine_portable = ENGINE("portable", create_portable);
+const struct sim_engine sim_engine_wide = ENGINE("wide", create_wide);

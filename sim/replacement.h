@@ -85,6 +85,15 @@ static inline bool sim_replacement_fills_last(const struct sim_replacement_level
 /* Reads "QLRU_H11_M1_R0_U0" into l->param and l->updates_on_miss_only. Returns whether it is one. */
 bool sim_replacement_parse_qlru(const char *name, struct sim_replacement_level *l);
 
+/* Shared by lru and fifo: a word per way, the time of its last use or its fill; the oldest leaves. */
+size_t sim_replacement_age_words(uint32_t n_ways);
+void sim_replacement_age_clear(const struct sim_replacement_level *l, uint64_t *set);
+void sim_replacement_age_fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way);
+uint32_t sim_replacement_age_victim(struct sim_replacement_level *l, uint64_t *set);
+
+/* A hit that changes nothing. */
+void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
+
 /* Shared by the rrip files: one byte per way. */
 size_t sim_replacement_rrip_words(uint32_t n_ways);
 void sim_replacement_rrip_clear(const struct sim_replacement_level *l, uint64_t *set);

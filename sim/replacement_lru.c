@@ -1,12 +1,12 @@
 /* Least recently used: a word per way, the time of its last use. */
 #include "sim/replacement.h"
 
-static size_t set_words(uint32_t n_ways)
+size_t sim_replacement_age_words(uint32_t n_ways)
 {
     return n_ways;
 }
 
-static void clear(const struct sim_replacement_level *l, uint64_t *set)
+void sim_replacement_age_clear(const struct sim_replacement_level *l, uint64_t *set)
 {
     for (uint32_t w = 0; w < l->n_ways; w++)
         set[w] = 0;
@@ -17,13 +17,13 @@ static void hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way)
     set[way] = ++l->clock;
 }
 
-static void fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way)
+void sim_replacement_age_fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way)
 {
     (void)set_index;
     set[way] = ++l->clock;
 }
 
-static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
+uint32_t sim_replacement_age_victim(struct sim_replacement_level *l, uint64_t *set)
 {
     uint32_t oldest = 0;
 
@@ -35,9 +35,9 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
 const struct sim_replacement sim_replacement_lru = {
     .name = "lru",
     .hit_settles = true,
-    .set_words = set_words,
-    .clear = clear,
+    .set_words = sim_replacement_age_words,
+    .clear = sim_replacement_age_clear,
     .hit = hit,
-    .fill = fill,
-    .victim = victim,
+    .fill = sim_replacement_age_fill,
+    .victim = sim_replacement_age_victim,
 };

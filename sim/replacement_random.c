@@ -13,13 +13,6 @@ static void clear(const struct sim_replacement_level *l, uint64_t *set)
     (void)set;
 }
 
-static void hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way)
-{
-    (void)l;
-    (void)set;
-    (void)way;
-}
-
 static void fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way)
 {
     (void)l;
@@ -43,7 +36,7 @@ const struct sim_replacement sim_replacement_random = {
     .hit_settles = true,
     .set_words = set_words,
     .clear = clear,
-    .hit = hit,
+    .hit = sim_replacement_ignore_hit,
     .fill = fill,
     .victim = victim,
 };

@@ -36,6 +36,7 @@
     X(exp_model) \
     X(counters) \
     X(counters_run) \
+    X(observer) \
     X(observe) \
     X(peers) \
     X(judge) \

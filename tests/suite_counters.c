@@ -19,6 +19,7 @@
 #include "counters/ctr_session.h"
 #include "counters/ctr_text.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 extern const struct test_suite suite_counters;
@@ -182,19 +183,6 @@ static void test_random_formulas(void)
 }
 
 /* Group files written on the spot. */
-static bool write_temporary(char *path, const char *content)
-{
-    int fd = mkstemp(path);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-    if (!test_check(out != NULL, "cannot make '%s': %s", path, strerror(errno)))
-        return false;
-    fputs(content, out);
-    return test_check(!fclose(out), "cannot write '%s'", path);
-}
-
-static const char group_template[] = "/tmp/ctr_groupXXXXXX";
-
 #define HEAD "SHORT x\nEVENTS\nA perf::PAGE-FAULTS\n"
 #define TAIL "METRICS\nm 1 A\nLONG\nwhat it means\n"
 
@@ -238,22 +226,20 @@ static void test_bad_groups(void)
         { HEAD "EVENTS\n" TAIL, ":8: EVENTS without an event, 'EVENTS'" },
     };
 
+    scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
-        char path[sizeof group_template], why[512] = "";
-        struct ctr_group *g = (struct ctr_group *)path; /* not NULL: the call has to set it */
-        int err;
+        char why[512] = "";
+        const char *path = scratch_text("group", bad[i].content);
+        struct ctr_group *g = (struct ctr_group *)why; /* not NULL: the call has to set it */
+        int err = ctr_group_read(&g, path, why, sizeof why);
 
-        memcpy(path, group_template, sizeof path);
-        if (!write_temporary(path, bad[i].content))
-            return;
-        err = ctr_group_read(&g, path, why, sizeof why);
-        unlink(path);
         test_check(err == -EINVAL && !g && !strncmp(why, path, strlen(path)) &&
                        !strncmp(why + strlen(path), bad[i].why, strlen(bad[i].why)),
                    "'%s': error %d, '%s', expected '%s'", bad[i].content, err, why, bad[i].why);
         if (!err)
             ctr_group_free(g);
     }
+    scratch_close();
 }
 
 static void test_good_group(void)
@@ -262,16 +248,14 @@ static void test_good_group(void)
         "# comment first\n\nSHORT one line about it\nEVENTS\n  # comment\nA clx::X:Y  # name\n"
         "B\tr0x4003E\nEVENTS\nC perf::Z\nMETRICS\nratio 1 A / (B + C)\n\n# c\nbytes B 64 * A\n"
         "LONG\nEVENTS\nis a word here.\n\n  # kept\n";
-    char path[sizeof group_template], why[512] = "";
+    char why[512] = "";
     struct ctr_group *g;
 
-    memcpy(path, group_template, sizeof path);
-    if (!write_temporary(path, content))
-        return;
-    if (test_check(!ctr_group_read(&g, path, why, sizeof why), "refused: %s", why)) {
+    scratch_open();
+    if (test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "refused: %s", why)) {
         CU_ASSERT_STRING_EQUAL(g->about, "one line about it");
-        CU_ASSERT_STRING_EQUAL(g->uarch, "tmp");
-        CU_ASSERT_STRING_EQUAL(g->name, path + strlen("/tmp/"));
+        CU_ASSERT(!strncmp(g->uarch, "convolution-test-", strlen("convolution-test-")));
+        CU_ASSERT_STRING_EQUAL(g->name, "group");
         CU_ASSERT_EQUAL(g->n_sets, 2);
         CU_ASSERT_EQUAL(g->n_events, 3);
         CU_ASSERT_STRING_EQUAL(g->event[0].name, "clx::X:Y");
@@ -284,7 +268,7 @@ static void test_good_group(void)
         CU_ASSERT_STRING_EQUAL(g->meaning, "EVENTS\nis a word here.\n\n  # kept\n");
         ctr_group_free(g);
     }
-    unlink(path);
+    scratch_close();
 }
 
 static void test_group_not_found(void)
@@ -703,11 +687,11 @@ static void test_reasons_are_cut(void)
 static void test_keys(void)
 {
     static const char content[] = "model\t\t: 17\nmodel name\t: Some CPU : fast  \nempty :\nnot a pair\n";
-    char path[sizeof group_template], value[64] = "old";
+    char value[64] = "old";
+    const char *path;
 
-    memcpy(path, group_template, sizeof path);
-    if (!write_temporary(path, content))
-        return;
+    scratch_open();
+    path = scratch_text("cpuinfo", content);
     CU_ASSERT_EQUAL(ctr_text_key(path, "model name", value, sizeof value), 0);
     CU_ASSERT_STRING_EQUAL(value, "Some CPU : fast");
     CU_ASSERT_EQUAL(ctr_text_key(path, "model", value, sizeof value), 0);
@@ -717,7 +701,7 @@ static void test_keys(void)
     CU_ASSERT_EQUAL(ctr_text_key(path, "mode", value, sizeof value), -ENODATA);
     CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), 0);
     CU_ASSERT_STRING_EQUAL(value, "model\t\t: 17");
-    unlink(path);
+    scratch_close();
     CU_ASSERT_EQUAL(ctr_text_key(path, "model", value, sizeof value), -ENOENT);
     CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), -ENOENT);
 }

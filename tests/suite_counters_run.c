@@ -22,6 +22,7 @@
 #include "counters/ctr_timer.h"
 #include "counters/ctr_watch.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 extern const struct test_suite suite_counters_run;
@@ -152,16 +153,12 @@ static struct ctr_group *read_two_sets(void)
 {
     static const char content[] = "SHORT x\nEVENTS\nA perf::TASK-CLOCK\nEVENTS\nB perf::TASK-CLOCK\n"
                                   "METRICS\na ns A\nb ns B\nsum ns A + B\nLONG\nx\n";
-    char path[] = "/tmp/ctr_sessionXXXXXX", why[512] = "";
-    int fd = mkstemp(path);
+    char why[512] = "";
     struct ctr_group *g = NULL;
 
-    if (!test_check(fd >= 0, "cannot make '%s': %s", path, strerror(errno)))
-        return NULL;
-    test_check(write(fd, content, sizeof content - 1) == (ssize_t)sizeof content - 1, "cannot write '%s'", path);
-    close(fd);
-    test_check(!ctr_group_read(&g, path, why, sizeof why), "%s", why);
-    unlink(path);
+    scratch_open();
+    test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "%s", why);
+    scratch_close();
     return g;
 }
 

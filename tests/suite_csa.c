@@ -9,6 +9,7 @@
 #include "sim/machine.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
+#include "tests/shapes.h"
 #include "tests/suites.h"
 
 static bool close_to(double got, double want)
@@ -19,20 +20,7 @@ static bool close_to(double got, double want)
 /* c = 4 channels of 8x8, k = 8 filters of 1x1; a tile of 4 windows and 2 filters. */
 static struct conv_problem small_pointwise(void)
 {
-    struct conv_problem p = {
-        .n = 1,
-        .c = 4,
-        .h = 8,
-        .w = 8,
-        .k = 8,
-        .r = 1,
-        .s = 1,
-        .stride_h = 1,
-        .stride_w = 1,
-        .dilation_h = 1,
-        .dilation_w = 1,
-        .groups = 1,
-    };
+    struct conv_problem p = { IMAGES(1, 4, 8, 8), FILTERS(8, 1, 1), UNIT_STEPS, .groups = 1 };
     char why[128];
 
     CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);

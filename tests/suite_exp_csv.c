@@ -11,6 +11,7 @@
 #include "experiments/exp_csv.h"
 #include "experiments/exp_table.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 static const struct exp_csv_column columns[] = {
@@ -21,16 +22,11 @@ static const struct exp_csv_column columns[] = {
 
 static const size_t n_columns = sizeof columns / sizeof columns[0];
 
+/* In a scratch folder of its own. */
 static const char *temp_path(void)
 {
-    static char path[64];
-    int fd;
-
-    snprintf(path, sizeof path, "/tmp/suite_exp_csv.XXXXXX");
-    fd = mkstemp(path);
-    CU_ASSERT_FATAL(fd >= 0);
-    close(fd);
-    return path;
+    scratch_open();
+    return scratch_path("t.csv");
 }
 
 static struct exp_csv *open_csv(const char *path)
@@ -83,7 +79,7 @@ static void test_exact_text(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(in);
     text[fread(text, 1, sizeof text - 1, in)] = '\0';
     fclose(in);
-    unlink(path);
+    scratch_close();
     CU_ASSERT_STRING_EQUAL(text, want);
 }
 
@@ -147,7 +143,7 @@ static void test_reads_back(void)
         check_rows(&t, row);
     }
     exp_table_release(&t);
-    unlink(path);
+    scratch_close();
 }
 
 static void test_lone_empty_field(void)
@@ -164,7 +160,7 @@ static void test_lone_empty_field(void)
     CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
     CU_ASSERT_EQUAL(t.n_rows, 1);
     exp_table_release(&t);
-    unlink(path);
+    scratch_close();
 }
 
 static void slip_order(struct exp_csv *csv)
@@ -245,7 +241,7 @@ static void test_slips(void)
         if (slips[i].run != slip_inside)
             test_check(!strncmp(why, path, strlen(path)) && !strcmp(why + strlen(path), slips[i].why), "slip %zu: %s",
                        i, why);
-        unlink(path);
+        scratch_close();
     }
 }
 
@@ -258,7 +254,7 @@ static void test_ends_inside(void)
     slip_inside(csv);
     CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "the file ends inside a row, before column, 'loads'"));
-    unlink(path);
+    scratch_close();
 }
 
 /* /dev/full takes no byte: with few rows the buffer hides that until the end, with many it shows at once. */

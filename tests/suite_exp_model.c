@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/exp_model.h"
+#include "experiments/exp_models.h"
 #include "experiments/exp_published.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 #define HEADER                                                                                                         \
@@ -133,14 +134,14 @@ static void test_unknown_model(void)
 /* Writes text to a temporary file and reads it as a model; messages get the name "t.csv". */
 static int read_text(struct exp_model *m, const char *text, char *why, size_t why_bytes)
 {
-    char path[] = "/tmp/suite_exp_model.XXXXXX", line[512] = "";
-    int fd = mkstemp(path), err;
-    size_t n = strlen(text);
+    char line[512] = "";
+    const char *path;
+    int err;
 
-    CU_ASSERT_FATAL(fd >= 0 && write(fd, text, n) == (ssize_t)n);
-    close(fd);
+    scratch_open();
+    path = scratch_text("t.csv", text);
     err = exp_model_read(m, path, line, sizeof line);
-    unlink(path);
+    scratch_close();
     snprintf(why, why_bytes, "%s%s", *line ? "t.csv" : "",
              !strncmp(line, path, strlen(path)) ? line + strlen(path) : line);
     return err;
@@ -269,6 +270,27 @@ static void test_filter_keeps_index(void)
     exp_model_release(&m);
 }
 
+static void test_several(void)
+{
+    struct exp_models m;
+    char why[256] = "";
+    size_t n_layers = 0;
+
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "all", "", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(m.n, 7);
+    for (size_t i = 0; i < m.n; i++)
+        n_layers += m.model[i].n_layers;
+    CU_ASSERT_EQUAL(n_layers, 393);
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv*", why, sizeof why), 0);
+    CU_ASSERT(m.n == 2 && !strcmp(m.model[1].name, "resnet18") && m.model[1].n_layers == 1);
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg61", "", why, sizeof why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why, "vgg61"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*", why, sizeof why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why, "conv5*"));
+}
+
 static void test_published(void)
 {
     struct exp_published p;
@@ -302,6 +324,7 @@ static const struct test_case cases[] = {
     { "batch is optional and other columns are ignored", test_optional_columns },
     { "layers are chosen by shell patterns", test_filter },
     { "chosen layers keep their place in the model", test_filter_keeps_index },
+    { "several models are read at once, or none", test_several },
     { "published numbers are found by figure, model, machine and metric", test_published },
     { NULL, NULL },
 };

@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
+#include "tests/shapes.h"
 #include "tests/suites.h"
 
 /* Counts how often each (image, group, filter, window, reduction) point is computed. */
@@ -273,18 +274,7 @@ static void prefetches_are_those_worked_out_by_hand(void)
     const struct conv_ukr *u = conv_ukr_find("f32_16x24_few__avx512");
 
     for (size_t tiles = 2; tiles <= 4; tiles += 2) {
-        struct conv_problem p = { .n = 1,
-                                  .c = 24,
-                                  .h = tiles,
-                                  .w = 16,
-                                  .k = 48,
-                                  .r = 1,
-                                  .s = 1,
-                                  .stride_h = 1,
-                                  .stride_w = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .groups = 1 };
+        struct conv_problem p = { IMAGES(1, 24, tiles, 16), FILTERS(48, 1, 1), UNIT_STEPS, .groups = 1 };
         struct csa_tiling t = { .schedule = CSA_WS,
                                 .n_win = 16,
                                 .n_f = 24,
@@ -368,24 +358,8 @@ static int record_blocks(struct conv_backend *self, const struct conv_step *s)
 /* One SGEMM of 3136 x 512 x 1152 on OpenBLAS's SkylakeX core, as a debugger shows its calls: P = Q = 448. */
 static void gemm_blocks_as_openblas_does(void)
 {
-    struct conv_problem p = {
-        .n = 1,
-        .c = 128,
-        .h = 56,
-        .w = 56,
-        .k = 512,
-        .r = 3,
-        .s = 3,
-        .stride_h = 1,
-        .stride_w = 1,
-        .pad_top = 1,
-        .pad_left = 1,
-        .pad_bottom = 1,
-        .pad_right = 1,
-        .dilation_h = 1,
-        .dilation_w = 1,
-        .groups = 1,
-    };
+    struct conv_problem p = { IMAGES(1, 128, 56, 56), FILTERS(512, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS,
+                              .groups = 1 };
     const struct conv_gemm_core *core = conv_gemm_core_find("SkylakeX");
     struct recorder r = { .base.step = record_blocks };
     struct conv_plan plan;

@@ -9,6 +9,7 @@
 
 #include "sim/hierarchy.h"
 #include "sim/machine.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 enum { WHY_BYTES = 768 };
@@ -16,17 +17,16 @@ enum { WHY_BYTES = 768 };
 /* Writes bytes to a temporary file, reads it as a machine, and removes it; the file's name in why becomes "FILE". */
 static int read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes, char *why)
 {
-    char path[] = "/tmp/sim-machine-XXXXXX";
     char said[WHY_BYTES] = "";
-    int fd = mkstemp(path);
+    const char *path;
     int err;
 
-    CU_ASSERT_FATAL(fd >= 0 && write(fd, bytes, n_bytes) == (ssize_t)n_bytes);
-    close(fd);
+    scratch_open();
+    path = scratch_write("machine", bytes, n_bytes);
     err = sim_machine_read(m, path, said, sizeof said);
-    unlink(path);
-    if (!strncmp(said, path, sizeof path - 1))
-        snprintf(why, WHY_BYTES, "FILE%s", said + sizeof path - 1);
+    scratch_close();
+    if (!strncmp(said, path, strlen(path)))
+        snprintf(why, WHY_BYTES, "FILE%s", said + strlen(path));
     else
         snprintf(why, WHY_BYTES, "%s", said);
     return err;
@@ -671,18 +671,15 @@ static const char odd_host[] =
 
 static void what_the_firmware_hides_is_guessed_and_said(void)
 {
-    char path[] = "/tmp/sim-host-XXXXXX";
     struct sim_machine m;
     char why[WHY_BYTES] = "";
-    int fd = mkstemp(path);
     int err;
 
-    CU_ASSERT_FATAL(fd >= 0 && write(fd, odd_host, sizeof odd_host - 1) == (ssize_t)sizeof odd_host - 1);
-    close(fd);
-    setenv("HWLOC_XMLFILE", path, 1);
+    scratch_open();
+    setenv("HWLOC_XMLFILE", scratch_text("host.xml", odd_host), 1);
     err = sim_machine_host(&m, why, sizeof why);
     unsetenv("HWLOC_XMLFILE");
-    unlink(path);
+    scratch_close();
     if (!test_check(!err, "%s", why))
         return;
     CU_ASSERT_STRING_EQUAL(m.description, "ACME CPU  1; caches from hwloc, latencies assumed, L3 line guessed as 64, "

@@ -15,6 +15,7 @@
 #include "sim/trace.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
+#include "tests/shapes.h"
 #include "tests/suites.h"
 
 /* How often the replay touches one element, or two; clearing the output for GEMM's beta = 0 is counted apart. */
@@ -172,21 +173,10 @@ static void sconv_touches_elements_as_replayed(void)
 static struct conv_problem openblas_problem(void)
 {
     struct conv_problem p = {
-        .n = 1,
-        .c = (size_t)rng_range(20, 70),
-        .h = (size_t)rng_range(20, 40),
-        .w = (size_t)rng_range(20, 40),
-        .k = (size_t)rng_range(20, 90),
-        .r = 3,
-        .s = 3,
-        .stride_h = 1,
-        .stride_w = 1,
-        .pad_top = 1,
-        .pad_left = 1,
-        .pad_bottom = 1,
-        .pad_right = 1,
-        .dilation_h = 1,
-        .dilation_w = 1,
+        IMAGES(1, (size_t)rng_range(20, 70), (size_t)rng_range(20, 40), (size_t)rng_range(20, 40)),
+        FILTERS((size_t)rng_range(20, 90), 3, 3),
+        PADDING(1, 1, 1, 1),
+        UNIT_STEPS,
         .groups = 1,
     };
     char why[128];

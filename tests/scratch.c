@@ -1,0 +1,69 @@
+#include "tests/scratch.h"
+
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N_PATHS = 4 };
+
+static char folder[64]; /* "" if there is none */
+static char given[N_PATHS][256];
+static unsigned n_given;
+
+static void remove_files(void)
+{
+    DIR *dir = opendir(folder);
+
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        char path[sizeof folder + sizeof e->d_name + 1];
+
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+void scratch_open(void)
+{
+    if (*folder)
+        scratch_close();
+    snprintf(folder, sizeof folder, "/tmp/convolution-test-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+}
+
+void scratch_close(void)
+{
+    remove_files();
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    *folder = '\0';
+}
+
+const char *scratch_path(const char *name)
+{
+    char *path = given[n_given++ % N_PATHS];
+
+    CU_ASSERT_FATAL(*folder && strlen(folder) + strlen(name) + 2 <= sizeof given[0]);
+    snprintf(path, sizeof given[0], "%s/%s", folder, name);
+    return path;
+}
+
+const char *scratch_write(const char *name, const void *content, size_t bytes)
+{
+    const char *path = scratch_path(name);
+    FILE *out = fopen(path, "wb");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(fwrite(content, 1, bytes, out), bytes);
+    CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
+    return path;
+}
+
+const char *scratch_text(const char *name, const char *text)
+{
+    return scratch_write(name, text, strlen(text));
+}
