@@ -25,10 +25,15 @@ enum {
 
 const char *exp_peer_name(enum exp_peer m)
 {
-    static const char *const names[EXP_N_PEERS] = { "base",        "base_rows",      "sconv",         "sconv_tuned",
-                                                    "onednn_nchw", "onednn_reorder", "onednn_blocked" };
+    static const char *const names[EXP_N_PEERS] = { "base",        "base_rows",   "sconv",          "sconv_openblas",
+                                                    "sconv_tuned", "onednn_nchw", "onednn_reorder", "onednn_blocked" };
 
     return names[m];
+}
+
+bool exp_peer_is_sconv(enum exp_peer m)
+{
+    return m >= EXP_PEER_SCONV && m < EXP_PEER_NCHW;
 }
 
 const char *exp_peers_cache_name(enum exp_peers_cache c)
@@ -70,7 +75,7 @@ static const struct conv_problem *problem(const struct exp_peers_layer *l)
 
 static const size_t *bytes_of(const struct exp_peers_layer *l)
 {
-    return l->sconv->plan.layout.bytes;
+    return l->sconv[0].c->plan.layout.bytes;
 }
 
 static size_t max_size(size_t a, size_t b)
@@ -87,9 +92,10 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
         const size_t *base = l->base->plan.layout.bytes;
 
         bytes[CONV_IM2COL] = max_size(bytes[CONV_IM2COL], base[CONV_IM2COL]);
-        bytes[CONV_PACKED_INPUT] =
-            max_size(bytes[CONV_PACKED_INPUT], max_size(bytes_of(l)[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]));
-        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], l->tuned->plan.layout.bytes[CONV_PACKED_INPUT]);
+        bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]);
+        for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
+            bytes[CONV_PACKED_INPUT] =
+                max_size(bytes[CONV_PACKED_INPUT], l->sconv[m].c->plan.layout.bytes[CONV_PACKED_INPUT]);
         bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], base[CONV_PACKED_FILTER]);
         bytes[CONV_OUTPUT] = max_size(bytes[CONV_OUTPUT], bytes_of(l)[CONV_OUTPUT]); /* what is compared with */
     }
@@ -105,7 +111,7 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
         const size_t *b = bytes_of(&p->layer[i]);
 
         sum += (double)(b[CONV_INPUT] + b[CONV_OUTPUT]) * (double)(1 + 2 * peers);
-        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + 2 * (double)b[CONV_PACKED_FILTER];
+        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + EXP_N_PEERS_SCONVS * (double)b[CONV_PACKED_FILTER];
     }
     for (int t = 0; t < CONV_N_TENSORS; t++)
         sum += (double)scratch[t];
@@ -140,14 +146,21 @@ static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
     }
 }
 
-static int pack_ahead(const struct exp_peers *p, const struct exp_peers_layer *l, const struct conv_plan *plan,
-                      const float *packed)
+static int open_sconv(const struct exp_peers *p, struct exp_peers_layer *l, enum exp_peer m)
 {
-    struct conv_binding b = bind(p, l, packed);
+    struct exp_peers_sconv *x = &l->sconv[m - EXP_PEER_SCONV];
+    const char *why = x->c->algo->why_not_run(p->setup);
+    int err = allocate(&x->packed, bytes_of(l)[CONV_PACKED_FILTER]);
+    struct conv_binding b;
     struct conv_exec exec;
 
-    conv_exec_init(&exec, plan, &b);
-    return conv_nest_pack_filters(plan, &exec.base);
+    if (why)
+        exp_fail(l->why_not[m], sizeof l->why_not[m], 0, "%s", why);
+    if (err || why)
+        return err;
+    b = bind(p, l, x->packed);
+    conv_exec_init(&exec, &x->c->plan, &b);
+    return conv_nest_pack_filters(&x->c->plan, &exec.base);
 }
 
 static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t seed)
@@ -159,17 +172,12 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
         err = allocate(&l->filter, bytes[CONV_FILTER]);
     if (!err)
         err = allocate(&l->out, bytes[CONV_OUTPUT]);
-    if (!err)
-        err = allocate(&l->packed, bytes[CONV_PACKED_FILTER]);
-    if (!err)
-        err = allocate(&l->packed_tuned, bytes[CONV_PACKED_FILTER]);
     if (err)
         return err;
     fill(l->in, bytes[CONV_INPUT], 2 * seed);
     fill(l->filter, bytes[CONV_FILTER], 2 * seed + 1);
-    err = pack_ahead(p, l, &l->sconv->plan, l->packed);
-    if (!err)
-        err = pack_ahead(p, l, &l->tuned->plan, l->packed_tuned);
+    for (int m = EXP_PEER_SCONV; m < EXP_PEER_NCHW && !err; m++)
+        err = open_sconv(p, l, (enum exp_peer)m);
     if (!err)
         open_dnnl(p, l);
     return err;
@@ -178,7 +186,7 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
 static int plan_layers(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
-    int err = exp_algo_select("base,sconv,sconv_tuned", &algos, why, why_bytes);
+    int err = exp_algo_select("base,sconv,sconv_openblas,sconv_tuned", &algos, why, why_bytes);
 
     if (!err)
         err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
@@ -194,10 +202,12 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
 
         if (!strcmp(c->algo->name, "base"))
             l->base = c;
-        else if (!strcmp(c->algo->name, "sconv_tuned"))
-            l->tuned = c;
-        else if (c->is_chosen)
-            l->sconv = c;
+        if (c->is_chosen)
+            l->sconv[0].c = c;
+        for (int m = 1; m < EXP_N_PEERS_SCONVS; m++) {
+            if (!strcmp(c->algo->name, exp_peer_name(EXP_PEER_SCONV + (enum exp_peer)m)))
+                l->sconv[m].c = c;
+        }
     }
     return 0;
 }
@@ -205,7 +215,7 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
 static int check_runs(const struct exp_peers *p, char *why, size_t why_bytes)
 {
     const struct exp_peers_layer *l = &p->layer[0];
-    const char *base = l->base->algo->why_not_run(p->setup), *sconv = l->sconv->algo->why_not_run(p->setup);
+    const char *base = l->base->algo->why_not_run(p->setup), *sconv = l->sconv[0].c->algo->why_not_run(p->setup);
 
     return base || sconv ? exp_fail(why, why_bytes, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }
@@ -264,8 +274,8 @@ static void close_layer(struct exp_peers_layer *l)
     free(l->in);
     free(l->filter);
     free(l->out);
-    free(l->packed);
-    free(l->packed_tuned);
+    for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
+        free(l->sconv[m].packed);
 }
 
 void exp_peers_close(struct exp_peers *p)
@@ -283,16 +293,19 @@ void exp_peers_close(struct exp_peers *p)
 
 static int run_method(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peer m)
 {
+    const struct exp_peers_sconv *x;
     struct conv_binding b;
 
     if (m >= EXP_PEER_NCHW)
         return exp_dnnl_run(l->conv[m - EXP_PEER_NCHW]);
-    b = bind(p, l, m == EXP_PEER_TUNED ? l->packed_tuned : l->packed);
-    if (m == EXP_PEER_TUNED)
-        return l->tuned->algo->run(p->setup, &l->tuned->plan, &b);
-    if (m == EXP_PEER_SCONV)
-        return l->sconv->algo->run(p->setup, &l->sconv->plan, &b);
-    return conv_base_run_with(&l->base->plan, &b, &p->setup->blas, m == EXP_PEER_BASE ? conv_im2col : conv_im2col_rows);
+    if (!exp_peer_is_sconv(m)) {
+        b = bind(p, l, NULL);
+        return conv_base_run_with(&l->base->plan, &b, &p->setup->blas,
+                                  m == EXP_PEER_BASE ? conv_im2col : conv_im2col_rows);
+    }
+    x = &l->sconv[m - EXP_PEER_SCONV];
+    b = bind(p, l, x->packed);
+    return x->c->algo->run(p->setup, &x->c->plan, &b);
 }
 
 double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
@@ -566,31 +579,33 @@ static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
     sum->total_ns += x->total_ns;
 }
 
-/* One pass over the network by Base or one of both SConvs. */
+/* One pass over the network by Base, step by step, or one of the SConvs. */
 static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void))
 {
-    bool is_base = m == EXP_PEER_BASE, is_tuned = m == EXP_PEER_TUNED;
-
     for (size_t i = 0; i < p->n_layers; i++) {
         struct exp_peers_layer *l = &p->layer[i];
-        struct conv_binding b = bind(p, l,
-                                     is_base    ? p->scratch[CONV_PACKED_FILTER]
-                                     : is_tuned ? l->packed_tuned
-                                                : l->packed);
+        struct exp_peers_sconv *sconv = exp_peer_is_sconv(m) ? &l->sconv[m - EXP_PEER_SCONV] : NULL;
+        struct conv_binding b = bind(p, l, sconv ? sconv->packed : p->scratch[CONV_PACKED_FILTER]);
         struct exp_phases x;
         int err;
 
         if (exp_interrupted())
             return -EINTR;
-        if (is_base)
-            err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
+        if (sconv)
+            err = exp_phases_run(&sconv->c->plan, &b, now_ns, &x);
         else
-            err = exp_phases_run(is_tuned ? &l->tuned->plan : &l->sconv->plan, &b, now_ns, &x);
+            err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
         if (err)
             return err;
-        add_phases(is_base ? &l->base_phases : is_tuned ? &l->tuned_phases : &l->sconv_phases, &x);
+        add_phases(sconv ? &sconv->phases : &l->base_phases, &x);
     }
     return 0;
+}
+
+/* Whether a method can be run step by step: on any layer, so on the first. */
+static bool has_phases(const struct exp_peers *p, enum exp_peer m)
+{
+    return exp_peer_is_sconv(m) ? !*p->layer[0].why_not[m] : m == EXP_PEER_BASE && !*p->why_no_parts;
 }
 
 static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct exp_progress *progress, size_t number)
@@ -599,12 +614,11 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
 
     exp_progress_begin(progress, number, p->experiment.model->name, "phases");
     for (int r = 0; r < EXP_PEERS_PHASE_ROUNDS && !err; r++) {
-        err = phase_sweep(p, EXP_PEER_SCONV, now_ns);
-        if (!err)
-            err = phase_sweep(p, EXP_PEER_TUNED, now_ns);
-        if (!err && !*p->why_no_parts)
-            err = phase_sweep(p, EXP_PEER_BASE, now_ns);
-        exp_progress_step(progress, 4 * network_macs(p));
+        for (int m = 0; m < EXP_PEER_NCHW && !err; m++) {
+            if (has_phases(p, (enum exp_peer)m))
+                err = phase_sweep(p, (enum exp_peer)m, now_ns);
+        }
+        exp_progress_step(progress, (EXP_N_PEERS_SCONVS + 1) * network_macs(p));
     }
     return err;
 }

@@ -20,6 +20,7 @@ enum exp_peer {
     EXP_PEER_BASE,      /* im2col as Caffe's + OpenBLAS */
     EXP_PEER_BASE_ROWS, /* im2col by rows + OpenBLAS */
     EXP_PEER_SCONV,     /* the paper's, in the schedule that CSA chose */
+    EXP_PEER_OPENBLAS,  /* the same with OpenBLAS's micro-kernel, as base has it */
     EXP_PEER_TUNED,     /* SConv for speed (kernels/tune.h) */
     EXP_PEER_NCHW,      /* oneDNN, NCHW in and out */
     EXP_PEER_REORDER,   /* oneDNN, blocked layouts, conversion from and to NCHW timed */
@@ -31,6 +32,7 @@ enum exp_peers_cache { EXP_PEERS_SWEEP, EXP_PEERS_HOT, EXP_N_PEERS_CACHES };
 
 const char *exp_peer_name(enum exp_peer m);
 const char *exp_peers_cache_name(enum exp_peers_cache c);
+bool exp_peer_is_sconv(enum exp_peer m);
 
 /* The times of one layer by one method. */
 struct exp_peer_times {
@@ -38,14 +40,23 @@ struct exp_peer_times {
     size_t n;
 };
 
+/* One of the SConvs: EXP_PEER_SCONV and on. */
+struct exp_peers_sconv {
+    const struct exp_case *c; /* the plan */
+    float *packed;            /* filters */
+    struct exp_phases phases;
+};
+
+enum { EXP_N_PEERS_SCONVS = EXP_PEER_NCHW - EXP_PEER_SCONV };
+
 struct exp_peers_layer {
-    const struct exp_case *base, *sconv, *tuned; /* plans */
+    const struct exp_case *base; /* the plan */
+    struct exp_phases base_phases;
+    struct exp_peers_sconv sconv[EXP_N_PEERS_SCONVS];
     float *in, *filter, *out;
-    float *packed, *packed_tuned;  /* filters of both SConvs */
     struct exp_dnnl_conv *conv[3]; /* by enum exp_dnnl_layout */
     char why_not[EXP_N_PEERS][96]; /* "" = it runs */
     struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
-    struct exp_phases sconv_phases, tuned_phases, base_phases;
 };
 
 struct exp_peers {

@@ -15,7 +15,8 @@ static const struct exp_csv_column layer_columns[] = {
     { "model", "", "name of the layer table", "" },
     { "layer_index", "", "position in the table, from 1", "" },
     { "method", "",
-      "base, base_rows (im2col by rows), sconv (as in the paper), sconv_tuned, onednn_nchw, onednn_reorder "
+      "base, base_rows (im2col by rows), sconv (as in the paper), sconv_openblas (with its micro-kernel), sconv_tuned, "
+      "onednn_nchw, onednn_reorder "
       "(conversions timed), onednn_blocked",
       "" },
     { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
@@ -71,11 +72,15 @@ static const struct exp_csv_column phase_columns[] = {
     { "sconv_packing_percent", "%", "of SConv's time: packing windows", "clock" },
     { "sconv_ukr_percent", "%", "micro-kernels", "clock" },
     { "sconv_other_percent", "%", "the rest", "clock" },
-    { "tuned_packing_percent", "%", "of tuned SConv's time: packing windows", "clock" },
-    { "tuned_ukr_percent", "%", "micro-kernels", "clock" },
-    { "tuned_other_percent", "%", "the rest", "clock" },
-    { "tuned_to_base", "", "tuned SConv's time / base's time in this measurement", "clock" },
     { "sconv_to_base", "", "SConv's time / base's time in this measurement", "clock" },
+    { "sconv_openblas_packing_percent", "%", "with OpenBLAS's micro-kernel, likewise", "clock" },
+    { "sconv_openblas_ukr_percent", "%", "likewise", "clock" },
+    { "sconv_openblas_other_percent", "%", "likewise", "clock" },
+    { "sconv_openblas_to_base", "", "likewise", "clock" },
+    { "sconv_tuned_packing_percent", "%", "tuned SConv, likewise", "clock" },
+    { "sconv_tuned_ukr_percent", "%", "likewise", "clock" },
+    { "sconv_tuned_other_percent", "%", "likewise", "clock" },
+    { "sconv_tuned_to_base", "", "likewise", "clock" },
     { "model", "", "name of the layer table", "" },
 };
 
@@ -83,6 +88,7 @@ static const struct exp_csv_column sorted_columns[] = {
     { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
     { "base_rows", "", "speed-up over base, sweep", "clock" },
     { "sconv", "", "likewise", "clock" },
+    { "sconv_openblas", "", "likewise", "clock" },
     { "sconv_tuned", "", "likewise", "clock" },
     { "onednn_nchw", "", "likewise", "clock" },
     { "onednn_reorder", "", "likewise", "clock" },
@@ -94,6 +100,7 @@ static const struct exp_csv_column roofline_columns[] = {
     { "base", "GFLOP/s", "sweep", "clock" },
     { "base_rows", "GFLOP/s", "sweep", "clock" },
     { "sconv", "GFLOP/s", "sweep", "clock" },
+    { "sconv_openblas", "GFLOP/s", "sweep", "clock" },
     { "sconv_tuned", "GFLOP/s", "sweep", "clock" },
     { "onednn_nchw", "GFLOP/s", "sweep", "clock" },
     { "onednn_reorder", "GFLOP/s", "sweep", "clock" },
@@ -117,15 +124,16 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
 
 static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
 {
-    const struct conv_plan *plan = m == EXP_PEER_TUNED ? &l->tuned->plan : &l->sconv->plan;
-    const struct csa_tiling *t = &plan->tiling;
-
     *text = '\0';
-    if (m == EXP_PEER_SCONV || m == EXP_PEER_TUNED)
+    if (exp_peer_is_sconv(m)) {
+        const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
+        const struct csa_tiling *t = &plan->tiling;
+
         exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
                  t->n_c, t->k2, t->k3, plan->sconv.reads_in_place ? "in place" : "packed");
-    else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW])
+    } else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW]) {
         exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
+    }
     return text;
 }
 
@@ -182,7 +190,7 @@ static void put_samples(struct exp_peers_report *r, const struct exp_peers *p, c
 static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t model)
 {
     const struct conv_problem *p = &l->base->layer->problem;
-    const size_t *bytes = l->sconv->plan.layout.bytes;
+    const size_t *bytes = l->sconv[0].c->plan.layout.bytes;
     struct exp_peers_row row = { .model = model, .is_pointwise = conv_is_pointwise(p), .flop = 2 * conv_macs(p) };
 
     row.intensity = row.flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]);
@@ -231,8 +239,8 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
         if (!*model->why_not[m])
             memcpy(model->why_not[m], l->why_not[m], sizeof model->why_not[m]);
     }
-    add_phases(&model->sconv, &l->sconv_phases);
-    add_phases(&model->tuned, &l->tuned_phases);
+    for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
+        add_phases(&model->sconv[m], &l->sconv[m].phases);
     add_phases(&model->base, &l->base_phases);
 }
 
@@ -376,6 +384,26 @@ static uint64_t other_ns(const struct exp_phases *x)
     return x->total_ns - packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - x->step_ns[CONV_STEP_UKR];
 }
 
+static void put_part(struct exp_csv *csv, enum exp_peer m, const char *part, double x, const char *why)
+{
+    char column[64];
+
+    snprintf(column, sizeof column, "%s_%s", exp_peer_name(m), part);
+    exp_csv_number(csv, column, x, why);
+}
+
+static void put_sconv_phases(const struct exp_peers_model *model, enum exp_peer m, struct exp_csv *csv)
+{
+    const struct exp_phases *x = &model->sconv[m - EXP_PEER_SCONV];
+    const char *why = *model->why_not[m] ? model->why_not[m] : "no time";
+
+    put_part(csv, m, "packing_percent", percent(packing_ns(x), x->total_ns), why);
+    put_part(csv, m, "ukr_percent", percent(x->step_ns[CONV_STEP_UKR], x->total_ns), why);
+    put_part(csv, m, "other_percent", percent(other_ns(x), x->total_ns), why);
+    put_part(csv, m, "to_base", x->total_ns ? (double)x->total_ns / (double)model->base.total_ns : (double)NAN,
+             *model->why_no_base_phases ? model->why_no_base_phases : why);
+}
+
 /* Phases are sums over EXP_PEERS_PHASE_ROUNDS sweeps, the sweeps' times medians of one. */
 static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_csv *csv)
 {
@@ -389,14 +417,8 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
     exp_csv_number(csv, "base_ukr_percent", percent(m->base.step_ns[CONV_STEP_UKR], m->base.total_ns), why);
     exp_csv_number(csv, "base_other_percent", percent(other_ns(&m->base), m->base.total_ns), why);
     exp_csv_number(csv, "base_steps_to_call", m->base.total_ns ? (double)m->base.total_ns / base_ns : (double)NAN, why);
-    exp_csv_number(csv, "sconv_packing_percent", percent(packing_ns(&m->sconv), m->sconv.total_ns), "no time");
-    exp_csv_number(csv, "sconv_ukr_percent", percent(m->sconv.step_ns[CONV_STEP_UKR], m->sconv.total_ns), "no time");
-    exp_csv_number(csv, "sconv_other_percent", percent(other_ns(&m->sconv), m->sconv.total_ns), "no time");
-    exp_csv_number(csv, "tuned_packing_percent", percent(packing_ns(&m->tuned), m->tuned.total_ns), "no time");
-    exp_csv_number(csv, "tuned_ukr_percent", percent(m->tuned.step_ns[CONV_STEP_UKR], m->tuned.total_ns), "no time");
-    exp_csv_number(csv, "tuned_other_percent", percent(other_ns(&m->tuned), m->tuned.total_ns), "no time");
-    exp_csv_number(csv, "tuned_to_base", (double)m->tuned.total_ns / (double)m->base.total_ns, why);
-    exp_csv_number(csv, "sconv_to_base", (double)m->sconv.total_ns / (double)m->base.total_ns, why);
+    for (int k = 0; k < EXP_N_PEERS_SCONVS; k++)
+        put_sconv_phases(m, EXP_PEER_SCONV + (enum exp_peer)k, csv);
     exp_csv_string(csv, "model", m->name);
     exp_csv_end_row(csv);
 }
@@ -566,10 +588,11 @@ static void print_sconv_phases(const struct exp_phases *x, FILE *out)
 static void print_phases(const struct exp_peers_report *r, FILE *out)
 {
     fprintf(out,
-            "\nshares of the time, %%\n%-16s %44s   %26s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s   %8s %8s "
-            "%8s\n",
-            "", "base, with OpenBLAS's own routines", "sconv", "sconv tuned", "", "im2col", "packing", "ukr", "other",
-            "/ call", "packing", "ukr", "other", "packing", "ukr", "other");
+            "\nshares of the time, %%\n%-16s %44s   %26s   %26s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s   "
+            "%8s %8s %8s   %8s %8s %8s\n",
+            "", "base, with OpenBLAS's own routines", "sconv", "... with OpenBLAS's ukr", "sconv tuned", "", "im2col",
+            "packing", "ukr", "other", "/ call", "packing", "ukr", "other", "packing", "ukr", "other", "packing", "ukr",
+            "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
         double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
@@ -580,10 +603,11 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
         print_cell(out, percent(packing_ns(b), b->total_ns));
         print_cell(out, percent(b->step_ns[CONV_STEP_UKR], b->total_ns));
         print_cell(out, percent(other_ns(b), b->total_ns));
-        fprintf(out, " %7.2f  ", (double)b->total_ns / call_ns);
-        print_sconv_phases(&m->sconv, out);
-        fprintf(out, "  ");
-        print_sconv_phases(&m->tuned, out);
+        fprintf(out, " %7.2f", (double)b->total_ns / call_ns);
+        for (int k = 0; k < EXP_N_PEERS_SCONVS; k++) {
+            fprintf(out, "  ");
+            print_sconv_phases(&m->sconv[k], out);
+        }
         fprintf(out, "\n");
         if (*m->why_no_base_phases)
             fprintf(out, "base's shares not available: %s\n", m->why_no_base_phases);
@@ -605,8 +629,8 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
     };
 
     for (size_t i = 0; i < N_OF(parts); i++) {
-        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv", "tuned",
-                "nchw", "reorder", "blocked");
+        fprintf(out, "\n%s\n%-16s %8s %8s %8s %8s %8s %8s %8s %8s\n", parts[i].title, "", "base", "rows", "sconv",
+                "blas ukr", "tuned", "nchw", "reorder", "blocked");
         for (size_t k = 0; k < r->n_models + (r->n_models > 1); k++)
             print_line(r, k, out, parts[i].of);
     }

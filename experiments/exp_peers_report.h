@@ -23,7 +23,7 @@ struct exp_peers_model {
     char name[64];
     double peak_gflops, read_gbytes;
     char why_not[EXP_N_PEERS][96]; /* of the first layer that lacks the method; "" = all have it */
-    struct exp_phases sconv, tuned, base;
+    struct exp_phases base, sconv[EXP_N_PEERS_SCONVS];
     char why_no_base_phases[96]; /* "" = they are there */
 };
 

@@ -72,7 +72,7 @@ static double packing(const struct exp_peers_report *r, enum exp_peer m)
     double sum = 0;
 
     for (size_t i = 0; i < r->n_models; i++) {
-        const struct exp_phases *x = m == EXP_PEER_TUNED ? &r->model[i].tuned : &r->model[i].sconv;
+        const struct exp_phases *x = &r->model[i].sconv[m - EXP_PEER_SCONV];
 
         sum += 100 * (double)(x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS]) /
                (double)x->total_ns;

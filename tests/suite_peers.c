@@ -224,19 +224,41 @@ static void base_in_steps_is_right(void)
  * model 0: base 4 + 1 ms, sconv 2 + 2 ms: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
  * model 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
  */
+static void make_rows(struct exp_peers_row row[3])
+{
+    static const struct {
+        size_t model;
+        double flop;
+        bool is_pointwise;
+        double base, sconv, tuned, nchw;
+    } known[3] = { { 0, 100, false, 4, 2, 1, 0 }, { 0, 100, true, 1, 2, 0.5, 0 }, { 1, 90, false, 9, 1, 1, 2 } };
+
+    for (size_t i = 0; i < 3; i++) {
+        double *ns = row[i].ns[EXP_PEERS_SWEEP];
+
+        row[i] = (struct exp_peers_row){ .model = known[i].model,
+                                         .flop = known[i].flop,
+                                         .is_pointwise = known[i].is_pointwise };
+        for (int m = 0; m < EXP_N_PEERS; m++)
+            row[i].ns[EXP_PEERS_SWEEP][m] = row[i].ns[EXP_PEERS_HOT][m] = (double)NAN;
+        ns[EXP_PEER_BASE] = known[i].base;
+        ns[EXP_PEER_SCONV] = known[i].sconv;
+        ns[EXP_PEER_TUNED] = known[i].tuned;
+        if (known[i].nchw > 0)
+            ns[EXP_PEER_NCHW] = known[i].nchw;
+    }
+}
+
 static void totals_are_as_defined(void)
 {
-    const double n = (double)NAN;
-    struct exp_peers_row row[3] = {
-        { .model = 0, .flop = 100, .ns = { { 4, n, 2, 1, n, n, n }, { n, n, n, n, n, n, n } } },
-        { .model = 0, .flop = 100, .is_pointwise = true, .ns = { { 1, n, 2, 0.5, n, n, n }, { n, n, n, n, n, n, n } } },
-        { .model = 1, .flop = 90, .ns = { { 9, n, 1, 1, 2, n, n }, { n, n, n, n, n, n, n } } },
-    };
+    struct exp_peers_row row[3];
     struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
     const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
-    struct exp_peers_total a = exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
-    struct exp_peers_total all = exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
+    struct exp_peers_total a, all;
 
+    make_rows(row);
+    a = exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
+    all = exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
     CU_ASSERT_EQUAL(a.n_layers, 2);
     CU_ASSERT_EQUAL(a.n_pointwise, 1);
     CU_ASSERT_DOUBLE_EQUAL(a.network_ratio, 1.25, 1e-12);
@@ -260,19 +282,15 @@ static void totals_are_as_defined(void)
  */
 static void targets_are_as_defined(void)
 {
-    const double n = (double)NAN;
-    struct exp_peers_row row[3] = {
-        { .model = 0, .flop = 100, .ns = { { 4, n, 2, 1, n, n, n }, { n, n, n, n, n, n, n } } },
-        { .model = 0, .flop = 100, .is_pointwise = true, .ns = { { 1, n, 2, 0.5, n, n, n }, { n, n, n, n, n, n, n } } },
-        { .model = 1, .flop = 90, .ns = { { 9, n, 1, 1, 2, n, n }, { n, n, n, n, n, n, n } } },
-    };
+    struct exp_peers_row row[3];
     struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
     const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
     struct exp_peers_target t[EXP_N_PEERS_TARGETS];
 
+    make_rows(row);
     for (int i = 0; i < 2; i++) {
-        model[i].tuned.total_ns = 10;
-        model[i].tuned.step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * (uint64_t)i;
+        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].total_ns = 10;
+        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * (uint64_t)i;
     }
     exp_peers_targets(&r, t);
     CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);

@@ -13,7 +13,7 @@ set style fill solid 1.0 noborder
 set key outside top center horizontal samplen 2
 
 # Okabe and Ito's palette.
-colour_base = "#7f7f7f"; colour_rows = "#56b4e9"; colour_sconv = "#009e73"; colour_tuned = "#cc79a7"
+colour_base = "#7f7f7f"; colour_rows = "#56b4e9"; colour_sconv = "#009e73"; colour_tuned = "#cc79a7"; colour_openblas = "#000000"
 colour_nchw = "#e69f00"; colour_reorder = "#d55e00"; colour_blocked = "#0072b2"
 
 # gnuplot reads "not available: ..." as no number; strcol() keeps it from reading the leading digits of anything else.

@@ -17,4 +17,5 @@ plot file using (column("rank_percent")):(number("base_rows")) with lines lw 2 l
      file using (column("rank_percent")):(number("onednn_reorder")) with lines lw 2 lc rgb colour_reorder title "oneDNN, reorders timed", \
      file using (column("rank_percent")):(number("onednn_blocked")) with lines lw 2 dt 2 lc rgb colour_blocked title "oneDNN, no reorders", \
      file using (column("rank_percent")):(number("sconv")) with lines lw 2 lc rgb colour_sconv title "SConv", \
+     file using (column("rank_percent")):(number("sconv_openblas")) with lines lw 2 dt 3 lc rgb colour_openblas title "SConv, OpenBLAS's micro-kernel", \
      file using (column("rank_percent")):(number("sconv_tuned")) with lines lw 3 lc rgb colour_tuned title "SConv, tuned"
