@@ -18,8 +18,9 @@ static void exec_zero(const struct conv_exec *e, const struct conv_step *s)
 static void exec_pack_windows(const struct conv_exec *e, const struct conv_step *s)
 {
     const struct conv_pack_windows_args a = conv_resolve_pack_windows(e->plan, &e->bind, s);
+    const struct conv_pack_windows *pack = conv_resolve_packer(e->plan, &a);
 
-    conv_resolve_packer(e->plan, &a)->fn(&a);
+    pack->fn(pack, &a);
 }
 
 static void exec_pack_matrix(const struct conv_exec *e, const struct conv_step *s)

@@ -18,8 +18,9 @@ static void replay_zero(const struct conv_replay *r, const struct conv_step *s)
 static void replay_pack_windows(const struct conv_replay *r, const struct conv_step *s)
 {
     const struct conv_pack_windows_args a = conv_resolve_pack_windows(r->plan, &r->bind, s);
+    const struct conv_pack_windows *pack = conv_resolve_packer(r->plan, &a);
 
-    conv_resolve_packer(r->plan, &a)->emit(&a, r->sink);
+    pack->emit(pack, &a, r->sink);
 }
 
 static void replay_pack_matrix(const struct conv_replay *r, const struct conv_step *s)

@@ -73,8 +73,7 @@ const struct conv_pack_windows *conv_pack_windows_at(size_t i)
 
 static bool suits(const struct conv_pack_windows *pack, const struct conv_problem *p, const struct conv_ukr *u)
 {
-    return (pack->isa == CPU_ISA_NONE || pack->isa == u->isa) &&
-           (!pack->width || pack->width == conv_ukr_win_panel(u)) && (!pack->can_pack || pack->can_pack(p));
+    return pack->isa == u->isa && conv_pack_windows_suits(pack, p, conv_ukr_win_panel(u));
 }
 
 const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u)

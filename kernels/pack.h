@@ -36,14 +36,25 @@ struct conv_pack_windows_args {
 
 enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
 
+/* A routine. fn (NULL: this build cannot run it) and emit are told whose they are: vector routines share them. */
+struct vbp_group;
 struct conv_pack_windows {
     const char *name;
     enum cpu_isa isa;
-    size_t width; /* the only panel width it can write; 0 = any */
-    void (*fn)(const struct conv_pack_windows_args *a);
-    void (*emit)(const struct conv_pack_windows_args *a, struct sim_sink *sink);
-    bool (*can_pack)(const struct conv_problem *p); /* NULL = every shape */
+    size_t granule, max_width; /* it writes panels of a multiple of granule windows, up to max_width */
+    void (*fn)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
+    void (*emit)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink);
+    bool (*can_pack)(const struct conv_problem *p);    /* NULL = every shape */
+    uint32_t vector_bytes;                             /* vector-based packing (ukr/pack_vbp.h): a load or store, */
+    void (*pack_group)(const struct vbp_group *group); /* and what does them */
 };
+
+/* Whether the routine writes panels of width windows for the shape. */
+static inline bool conv_pack_windows_suits(const struct conv_pack_windows *pack, const struct conv_problem *p,
+                                           size_t width)
+{
+    return width % pack->granule == 0 && width <= pack->max_width && (!pack->can_pack || pack->can_pack(p));
+}
 
 /*
  * A tile's windows, cut where they change output row: position `first` .. first + len - 1 of the tile read input row

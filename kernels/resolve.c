@@ -74,7 +74,7 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
 
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a)
 {
-    return !p->pack_windows->width || p->pack_windows->width == a->width ? p->pack_windows : conv_pack_windows_at(0);
+    return conv_pack_windows_suits(p->pack_windows, a->p, a->width) ? p->pack_windows : conv_pack_windows_at(0);
 }
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,

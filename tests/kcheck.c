@@ -248,9 +248,14 @@ static float panel_element(const struct conv_pack_windows_args *a, size_t index)
     return conv_in_ptr(a->in)[(channel * p->h + ih - p->pad_top) * p->w + iw - p->pad_left];
 }
 
-int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t *index)
+size_t kcheck_random_width(const struct conv_pack_windows *pack)
 {
-    struct conv_pack_windows_args a = { .p = p, .width = pack->width ? pack->width : 16 };
+    return pack->granule * (size_t)rng_range(1, (int64_t)(pack->max_width / pack->granule));
+}
+
+int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width, size_t *index)
+{
+    struct conv_pack_windows_args a = { .p = p, .width = width };
     struct kbuffer in = { 0 }, panel = { 0 };
     size_t n;
     int err;
@@ -268,7 +273,7 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
         memset(panel.data, 0xff, n * sizeof(float));
         a.in = (uintptr_t)in.data;
         a.panel = (uintptr_t)panel.data;
-        pack->fn(&a);
+        pack->fn(pack, &a);
         for (*index = 0; *index < n && panel.data[*index] == panel_element(&a, *index);)
             ++*index;
         err = *index < n ? -EILSEQ : 0;

@@ -61,7 +61,11 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
                     struct conv_mismatch *where);
 
 /* Random tiles packed and compared element by element with the definition; 0, or -EILSEQ with the index. */
-int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t *index);
+int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width,
+                        size_t *index);
+
+/* A width of panels that the routine writes. */
+size_t kcheck_random_width(const struct conv_pack_windows *pack);
 
 /* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive.
  */

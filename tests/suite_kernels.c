@@ -178,12 +178,13 @@ static void packed_windows_follow_the_definition(void)
 
         for (size_t i = 0; i < conv_pack_windows_count(); i++) {
             const struct conv_pack_windows *pack = conv_pack_windows_at(i);
-            size_t index;
+            size_t width = kcheck_random_width(pack), index;
 
-            if (!pack->fn || !cpu_has(pack->isa) || (pack->can_pack && !pack->can_pack(&p)))
+            if (!pack->fn || !cpu_has(pack->isa) || !conv_pack_windows_suits(pack, &p, width))
                 continue;
-            test_check(kcheck_pack_windows(pack, &p, &index) == 0, "%s %s: panel element %zu is wrong", pack->name,
-                       kcheck_describe(&p), index);
+            test_check(kcheck_pack_windows(pack, &p, width, &index) == 0,
+                       "%s, panels of %zu, %s: panel element %zu is wrong", pack->name, width, kcheck_describe(&p),
+                       index);
         }
     }
 }

@@ -8,35 +8,39 @@ static uint32_t bits(ptrdiff_t first, ptrdiff_t end)
     return end > first ? (uint32_t)(below_end & ~below_first) : 0;
 }
 
+/* Filter columns whose panel rows come out of the same spans. */
+struct columns {
+    size_t fh;
+    size_t fw0, n;
+};
+
 /* Columns from fw0 on that one span reaches: lane i of two vectors reads up to element (lanes - 1) * stride + shift. */
-static struct vbp_columns columns_at(const struct conv_problem *p, size_t lanes, size_t fh, size_t fw0)
+static struct columns columns_at(const struct conv_problem *p, size_t lanes, size_t fh, size_t fw0)
 {
     size_t max_shift = 2 * lanes - 1 - (lanes - 1) * p->stride_w;
     size_t n = 1 + max_shift / p->dilation_w;
 
-    return (struct vbp_columns){ .fh = fh, .fw0 = fw0, .n = p->s - fw0 < n ? p->s - fw0 : n };
+    return (struct columns){ .fh = fh, .fw0 = fw0, .n = p->s - fw0 < n ? p->s - fw0 : n };
 }
 
-struct vbp_columns vbp_first(const struct conv_problem *p, size_t lanes)
-{
-    return columns_at(p, lanes, 0, 0);
-}
-
-struct vbp_columns vbp_next(const struct conv_problem *p, size_t lanes, struct vbp_columns c)
+/* The group after c; n = 0 after the last. */
+static struct columns next_columns(const struct conv_problem *p, size_t lanes, struct columns c)
 {
     if (c.fw0 + c.n < p->s)
         return columns_at(p, lanes, c.fh, c.fw0 + c.n);
     if (c.fh + 1 < p->r)
         return columns_at(p, lanes, c.fh + 1, 0);
-    return (struct vbp_columns){ 0 };
+    return (struct columns){ 0 };
 }
 
-size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, struct vbp_columns c, struct vbp_span *span)
+static void set_spans(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct columns c,
+                      struct vbp_tile *tile)
 {
+    const struct conv_problem *p = a->p;
     ptrdiff_t reach = (ptrdiff_t)((c.n - 1) * p->dilation_w);
     ptrdiff_t stride = (ptrdiff_t)p->stride_w;
-    size_t n = 0;
 
+    tile->n_spans = 0;
     for (size_t g = 0; g < t->n_segments; g++) {
         const struct conv_segment *s = &t->segment[g];
         ptrdiff_t ih = s->ih0 + (ptrdiff_t)(c.fh * p->dilation_h);
@@ -47,74 +51,114 @@ size_t vbp_spans(const struct conv_problem *p, const struct conv_tile *t, struct
 
         if (ih < 0 || ih >= (ptrdiff_t)p->h || !valid)
             continue;
-        span[n++] = (struct vbp_span){
-            .offset = ih * (ptrdiff_t)p->w - row,
-            .valid = valid,
-            .positions = bits((ptrdiff_t)s->first, (ptrdiff_t)(s->first + s->len)),
+        tile->span[tile->n_spans++] = (struct vbp_span){
+            .base = a->in + (uint64_t)((ih * (ptrdiff_t)p->w - row) * (ptrdiff_t)sizeof(float)),
+            .valid.all = valid,
+            .positions.all = bits((ptrdiff_t)s->first, (ptrdiff_t)(s->first + s->len)),
         };
     }
-    return n;
 }
 
-void vbp_pack(const struct conv_pack_windows_args *a, size_t lanes, vbp_columns_fn fn)
+static bool is_copy(const struct vbp_tile *t, const struct vbp_group *g)
 {
-    struct conv_tiles tiles;
+    const uint32_t all = bits(0, (ptrdiff_t)g->width);
 
-    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (struct vbp_columns c = vbp_first(a->p, lanes); c.n; c = vbp_next(a->p, lanes, c))
-            fn(a, &tiles, c);
+    return t->n_spans == 1 && g->n_rows == 1 && g->stride == 1 && t->span[0].valid.all == all &&
+           t->span[0].positions.all == all;
+}
+
+static void set_group(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles, struct columns c,
+                      struct vbp_group *group)
+{
+    const struct conv_problem *p = a->p;
+    const size_t row_bytes = a->width * sizeof(float);
+
+    group->n_c = a->n_c;
+    group->n_rows = c.n;
+    group->width = a->width;
+    group->stride = p->stride_w;
+    group->dilation = p->dilation_w;
+    group->plane_bytes = p->h * p->w * sizeof(float);
+    group->channel_bytes = p->r * p->s * row_bytes;
+    group->n_tiles = tiles->n;
+    for (size_t t = 0; t < tiles->n; t++) {
+        struct vbp_tile *tile = &group->tile[t];
+
+        set_spans(a, &tiles->tile[t], c, tile);
+        tile->panel = tiles->tile[t].panel + (c.fh * p->s + c.fw0) * row_bytes;
+        tile->is_copy = is_copy(tile, group);
     }
 }
 
-bool vbp_suits(const struct conv_problem *p)
+/* Every set of tiles and every group of columns: the order of packing and of its emission. */
+static void
+for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink,
+               void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink))
+{
+    size_t lanes = self->vector_bytes / sizeof(float);
+    struct conv_tiles tiles;
+    struct vbp_group group;
+
+    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
+        for (struct columns c = columns_at(a->p, lanes, 0, 0); c.n; c = next_columns(a->p, lanes, c)) {
+            set_group(a, &tiles, c, &group);
+            fn(self, &group, sink);
+        }
+    }
+}
+
+static void pack_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
+{
+    (void)sink;
+    self->pack_group(g);
+}
+
+void vbp_pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
+{
+    for_each_group(self, a, NULL, pack_group);
+}
+
+bool vbp_can_pack(const struct conv_problem *p)
 {
     return p->stride_w <= 2;
 }
 
 /* The loads of one span: its valid elements, cut at vector boundaries. */
-static size_t span_loads(const struct vbp_span *s, uint64_t plane, int64_t plane_step, uint32_t vector_bytes,
-                         struct sim_run *run)
+static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_t vector_bytes, struct sim_run *run)
 {
     uint32_t lanes = vector_bytes / (uint32_t)sizeof(float);
     size_t n = 0;
 
     for (uint32_t first = 0; first < 32; first += lanes) {
-        uint32_t piece = s->valid >> first & (uint32_t)(((uint64_t)1 << lanes) - 1);
+        uint32_t piece = s->valid.all >> first & (uint32_t)(((uint64_t)1 << lanes) - 1);
 
         if (!piece)
             continue;
-        first += (uint32_t)__builtin_ctz(piece);
         run[n++] = (struct sim_run){
-            .addr = plane + (uint64_t)((s->offset + first) * (int64_t)sizeof(float)),
-            .step_bytes = plane_step,
+            .addr = s->base + (first + (uint32_t)__builtin_ctz(piece)) * sizeof(float),
+            .step_bytes = (int64_t)plane_bytes,
             .count = 1,
             .access_bytes = (uint32_t)(__builtin_popcount(piece) * (int)sizeof(float)),
             .kind = SIM_LOAD,
             .tag = CONV_INPUT,
             .phase = CONV_PHASE_PACK,
         };
-        first -= (uint32_t)__builtin_ctz(piece);
     }
     return n;
 }
 
-/* One tile's runs for one group of columns, in channel 0; each advances by a channel. */
-static size_t group_runs(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
-                         uint32_t vector_bytes, struct sim_run *run)
+/* One tile's runs in channel 0; each advances by a channel. */
+static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uint32_t vector_bytes, struct sim_run *run)
 {
-    const struct conv_problem *p = a->p;
-    size_t row_bytes = VBP_WIN * sizeof(float);
-    struct vbp_span span[VBP_WIN];
-    size_t n_spans = vbp_spans(p, t, c, span);
     size_t n = 0;
 
-    for (size_t g = 0; g < n_spans; g++)
-        n += span_loads(&span[g], a->in, (int64_t)(p->h * p->w * sizeof(float)), vector_bytes, run + n);
+    for (size_t i = 0; i < t->n_spans; i++)
+        n += span_loads(&t->span[i], g->plane_bytes, vector_bytes, run + n);
     run[n++] = (struct sim_run){
-        .addr = t->panel + (c.fh * p->s + c.fw0) * row_bytes,
+        .addr = t->panel,
         .stride_bytes = vector_bytes,
-        .step_bytes = (int64_t)(p->r * p->s * row_bytes),
-        .count = (uint32_t)(c.n * row_bytes / vector_bytes),
+        .step_bytes = (int64_t)g->channel_bytes,
+        .count = (uint32_t)(g->n_rows * g->width * sizeof(float) / vector_bytes),
         .access_bytes = vector_bytes,
         .kind = SIM_STORE,
         .tag = CONV_PACKED_INPUT,
@@ -123,16 +167,15 @@ static size_t group_runs(const struct conv_pack_windows_args *a, const struct co
     return n;
 }
 
-static void emit_group(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
-                       struct vbp_columns columns, uint32_t vector_bytes, struct sim_sink *sink)
+static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
 {
     struct sim_run run[CONV_PACK_TILES][SIM_MAX_BURST_RUNS];
     size_t n[CONV_PACK_TILES];
 
-    for (size_t t = 0; t < tiles->n; t++)
-        n[t] = group_runs(a, &tiles->tile[t], columns, vector_bytes, run[t]);
-    for (size_t c = 0; c < a->n_c; c++) {
-        for (size_t t = 0; t < tiles->n; t++) {
+    for (size_t t = 0; t < g->n_tiles; t++)
+        n[t] = tile_runs(g, &g->tile[t], self->vector_bytes, run[t]);
+    for (size_t c = 0; c < g->n_c; c++) {
+        for (size_t t = 0; t < g->n_tiles; t++) {
             sim_emit(sink, run[t], n[t], 1);
             for (size_t i = 0; i < n[t]; i++)
                 run[t][i].addr += (uint64_t)run[t][i].step_bytes;
@@ -140,13 +183,7 @@ static void emit_group(const struct conv_pack_windows_args *a, const struct conv
     }
 }
 
-void vbp_emit(const struct conv_pack_windows_args *a, uint32_t vector_bytes, struct sim_sink *sink)
+void vbp_emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink)
 {
-    size_t lanes = vector_bytes / sizeof(float);
-    struct conv_tiles tiles;
-
-    for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (struct vbp_columns c = vbp_first(a->p, lanes); c.n; c = vbp_next(a->p, lanes, c))
-            emit_group(a, &tiles, c, vector_bytes, sink);
-    }
+    for_each_group(self, a, sink, emit_group);
 }

@@ -8,22 +8,7 @@
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
 
-enum { LANES = 16 };
-
-struct live_span {
-    uint64_t base;                  /* address of element 0 in channel 0's plane */
-    __mmask16 low, high, positions; /* elements 0 .. 15, 16 .. 31; positions of the tile */
-};
-
-/* A tile's spans for one group of columns. */
-struct live_tile {
-    size_t n;
-    bool is_copy; /* one whole vector, unshifted, makes the only row */
-    float *panel; /* of channel 0 */
-    struct live_span span[VBP_WIN];
-};
-
-static inline __m512 load(uint64_t address, __mmask16 mask)
+VBP_INLINE __m512 load(uint64_t address, __mmask16 mask)
 {
     if (!mask)
         return _mm512_setzero_ps();
@@ -31,108 +16,85 @@ static inline __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-/* The rows of a tile inside one output row: shifts of one span. */
-static inline void pack_one_span(const struct live_span *span, uint64_t plane, __m512i index, __m512i dilation,
-                                 size_t n_rows, float *panel)
+VBP_INLINE __m512 load_low(const struct vbp_span *s, uint64_t plane)
 {
-    __m512 low = load(span->base + plane, span->low);
-    __m512 high = load(span->base + plane + 64, span->high);
-
-    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index = _mm512_add_epi32(index, dilation))
-        _mm512_storeu_ps(panel, _mm512_maskz_permutex2var_ps(span->positions, low, index, high));
+    return load(s->base + plane, s->valid.of16[0]);
 }
 
-/* The panel rows of one channel and group of columns: shifts of the spans, put together. */
-static inline void pack_spans(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation,
-                              size_t n_rows, float *panel)
+VBP_INLINE __m512 load_high(const struct vbp_span *s, uint64_t plane)
+{
+    return load(s->base + plane + 64, s->valid.of16[1]);
+}
+
+/* The panel rows of one channel: shifts of n spans, put together. */
+VBP_INLINE void pack_spans(const struct vbp_tile *t, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
+                           float *panel, const size_t n)
 {
     __m512 low[VBP_WIN], high[VBP_WIN];
+    __mmask16 positions[VBP_WIN];
 
-    for (size_t g = 0; g < live->n; g++) {
-        low[g] = load(live->span[g].base + plane, live->span[g].low);
-        high[g] = load(live->span[g].base + plane + 64, live->span[g].high);
+    for (size_t g = 0; g < n; g++) {
+        low[g] = load_low(&t->span[g], plane);
+        high[g] = load_high(&t->span[g], plane);
+        positions[g] = t->span[g].positions.of16[0];
     }
     for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index = _mm512_add_epi32(index, dilation)) {
         __m512 row = _mm512_setzero_ps();
 
-        for (size_t g = 0; g < live->n; g++)
-            row = _mm512_mask_mov_ps(row, live->span[g].positions, _mm512_permutex2var_ps(low[g], index, high[g]));
+        for (size_t g = 0; g < n; g++)
+            row = _mm512_mask_mov_ps(row, positions[g], _mm512_permutex2var_ps(low[g], index, high[g]));
         _mm512_storeu_ps(panel, row);
     }
 }
 
-static inline void pack_channel(const struct live_tile *live, uint64_t plane, __m512i index, __m512i dilation,
-                                size_t n_rows, float *panel)
+VBP_INLINE void pack_tile(const struct vbp_tile *t, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
+                          float *panel)
 {
-    if (live->is_copy)
-        _mm512_storeu_ps(panel, _mm512_loadu_ps(conv_in_ptr(live->span[0].base + plane)));
-    else if (live->n == 1)
-        pack_one_span(&live->span[0], plane, index, dilation, n_rows, panel);
+    if (t->is_copy)
+        _mm512_storeu_ps(panel, _mm512_loadu_ps(conv_in_ptr(t->span[0].base + plane)));
+    else if (t->n_spans == 1)
+        pack_spans(t, plane, index, dilation, n_rows, panel, 1);
+    else if (t->n_spans == 2)
+        pack_spans(t, plane, index, dilation, n_rows, panel, 2);
+    else if (t->n_spans == 3)
+        pack_spans(t, plane, index, dilation, n_rows, panel, 3);
+    else if (t->n_spans == 4)
+        pack_spans(t, plane, index, dilation, n_rows, panel, 4);
     else
-        pack_spans(live, plane, index, dilation, n_rows, panel);
+        pack_spans(t, plane, index, dilation, n_rows, panel, t->n_spans);
 }
 
-static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
-                     struct live_tile *live)
+static void pack_group(const struct vbp_group *g)
 {
-    struct vbp_span span[VBP_WIN];
-
-    live->n = vbp_spans(a->p, t, c, span);
-    live->panel = conv_out_ptr(t->panel) + (c.fh * a->p->s + c.fw0) * VBP_WIN;
-    for (size_t g = 0; g < live->n; g++) {
-        live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
-        live->span[g].low = (__mmask16)span[g].valid;
-        live->span[g].high = (__mmask16)(span[g].valid >> 16);
-        live->span[g].positions = (__mmask16)span[g].positions;
-    }
-    live->is_copy =
-        live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff && span[0].positions == 0xffff;
-}
-
-static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
-                         struct vbp_columns columns)
-{
-    const struct conv_problem *p = a->p;
-    uint64_t plane_bytes = p->h * p->w * sizeof(float);
-    size_t channel_step = p->r * p->s * VBP_WIN;
-    struct live_tile live[CONV_PACK_TILES];
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)p->stride_w));
-    const __m512i dilation = _mm512_set1_epi32((int)p->dilation_w);
+    const __m512i index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)g->stride));
+    const __m512i dilation = _mm512_set1_epi32((int)g->dilation);
 
-    for (size_t t = 0; t < tiles->n; t++)
-        set_live(a, &tiles->tile[t], columns, &live[t]);
-    for (size_t c = 0; c < a->n_c; c++) {
-        for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], c * plane_bytes, index, dilation, columns.n, live[t].panel + c * channel_step);
+    const size_t n_rows = g->n_rows, n_tiles = g->n_tiles;
+
+    for (size_t c = 0; c < g->n_c; c++) {
+        uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
+
+        for (size_t t = 0; t < n_tiles; t++)
+            pack_tile(&g->tile[t], plane, index, dilation, n_rows, conv_out_ptr(g->tile[t].panel + offset));
     }
 }
 
-static void conv_pack_windows__avx512(const struct conv_pack_windows_args *a)
-{
-    vbp_pack(a, LANES, pack_columns);
-}
-
-#define FN conv_pack_windows__avx512
+#define FN vbp_pack
+#define PACK_GROUP pack_group
 #else
 #define FN NULL
+#define PACK_GROUP NULL
 #endif
-
-static void emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
-{
-    vbp_emit(a, 64, sink);
-}
-
-static bool can_pack(const struct conv_problem *p)
-{
-    return vbp_suits(p);
-}
 
 const struct conv_pack_windows conv_pack_windows_avx512 = {
     .name = "pack_windows__avx512",
     .isa = CPU_ISA_AVX512,
-    .width = VBP_WIN,
+    .granule = 16,
+    .max_width = VBP_WIN,
     .fn = FN,
-    .emit = emit,
-    .can_pack = can_pack,
+    .emit = vbp_emit,
+    .can_pack = vbp_can_pack,
+    .vector_bytes = 64,
+    .pack_group = PACK_GROUP,
 };

@@ -33,10 +33,11 @@ static void pack_row(const struct conv_pack_windows_args *a, const struct conv_t
         panel[i] = 0;
 }
 
-static void conv_pack_windows__ref(const struct conv_pack_windows_args *a)
+static void conv_pack_windows__ref(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
     struct conv_tiles tiles;
 
+    (void)self;
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
         for (size_t channel = 0; channel < a->n_c; channel++)
             for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
@@ -76,10 +77,12 @@ static void emit_row(const struct conv_pack_windows_args *a, const struct conv_t
         a->width - t->n_win, sink);
 }
 
-static void conv_pack_windows__ref_emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
+static void conv_pack_windows__ref_emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
+                                        struct sim_sink *sink)
 {
     struct conv_tiles tiles;
 
+    (void)self;
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
         for (size_t channel = 0; channel < a->n_c; channel++)
             for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
@@ -91,6 +94,8 @@ static void conv_pack_windows__ref_emit(const struct conv_pack_windows_args *a, 
 const struct conv_pack_windows conv_pack_windows_ref = {
     .name = "pack_windows__ref",
     .isa = CPU_ISA_NONE,
+    .granule = 1,
+    .max_width = CONV_MAX_WIN,
     .fn = conv_pack_windows__ref,
     .emit = conv_pack_windows__ref_emit,
 };

@@ -13,41 +13,24 @@ enum { LANES = PPC_LANES, QUARTERS = VBP_WIN / LANES, MAX_PIECES = 8 };
 typedef __vector unsigned char byte_index;
 typedef __vector unsigned int lane_mask;
 
-#define INLINE static inline __attribute__((always_inline))
-
-struct live_span {
-    uint64_t base;            /* address of element 0 in channel 0's plane */
-    uint32_t valid;           /* elements to load */
-    lane_mask keep[QUARTERS]; /* positions of the tile */
-};
-
-/* A tile's spans for one group of columns. */
-struct live_tile {
-    size_t n;
-    bool is_copy; /* one span, unshifted and whole, makes the only row */
-    float *panel; /* of channel 0 */
-    struct live_span span[VBP_WIN];
-};
-
 /* For lane l the bytes of element l * stride, stride 1 or 2, of two vectors, first bytes further on. */
-INLINE byte_index index_of(const size_t stride, size_t first)
+VBP_INLINE byte_index index_of(const size_t stride, size_t first)
 {
     const byte_index iota = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 
     return vec_splats((unsigned char)first) + (stride == 2 ? iota + (iota & 12) : iota);
 }
 
-static lane_mask mask_of(uint32_t lanes)
+/* A vector mask from four bits. */
+VBP_INLINE lane_mask mask_of(uint32_t lanes)
 {
-    lane_mask mask = { 0 };
+    const lane_mask bit = { 1, 2, 4, 8 };
 
-    for (size_t i = 0; i < LANES; i++)
-        mask[i] = lanes >> i & 1 ? UINT32_MAX : 0;
-    return mask;
+    return (lane_mask)vec_cmpeq(vec_splats(lanes) & bit, bit);
 }
 
 /* The elements in mask, which are contiguous, in their lanes; zero elsewhere. */
-INLINE ppc_vector load(uint64_t address, uint32_t mask)
+VBP_INLINE ppc_vector load(uint64_t address, uint32_t mask)
 {
     const ppc_vector zero = { 0 };
     size_t first;
@@ -61,36 +44,37 @@ INLINE ppc_vector load(uint64_t address, uint32_t mask)
                     index_of(1, PPC_BYTES - first * sizeof(float)));
 }
 
-/* The panel rows of one channel and group of columns: shifts of n spans, put together. */
-INLINE void pack_spans(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
-                       float *panel, const size_t n, const size_t stride)
+/* The panel rows of one channel: shifts of n spans, put together. */
+VBP_INLINE void pack_spans(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, float *panel,
+                           const size_t n, const size_t stride)
 {
     const size_t n_pieces = (QUARTERS - 1) * stride + 2;
-    const byte_index dilation = vec_splats((unsigned char)(p->dilation_w * sizeof(float)));
+    const byte_index dilation = vec_splats((unsigned char)(g->dilation * sizeof(float)));
     byte_index index = index_of(stride, 0);
     ppc_vector x[VBP_WIN][MAX_PIECES];
 
-    for (size_t g = 0; g < n; g++) {
-        const struct live_span *span = &live->span[g];
+    for (size_t s = 0; s < n; s++) {
+        const struct vbp_span *span = &t->span[s];
 
 #pragma GCC unroll 8
         for (size_t i = 0; i < n_pieces; i++)
-            x[g][i] = load(span->base + plane + i * PPC_BYTES, span->valid >> (LANES * i) & 0xf);
+            x[s][i] = load(span->base + plane + i * PPC_BYTES, span->valid.all >> (LANES * i) & 0xf);
     }
-    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index += dilation) {
+    for (size_t fw = 0; fw < g->n_rows; fw++, panel += VBP_WIN, index += dilation) {
 #pragma GCC unroll 4
         for (size_t q = 0; q < QUARTERS; q++) {
             ppc_vector row = { 0 };
 
-            for (size_t g = 0; g < n; g++)
-                row = vec_sel(row, vec_perm(x[g][q * stride], x[g][q * stride + 1], index), live->span[g].keep[q]);
+            for (size_t s = 0; s < n; s++)
+                row = vec_sel(row, vec_perm(x[s][q * stride], x[s][q * stride + 1], index),
+                              mask_of(t->span[s].positions.all >> (LANES * q)));
             ppc_store(panel + q * LANES, row);
         }
     }
 }
 
 /* As pack_spans does it: all loads first. */
-INLINE void copy(uint64_t address, float *panel)
+VBP_INLINE void copy(uint64_t address, float *panel)
 {
     ppc_vector x[QUARTERS];
 
@@ -102,79 +86,53 @@ INLINE void copy(uint64_t address, float *panel)
         ppc_store(panel + q * LANES, x[q]);
 }
 
-static void pack_channel(const struct live_tile *live, const struct conv_problem *p, uint64_t plane, size_t n_rows,
-                         float *panel)
+VBP_INLINE void pack_tile(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, float *panel,
+                          const size_t stride)
 {
-    if (live->is_copy)
-        copy(live->span[0].base + plane, panel);
-    else if (p->stride_w == 1 && live->n == 1)
-        pack_spans(live, p, plane, n_rows, panel, 1, 1);
-    else if (p->stride_w == 1)
-        pack_spans(live, p, plane, n_rows, panel, live->n, 1);
-    else if (live->n == 1)
-        pack_spans(live, p, plane, n_rows, panel, 1, 2);
+    if (t->n_spans == 1)
+        pack_spans(t, g, plane, panel, 1, stride);
+    else if (t->n_spans == 2)
+        pack_spans(t, g, plane, panel, 2, stride);
+    else if (t->n_spans == 3)
+        pack_spans(t, g, plane, panel, 3, stride);
     else
-        pack_spans(live, p, plane, n_rows, panel, live->n, 2);
+        pack_spans(t, g, plane, panel, t->n_spans, stride);
 }
 
-static void set_live(const struct conv_pack_windows_args *a, const struct conv_tile *t, struct vbp_columns c,
-                     struct live_tile *live)
+static void pack_group(const struct vbp_group *g)
 {
-    struct vbp_span span[VBP_WIN];
+    for (size_t c = 0; c < g->n_c; c++) {
+        uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
 
-    live->n = vbp_spans(a->p, t, c, span);
-    live->panel = conv_out_ptr(t->panel) + (c.fh * a->p->s + c.fw0) * VBP_WIN;
-    for (size_t g = 0; g < live->n; g++) {
-        live->span[g].base = a->in + (uint64_t)(span[g].offset * (int64_t)sizeof(float));
-        live->span[g].valid = span[g].valid;
-        for (size_t q = 0; q < QUARTERS; q++)
-            live->span[g].keep[q] = mask_of(span[g].positions >> (LANES * q));
-    }
-    live->is_copy =
-        live->n == 1 && c.n == 1 && a->p->stride_w == 1 && span[0].valid == 0xffff && span[0].positions == 0xffff;
-}
+        for (size_t i = 0; i < g->n_tiles; i++) {
+            const struct vbp_tile *t = &g->tile[i];
+            float *panel = conv_out_ptr(t->panel + offset);
 
-static void pack_columns(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
-                         struct vbp_columns columns)
-{
-    const struct conv_problem *p = a->p;
-    uint64_t plane_bytes = p->h * p->w * sizeof(float);
-    size_t channel_step = p->r * p->s * VBP_WIN;
-    struct live_tile live[CONV_PACK_TILES];
-
-    for (size_t t = 0; t < tiles->n; t++)
-        set_live(a, &tiles->tile[t], columns, &live[t]);
-    for (size_t c = 0; c < a->n_c; c++) {
-        for (size_t t = 0; t < tiles->n; t++)
-            pack_channel(&live[t], p, c * plane_bytes, columns.n, live[t].panel + c * channel_step);
+            if (t->is_copy)
+                copy(t->span[0].base + plane, panel);
+            else if (g->stride == 1)
+                pack_tile(t, g, plane, panel, 1);
+            else
+                pack_tile(t, g, plane, panel, 2);
+        }
     }
 }
 
-static void conv_pack_windows__vsx(const struct conv_pack_windows_args *a)
-{
-    vbp_pack(a, LANES, pack_columns);
-}
-
-#define FN conv_pack_windows__vsx
+#define FN vbp_pack
+#define PACK_GROUP pack_group
 #else
 #define FN NULL
+#define PACK_GROUP NULL
 #endif
-
-static void emit(const struct conv_pack_windows_args *a, struct sim_sink *sink)
-{
-    vbp_emit(a, 16, sink);
-}
-
-static bool can_pack(const struct conv_problem *p)
-{
-    return vbp_suits(p);
-}
 
 const struct conv_pack_windows conv_pack_windows_vsx = {
     .name = "pack_windows__vsx",
     .isa = CPU_ISA_MMA,
-    .width = VBP_WIN,
+    .granule = 16,
+    .max_width = VBP_WIN,
     .fn = FN,
-    .emit = emit,
-    .can_pack = can_pack,
+    .emit = vbp_emit,
+    .can_pack = vbp_can_pack,
+    .vector_bytes = 16,
+    .pack_group = PACK_GROUP,
 };

@@ -3,7 +3,8 @@
  * the compiler calls for every other access, so that tests see all of them. Internal to kernels/ukr.
  *
  * IN_REGISTER keeps a loaded vector in a register: without it, the compiler may fold one load into several instructions
- * as a memory operand, and load twice what the source loads once.
+ * as a memory operand, and load twice what the source loads once. IN_ORDER keeps the memory accesses before and after
+ * it in their order.
  */
 #ifndef KERNELS_UKR_X86_MASK_H
 #define KERNELS_UKR_X86_MASK_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 
 #define IN_REGISTER(vector) __asm__("" : "+v"(vector))
+#define IN_ORDER() __asm__ volatile("" : : : "memory")
 
 #if defined(__SANITIZE_THREAD__)
 void __tsan_read_range(void *p, unsigned long bytes);
