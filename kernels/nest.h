@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/dead_rows.h"
+
 struct conv_plan;
 
 enum conv_step_kind {
@@ -24,13 +26,14 @@ enum conv_step_kind {
 struct conv_step {
     enum conv_step_kind kind;
     size_t image, group;
-    size_t win0, n_win; /* windows of the flattened output plane */
-    size_t f0, n_f;     /* filters of the group */
-    size_t k0, n_k;     /* reduction range of the group: (channel * r + fh) * s + fw */
-    size_t in_panel;    /* where the packed windows are: elements into CONV_PACKED_INPUT */
-    size_t f_panel;     /* where the packed filters are: elements into CONV_PACKED_FILTER */
-    bool accumulate;    /* the outputs hold an earlier part of the reduction */
-    bool prefetches;    /* a micro-kernel step: its own outputs, and for later steps (counts of 0: nothing) */
+    size_t win0, n_win;         /* windows of the flattened output plane */
+    size_t f0, n_f;             /* filters of the group */
+    size_t k0, n_k;             /* reduction range of the group: (channel * r + fh) * s + fw */
+    size_t in_panel;            /* where the packed windows are: elements into CONV_PACKED_INPUT */
+    size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
+    struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
+    bool accumulate;            /* the outputs hold an earlier part of the reduction */
+    bool prefetches;            /* a micro-kernel step: its own outputs, and for later steps (counts of 0: nothing) */
     size_t ahead_panel, ahead_elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many, */
     size_t ahead_win0, ahead_k0;     /* an input tile that will be read: first window, first reduction index, */
     size_t ahead_channels;           /* how many of its channels, */

@@ -8,7 +8,8 @@
  * them 2        tiles A of the set                   IS: pack the input tile (packing on demand) 1          tiles B of
  * the set: micro-kernel
  *
- * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step; the first channel set
+ * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for skipped rows of taps,
+ * which are padding to every window of the step; the first channel set
  * overwrites the output, the others accumulate.
  */
 #include "kernels/nest.h"
@@ -26,6 +27,7 @@ struct sconv {
     size_t n_windows, n_filters, n_channels, reduction, taps; /* of a group */
     size_t image, group;
     size_t c0, n_c; /* the current channel set */
+    struct conv_live_windows live;
 };
 
 static size_t min_size(size_t a, size_t b)
@@ -38,7 +40,7 @@ static size_t ceil_div(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-/* Packed filters: [group][channel set][filter tile][n_c * r * s][tile's filters]. */
+/* Packed filters: [group][channel set][filter tile][n_c * r * s, by channels or by rows of taps][tile's filters]. */
 static size_t filter_panel(const struct sconv *s, size_t f0)
 {
     return s->group * s->n_filters * s->reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
@@ -67,6 +69,9 @@ static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t
     step->win0 = tile * s->plan->ukr->n_win;
     step->n_win = min_size(s->n_windows - step->win0, s->plan->ukr->n_win);
     step->in_panel = input_panel(s, slot);
+    step->dead = (struct conv_dead_rows){ 0 };
+    if (s->plan->sconv.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
+        step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
 }
 
 static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_t tile)
@@ -304,6 +309,7 @@ static struct sconv start(const struct conv_plan *plan, struct conv_backend *bac
         .n_channels = conv_group_channels(&plan->problem),
         .reduction = conv_reduction(&plan->problem),
         .taps = plan->problem.r * plan->problem.s,
+        .live = conv_live_windows(&plan->view),
     };
 }
 

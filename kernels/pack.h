@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kernels/cpu.h"
+#include "kernels/dead_rows.h"
 #include "kernels/problem.h"
 #include "kernels/ukr.h"
 #include "sim/access.h"
@@ -19,7 +20,8 @@
  *
  *   in      [n_c][h][w], the tiles' first channel of one image
  *   panel   one per tile, panel_step apart, each [n_c][r][s][width]: the element of every window at one filter
- *           position, side by side; zero where the window meets padding and in columns past the last window
+ *           position, side by side; zero where the window meets padding and in columns past the last window. By rows
+ *           of taps, [r][n_c][s][width], tiles leave out rows that a whole micro-kernel tile can do without
  *
  * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the
  * next one, which lies in another page.
@@ -31,8 +33,15 @@ struct conv_pack_windows_args {
     size_t panel_step;  /* elements from one tile's panel to the next */
     size_t win0, n_win; /* first window and count */
     size_t n_c;
-    size_t width; /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
+    size_t width;    /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
+    size_t live_win; /* by rows: windows per micro-kernel tile, a multiple of width; 0: by channels, everything */
 };
+
+/* Where a panel holds a channel's row of taps: elements from its start. */
+static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size_t channel, size_t fh)
+{
+    return (a->live_win ? fh * a->n_c + channel : channel * a->p->r + fh) * a->p->s * a->width;
+}
 
 enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
 
@@ -71,10 +80,16 @@ struct conv_tiles {
     struct conv_tile {
         uint64_t panel;
         size_t n_win;
+        struct conv_dead_rows dead; /* rows of taps that are not packed */
         size_t n_segments;
         struct conv_segment segment[CONV_MAX_WIN];
     } tile[CONV_PACK_TILES];
 };
+
+static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_problem *p, size_t fh)
+{
+    return fh >= t->dead.above && fh < p->r - t->dead.below;
+}
 
 /* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the
  * end. */
@@ -100,7 +115,8 @@ void conv_pack_matrix_emit(const struct conv_pack_matrix_args *a, struct sim_sin
 
 /*
  * Packs n_f filters, n_k elements each (rows of the OIHW tensor, ld apart), into the micro-kernel's panels,
- * [n_k][width] each: width is the micro-kernel's f_panel, or less at the edge.
+ * [n_k][width] each: width is the micro-kernel's f_panel, or less at the edge. Steps [channel][r][s] may be reordered
+ * into [r][channel][s] on the way.
  */
 struct conv_pack_filters_args {
     uint64_t filter; /* first element of the first filter's reduction range */
@@ -108,6 +124,7 @@ struct conv_pack_filters_args {
     size_t ld; /* elements from one filter to the next */
     const struct conv_ukr *ukr;
     size_t n_f, n_k;
+    size_t by_rows, row;  /* reordered: r and s; else 0 */
     uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */
     bool loads_odd_twice; /* of a transpose: every second filter is an operand of two instructions that load it */
 };

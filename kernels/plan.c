@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "kernels/dead_rows.h"
 #include "kernels/dispatch.h"
 #include "kernels/nest.h"
 
@@ -69,6 +70,14 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
     return b;
 }
 
+/* Whether windows at the upper or lower edge have any; tiles may still have none. */
+static bool has_dead_rows(const struct conv_problem *p)
+{
+    const struct conv_live_windows live = conv_live_windows(p);
+
+    return p->r > 1 && (live.first > 0 || live.end < conv_windows(p));
+}
+
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
@@ -86,6 +95,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .sconv = *options,
     };
     plan->sconv.reads_in_place &= conv_is_pointwise(p) && ukr->reads_in_place;
+    plan->sconv.skips_padding &= has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
     plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
     size_tensors(p, &plan->layout);
     plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];

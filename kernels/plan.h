@@ -44,6 +44,7 @@ struct conv_sconv_options {
     bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
     bool reads_in_place; /* a pointwise convolution's windows are rows of the input and are not packed */
     bool prefetches;     /* micro-kernels prefetch what later ones read */
+    bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
 };
 
 struct conv_plan {
@@ -63,7 +64,8 @@ struct conv_plan {
 
 /*
  * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: shapes that are not pointwise,
- * micro-kernels that read packed windows only. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ * micro-kernels that read packed windows only; so is skips_padding: without rows to skip, or where the filters of a
+ * tile are several panels. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);

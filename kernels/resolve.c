@@ -69,6 +69,7 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
         .width = p->ukr->splits_edges ? min_size(s->n_win, panel) : panel,
+        .live_win = p->sconv.skips_padding ? p->ukr->n_win : 0,
     };
 }
 
@@ -111,6 +112,8 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
         .ukr = p->ukr,
         .n_f = s->n_f,
         .n_k = s->n_k,
+        .by_rows = p->sconv.skips_padding ? p->problem.r : 0,
+        .row = p->problem.s,
         .piece_bytes = is_openblas ? p->core->pack_f_bytes : sizeof(float),
         .loads_odd_twice = is_openblas && p->core->pack_f_odd_twice,
     };
@@ -119,6 +122,16 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
 static size_t clip(ptrdiff_t x, size_t n)
 {
     return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;
+}
+
+/* Dead rows of taps are the first and the last steps of panels by rows. */
+static void leave_out(const struct conv_plan *p, const struct conv_step *s, struct conv_ukr_args *a)
+{
+    size_t row = s->n_k / p->problem.r; /* steps */
+
+    a->k -= (s->dead.above + s->dead.below) * row;
+    a->in += s->dead.above * row * conv_ukr_ld_in(p->ukr, a) * sizeof(float);
+    a->filter += s->dead.above * row * a->n_f * sizeof(float);
 }
 
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
@@ -141,6 +154,8 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
     }
+    if (s->dead.above || s->dead.below)
+        leave_out(p, s, &a);
     return a;
 }
 
@@ -159,7 +174,7 @@ static size_t tap_element(const struct conv_problem *v, size_t window, size_t ta
  * over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
-                        struct conv_ahead line[N_INPUT_LISTS])
+                        size_t n_steps, struct conv_ahead line[N_INPUT_LISTS])
 {
     const struct conv_problem *v = &p->view;
     size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1;
@@ -172,7 +187,7 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
         line[i] = (struct conv_ahead){
             .addr = plane + tap_element(v, s->ahead_win0 + window[i], tap) * sizeof(float),
             .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
-            .n = min_size(s->ahead_channels, s->n_k),
+            .n = min_size(s->ahead_channels, n_steps),
             .tag = CONV_INPUT,
         };
     }
@@ -199,7 +214,7 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
     for (int i = 0; i < N_INPUT_LISTS; i++)
         ahead->list[2 + i].n = 0;
     if (s->ahead_channels)
-        input_ahead(p, b, s, &ahead->list[2]);
+        input_ahead(p, b, s, a->k, &ahead->list[2]);
     ahead->n_steps = 0;
     for (int i = 0; i < CONV_N_AHEAD; i++)
         ahead->n_steps = ahead->list[i].n > ahead->n_steps ? ahead->list[i].n : ahead->n_steps;

@@ -20,6 +20,18 @@ static size_t cut(const struct conv_problem *p, size_t win0, size_t n_win, struc
     return n;
 }
 
+/* Those of the micro-kernel tile that the window is in. */
+static struct conv_dead_rows dead_rows(const struct conv_pack_windows_args *a, size_t window)
+{
+    size_t first, left;
+
+    if (!a->live_win)
+        return (struct conv_dead_rows){ 0 };
+    first = window / a->live_win * a->live_win;
+    left = a->n_win - first;
+    return conv_dead_rows(a->p, a->win0 + first, left < a->live_win ? left : a->live_win);
+}
+
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles)
 {
     size_t n_win = 0;
@@ -30,6 +42,7 @@ size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struc
 
         t->n_win = left < a->width ? left : a->width;
         t->panel = a->panel + (first + n_win) / a->width * a->panel_step * sizeof(float);
+        t->dead = dead_rows(a, first + n_win);
         t->n_segments = cut(a->p, a->win0 + first + n_win, t->n_win, t->segment);
         n_win += t->n_win;
     }

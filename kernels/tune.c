@@ -79,6 +79,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
         .packs_filters = tune->packs_filters,
         .reads_in_place = !planes_collide(p),
         .prefetches = true,
+        .skips_padding = true,
     };
     struct csa_tiling tiling[CSA_N_SCHEDULES];
 

@@ -11,6 +11,8 @@
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
  *                  same sets of the first caches
  *
+ *   padding        rows of taps that only meet padding are skipped
+ *
  *   prefetching    on
  */
 #ifndef KERNELS_TUNE_H

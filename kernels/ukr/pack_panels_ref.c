@@ -99,17 +99,31 @@ static size_t panel_filters(const struct conv_pack_filters_args *a, size_t f0)
     return conv_tile_extent(a->n_f - f0, a->ukr->f_panel, a->ukr->f_panel, a->ukr->splits_edges);
 }
 
+/* Where a panel has step t. */
+static size_t panel_step(const struct conv_pack_filters_args *a, size_t t)
+{
+    size_t row, n_c;
+
+    if (!a->by_rows)
+        return t;
+    row = t / a->row;
+    n_c = a->n_k / a->row / a->by_rows;
+    return (row % a->by_rows * n_c + row / a->by_rows) * a->row + t % a->row;
+}
+
 /* Walks along the reduction, taking one element of each of the panel's filters. */
 void conv_pack_filters(const struct conv_pack_filters_args *a)
 {
     const float *filter = conv_in_ptr(a->filter);
     float *panel = conv_out_ptr(a->panels);
 
-    for (size_t f0 = 0, n_f; f0 < a->n_f; f0 += n_f) {
+    for (size_t f0 = 0, n_f; f0 < a->n_f; f0 += n_f, panel += a->n_k * n_f) {
         n_f = panel_filters(a, f0);
         for (size_t t = 0; t < a->n_k; t++) {
+            float *step = panel + panel_step(a, t) * n_f;
+
             for (size_t f = 0; f < n_f; f++)
-                *panel++ = filter[(f0 + f) * a->ld + t];
+                step[f] = filter[(f0 + f) * a->ld + t];
         }
     }
 }
@@ -148,8 +162,8 @@ static void emit_filter_panel(const struct conv_pack_filters_args *a, uint64_t f
     for (size_t t = whole; t < a->n_k; t++) {
         struct sim_run load =
             element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK, filter + t * sizeof(float), (int64_t)a->ld, 1);
-        struct sim_run store =
-            element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, panel + t * n_f * sizeof(float), 1, 1);
+        struct sim_run store = element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK,
+                                           panel + panel_step(a, t) * n_f * sizeof(float), 1, 1);
 
         element_emit_copy(load, store, n_f, sink);
     }

@@ -71,7 +71,6 @@ static void set_group(const struct conv_pack_windows_args *a, const struct conv_
                       struct vbp_group *group)
 {
     const struct conv_problem *p = a->p;
-    const size_t row_bytes = a->width * sizeof(float);
 
     group->n_c = a->n_c;
     group->n_rows = c.n;
@@ -79,14 +78,17 @@ static void set_group(const struct conv_pack_windows_args *a, const struct conv_
     group->stride = p->stride_w;
     group->dilation = p->dilation_w;
     group->plane_bytes = p->h * p->w * sizeof(float);
-    group->channel_bytes = p->r * p->s * row_bytes;
-    group->n_tiles = tiles->n;
+    group->channel_bytes = (conv_panel_row(a, 1, 0) - conv_panel_row(a, 0, 0)) * sizeof(float);
+    group->n_tiles = 0;
     for (size_t t = 0; t < tiles->n; t++) {
-        struct vbp_tile *tile = &group->tile[t];
+        struct vbp_tile *tile = &group->tile[group->n_tiles];
 
+        if (!conv_tile_needs(&tiles->tile[t], p, c.fh))
+            continue;
         set_spans(a, &tiles->tile[t], c, tile);
-        tile->panel = tiles->tile[t].panel + (c.fh * p->s + c.fw0) * row_bytes;
+        tile->panel = tiles->tile[t].panel + (conv_panel_row(a, 0, c.fh) + c.fw0 * a->width) * sizeof(float);
         tile->is_copy = is_copy(tile, group);
+        group->n_tiles++;
     }
 }
 

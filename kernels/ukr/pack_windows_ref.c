@@ -22,7 +22,7 @@ static void pack_row(const struct conv_pack_windows_args *a, const struct conv_t
 {
     const struct conv_problem *p = a->p;
     const float *plane = conv_in_ptr(a->in) + channel * p->h * p->w;
-    float *panel = conv_out_ptr(t->panel) + (channel * p->r * p->s + tap) * a->width;
+    float *panel = conv_out_ptr(t->panel) + conv_panel_row(a, channel, tap / p->s) + tap % p->s * a->width;
 
     for (size_t g = 0; g < t->n_segments; g++) {
         struct element_clip c = element_clip(p, &t->segment[g], tap / p->s, tap % p->s);
@@ -42,7 +42,8 @@ static void conv_pack_windows__ref(const struct conv_pack_windows *self, const s
         for (size_t channel = 0; channel < a->n_c; channel++)
             for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
                 for (size_t t = 0; t < tiles.n; t++)
-                    pack_row(a, &tiles.tile[t], channel, tap);
+                    if (conv_tile_needs(&tiles.tile[t], a->p, tap / a->p->s))
+                        pack_row(a, &tiles.tile[t], channel, tap);
     }
 }
 
@@ -65,7 +66,7 @@ static void emit_row(const struct conv_pack_windows_args *a, const struct conv_t
 {
     const struct conv_problem *p = a->p;
     uint64_t plane = a->in + channel * p->h * p->w * sizeof(float);
-    uint64_t panel = t->panel + (channel * p->r * p->s + tap) * a->width * sizeof(float);
+    uint64_t panel = t->panel + (conv_panel_row(a, channel, tap / p->s) + tap % p->s * a->width) * sizeof(float);
 
     for (size_t g = 0; g < t->n_segments; g++) {
         struct element_clip c = element_clip(p, &t->segment[g], tap / p->s, tap % p->s);
@@ -87,7 +88,8 @@ static void conv_pack_windows__ref_emit(const struct conv_pack_windows *self, co
         for (size_t channel = 0; channel < a->n_c; channel++)
             for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
                 for (size_t t = 0; t < tiles.n; t++)
-                    emit_row(a, &tiles.tile[t], channel, tap, sink);
+                    if (conv_tile_needs(&tiles.tile[t], a->p, tap / a->p->s))
+                        emit_row(a, &tiles.tile[t], channel, tap, sink);
     }
 }
 
