@@ -79,6 +79,40 @@ struct conv_problem kcheck_random_problem(void)
     }
 }
 
+struct conv_sconv_options kcheck_random_options(void)
+{
+    return (struct conv_sconv_options){
+        .packs_filters = rng_below(3) == 0,
+        .reads_in_place = rng_below(2),
+        .prefetches = rng_below(2),
+        .skips_padding = rng_below(2),
+    };
+}
+
+/* Whether row fh of the taps lies above the image (or else below it) for all of the windows. */
+static bool lies_outside(const struct conv_problem *p, size_t win0, size_t n_win, size_t fh, bool above)
+{
+    size_t n = 0;
+
+    for (size_t window = win0; window < win0 + n_win; window++) {
+        size_t ih = window / p->q * p->stride_h + fh * p->dilation_h; /* in the padded image */
+
+        n += above ? ih < p->pad_top : ih >= p->pad_top + p->h;
+    }
+    return n == n_win;
+}
+
+struct conv_dead_rows kcheck_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win)
+{
+    struct conv_dead_rows d = { 0 };
+
+    while (d.above + 1 < p->r && lies_outside(p, win0, n_win, d.above, true))
+        d.above++;
+    while (d.above + d.below + 1 < p->r && lies_outside(p, win0, n_win, p->r - 1 - d.below, false))
+        d.below++;
+    return d;
+}
+
 const char *kcheck_describe(const struct conv_problem *p)
 {
     static char text[256]; /* test program only, one thread */
@@ -232,17 +266,31 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
     return err;
 }
 
-/* What the panels [tile][n_c][r][s][width] must hold at an index. */
-static float panel_element(const struct conv_pack_windows_args *a, size_t index)
+static bool is_left_out(const struct conv_pack_windows_args *a, size_t i, size_t fh)
+{
+    size_t first = a->live_win ? i / a->live_win * a->live_win : 0, left = a->n_win - first;
+    struct conv_dead_rows d;
+
+    if (!a->live_win)
+        return false;
+    d = kcheck_dead_rows(a->p, a->win0 + first, left < a->live_win ? left : a->live_win);
+    return fh < d.above || fh >= a->p->r - d.below;
+}
+
+/* What the panels [tile][n_c][r][s][width], or [tile][r][n_c][s][width], must hold at an index. */
+static float panel_element(const struct conv_pack_windows_args *a, size_t index, float left_out)
 {
     const struct conv_problem *p = a->p;
-    size_t i = index / a->panel_step * a->width + index % a->width;
-    size_t tap = index % a->panel_step / a->width % (p->r * p->s);
-    size_t channel = index % a->panel_step / a->width / (p->r * p->s);
+    size_t tile = index / a->panel_step, i = tile * a->width + index % a->width;
+    size_t step = index % a->panel_step / a->width, row = step / p->s;
+    size_t channel = a->live_win ? row % a->n_c : row / p->r, fh = a->live_win ? row / a->n_c : row % p->r;
+    size_t tap = fh * p->s + step % p->s;
     size_t window = a->win0 + i;
     size_t ih = window / p->q * p->stride_h + tap / p->s * p->dilation_h;
     size_t iw = window % p->q * p->stride_w + tap % p->s * p->dilation_w;
 
+    if (is_left_out(a, tile * a->width, fh))
+        return left_out;
     if (i >= a->n_win || ih < p->pad_top || ih - p->pad_top >= p->h || iw < p->pad_left || iw - p->pad_left >= p->w)
         return 0;
     return conv_in_ptr(a->in)[(channel * p->h + ih - p->pad_top) * p->w + iw - p->pad_left];
@@ -253,10 +301,16 @@ size_t kcheck_random_width(const struct conv_pack_windows *pack)
     return pack->granule * (size_t)rng_range(1, (int64_t)(pack->max_width / pack->granule));
 }
 
+size_t kcheck_random_live(size_t width)
+{
+    return width * rng_below(4);
+}
+
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width, size_t *index)
 {
-    struct conv_pack_windows_args a = { .p = p, .width = width };
+    struct conv_pack_windows_args a = { .p = p, .width = width, .live_win = kcheck_random_live(width) };
     struct kbuffer in = { 0 }, panel = { 0 };
+    const float untouched = 1e9f; /* no input */
     size_t n;
     int err;
 
@@ -270,11 +324,12 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
         err = kbuffer_init(&panel, n);
     if (!err) {
         rng_floats(in.data, p->c * p->h * p->w);
-        memset(panel.data, 0xff, n * sizeof(float));
+        for (size_t i = 0; i < n; i++)
+            panel.data[i] = untouched;
         a.in = (uintptr_t)in.data;
         a.panel = (uintptr_t)panel.data;
         pack->fn(pack, &a);
-        for (*index = 0; *index < n && panel.data[*index] == panel_element(&a, *index);)
+        for (*index = 0; *index < n && panel.data[*index] == panel_element(&a, *index, untouched);)
             ++*index;
         err = *index < n ? -EILSEQ : 0;
     }

@@ -19,6 +19,13 @@
 /* A valid random shape, small, biased to edges: 1, tile and tile +- 1, stride, padding, dilation, groups, batch. */
 struct conv_problem kcheck_random_problem(void);
 
+/* Any of SConv's options. */
+struct conv_sconv_options kcheck_random_options(void);
+
+/* conv_dead_rows by its definition, window by window and tap by tap; the row left of dead ones is the first that is not
+ * above. */
+struct conv_dead_rows kcheck_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
+
 /* The shape in one line, for messages; valid until the next call. */
 const char *kcheck_describe(const struct conv_problem *p);
 
@@ -64,8 +71,9 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width,
                         size_t *index);
 
-/* A width of panels that the routine writes. */
+/* A width of panels that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
 size_t kcheck_random_width(const struct conv_pack_windows *pack);
+size_t kcheck_random_live(size_t width);
 
 /* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive.
  */

@@ -203,7 +203,8 @@ static void emit_windows(void *args, struct sim_sink *sink)
 
 static void check_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width)
 {
-    struct windows_case c = { .pack = pack, .a = { .p = p, .n_c = p->c, .width = width } };
+    struct windows_case c = { .pack = pack,
+                              .a = { .p = p, .n_c = p->c, .width = width, .live_win = kcheck_random_live(width) } };
     size_t n_in = p->c * p->h * p->w, n_panel;
     struct logged_buffer watched[2];
     struct kbuffer in, panel;
@@ -305,7 +306,8 @@ static void emit_filters(void *args, struct sim_sink *sink)
 static void panel_packing_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(150); round++) {
-        size_t n = (size_t)rng_range(1, 70), n_k = (size_t)rng_range(1, 40), ld = n > n_k ? n : n_k;
+        size_t by_rows = rng_below(4), row = (size_t)rng_range(1, 4), n_c = (size_t)rng_range(1, 9);
+        size_t n = (size_t)rng_range(1, 70), n_k = by_rows ? by_rows * row * n_c : row * n_c, ld = n > n_k ? n : n_k;
         const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
         struct conv_pack_matrix_args m = { .ukr = u,
                                            .tag = CONV_IM2COL,
@@ -314,7 +316,9 @@ static void panel_packing_touches_what_it_emits(void)
                                            .n_k = n_k,
                                            .row_pass = rng_below(9),
                                            .piece_bytes = sizeof(float) };
-        struct conv_pack_filters_args f = { .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .piece_bytes = sizeof(float) };
+        struct conv_pack_filters_args f = {
+            .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .by_rows = by_rows, .row = row, .piece_bytes = sizeof(float)
+        };
         size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
         struct logged_buffer watched[2];
         struct kbuffer in, out;

@@ -27,15 +27,13 @@ static int plan_random_sconv(struct conv_plan *plan, const struct conv_problem *
 {
     struct csa_caches caches = random_caches();
     struct csa_tiling t = csa_analyse(p, &caches, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+    const struct conv_sconv_options options = kcheck_random_options();
 
     if (!rng_below(4)) { /* any tile counts are valid, not only CSA's */
         t.k2 = (size_t)rng_range(1, 5);
         t.k3 = (size_t)rng_range(1, 5);
     }
-    return conv_plan_sconv_with(plan, p, u, &t,
-                                &(struct conv_sconv_options){ .packs_filters = rng_below(3) == 0,
-                                                              .reads_in_place = rng_below(2),
-                                                              .prefetches = rng_below(2) });
+    return conv_plan_sconv_with(plan, p, u, &t, &options);
 }
 
 static void check_plan(struct kcheck *k, const struct conv_plan *plan)

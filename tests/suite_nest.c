@@ -18,7 +18,21 @@ struct visitor {
     unsigned char *count;
     size_t n_filters, n_windows, n_reduction;
     size_t first_writes; /* points of micro-kernel steps that overwrite */
+    bool may_skip;
+    size_t n_skipped, wrong_rows; /* of taps, of all steps */
 };
+
+/* Rows of taps are left out that are padding to all windows of the step, all above the image or all below; no others.
+ */
+static void check_rows(struct visitor *v, const struct conv_step *s)
+{
+    struct conv_dead_rows want = { 0 };
+
+    if (v->may_skip)
+        want = kcheck_dead_rows(&v->plan->problem, s->win0, s->n_win);
+    v->wrong_rows += s->dead.above != want.above || s->dead.below != want.below;
+    v->n_skipped += s->dead.above + s->dead.below;
+}
 
 static int visit(struct conv_backend *self, const struct conv_step *s)
 {
@@ -26,6 +40,7 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
 
     if (s->kind != CONV_STEP_UKR)
         return 0;
+    check_rows(v, s);
     for (size_t f = s->f0; f < s->f0 + s->n_f; f++) {
         for (size_t w = s->win0; w < s->win0 + s->n_win; w++) {
             size_t row = (s->image * v->plan->problem.groups + s->group) * v->n_filters + f;
@@ -41,7 +56,8 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
     return 0;
 }
 
-static void check_visits(const struct conv_plan *plan)
+/* Points in rows of taps that are left out count as visited. Returns how many rows were, over all steps. */
+static size_t check_visits(const struct conv_plan *plan, bool may_skip)
 {
     const struct conv_problem *p = &plan->problem;
     struct visitor v = {
@@ -50,6 +66,7 @@ static void check_visits(const struct conv_plan *plan)
         .n_filters = conv_group_filters(p),
         .n_windows = conv_windows(p),
         .n_reduction = conv_reduction(p),
+        .may_skip = may_skip,
     };
     size_t n_outputs = p->n * p->k * v.n_windows;
     size_t n_points = n_outputs * v.n_reduction;
@@ -64,6 +81,9 @@ static void check_visits(const struct conv_plan *plan)
     test_check(wrong == 0, "%s: %zu of %zu points not visited exactly once", kcheck_describe(p), wrong, n_points);
     test_check(v.first_writes == (plan->core ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu",
                kcheck_describe(p), v.first_writes, n_outputs);
+    test_check(v.wrong_rows == 0, "%s %s: %zu steps leave out other rows of taps than those of padding alone",
+               plan->ukr->name, kcheck_describe(p), v.wrong_rows);
+    return v.n_skipped;
 }
 
 static struct csa_tiling random_tiling(const struct conv_problem *p, const struct conv_ukr *u)
@@ -87,18 +107,19 @@ static struct conv_gemm_core random_core(void)
 
 static void sconv_visits_every_point_once(void)
 {
+    size_t n_skipped = 0;
+
     for (unsigned i = 0; i < test_rounds(200); i++) {
         struct conv_problem p = kcheck_random_problem();
         const struct conv_ukr *u = kcheck_random_ukr();
         struct csa_tiling t = random_tiling(&p, u);
+        const struct conv_sconv_options options = kcheck_random_options();
         struct conv_plan plan;
 
-        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t,
-                                             &(struct conv_sconv_options){ .packs_filters = rng_below(2),
-                                                                           .reads_in_place = rng_below(2),
-                                                                           .prefetches = rng_below(2) }) == 0);
-        check_visits(&plan);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        n_skipped += check_visits(&plan, options.skips_padding && u->f_panel >= u->n_f && !u->splits_edges);
     }
+    test_check(n_skipped > 0, "no shape has rows of taps to skip");
 }
 
 static void gemm_visits_every_point_once(void)
@@ -110,7 +131,7 @@ static void gemm_visits_every_point_once(void)
 
         CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, &core, rng_below(2) ? &core.ukr : conv_ukr_find("f32_16x8__mma")) ==
                         0);
-        check_visits(&plan);
+        CU_ASSERT(check_visits(&plan, false) == 0);
     }
 }
 
@@ -166,10 +187,25 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
+/* Rows of taps that are dead, summed over all tiles of windows. */
+static uint64_t count_dead_rows(const struct conv_problem *p, size_t tile)
+{
+    uint64_t n = 0;
+
+    for (size_t win0 = 0; win0 < conv_windows(p); win0 += tile) {
+        size_t left = conv_windows(p) - win0;
+        struct conv_dead_rows d = kcheck_dead_rows(p, win0, left < tile ? left : tile);
+
+        n += d.above + d.below;
+    }
+    return n;
+}
+
 /*
  * SConv on the AVX-512 tile, n * groups times over: every micro-kernel call loads 64 bytes of windows and one float per
  * filter for each step; every channel set stores the output once and all but the first load it; each input tile is
- * packed once per K2 set of filter tiles (IS) or once per K3 set (WS) and stores whole panel rows.
+ * packed once per K2 set of filter tiles (IS) or once per K3 set (WS) and stores whole panel rows. Of a skipped row of
+ * taps, neither is done, in any channel.
  */
 static void sconv_replay_has_closed_totals(void)
 {
@@ -180,15 +216,18 @@ static void sconv_replay_has_closed_totals(void)
         struct csa_tiling t = random_tiling(&p, u);
         uint64_t times = p.n * p.groups, filters = conv_group_filters(&p), reduction = conv_reduction(&p);
         uint64_t packs = ceil_div(t.f_tiles, t.schedule == CSA_IS ? t.k2 : t.k3);
-        uint64_t panel = t.in_tiles * reduction * 16 * sizeof(float);
+        const struct conv_sconv_options options = { .skips_padding = i % 2 };
+        uint64_t dead = options.skips_padding ? count_dead_rows(&p, 16) : 0;
+        uint64_t steps = t.in_tiles * reduction - dead * conv_group_channels(&p) * p.s;
+        uint64_t panel = steps * 16 * sizeof(float);
         uint64_t output = p.n * p.k * conv_windows(&p) * sizeof(float);
         struct conv_plan plan;
         struct tally a;
 
-        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
         a = replay(&plan);
-        CU_ASSERT(a.n[CONV_PACKED_INPUT][CONV_PHASE_UKR][SIM_LOAD] == times * t.f_tiles * t.in_tiles * reduction);
-        CU_ASSERT(a.n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_LOAD] == times * t.in_tiles * filters * reduction);
+        CU_ASSERT(a.n[CONV_PACKED_INPUT][CONV_PHASE_UKR][SIM_LOAD] == times * t.f_tiles * steps);
+        CU_ASSERT(a.n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_LOAD] == times * filters * steps);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == t.channel_sets * output);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == (t.channel_sets - 1) * output);
         CU_ASSERT(a.bytes[CONV_PACKED_INPUT][CONV_PHASE_PACK][SIM_STORE] == times * packs * panel);
@@ -253,8 +292,9 @@ static void prefetches_stay_inside_their_tensor(void)
         struct conv_plan plan;
         struct tally a;
 
-        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .prefetches = true }) ==
-                        0);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(
+                            &plan, &p, u, &t,
+                            &(struct conv_sconv_options){ .prefetches = true, .skips_padding = rng_below(2) }) == 0);
         a = replay(&plan);
         test_check(a.n_outside == 0, "%s %s: %llu runs leave their tensor", u->name, kcheck_describe(&p),
                    (unsigned long long)a.n_outside);
@@ -374,11 +414,56 @@ static void gemm_blocks_as_openblas_does(void)
     CU_ASSERT(r.first_pack_f == 12 && r.n_pack_filters == 3 * 44);
 }
 
+/*
+ * By hand: 3x3, 4 rows of 16 windows, one tile each. The first row's windows have taps above the image, the last one's
+ * below; with dilation 2 and padding 2, the first two and the last two. Tiles of 32 windows hold a row that needs all.
+ */
+static void dead_rows_are_those_worked_out_by_hand(void)
+{
+    static const size_t above[2][4] = { { 1, 0, 0, 0 }, { 1, 1, 0, 0 } },
+                        below[2][4] = { { 0, 0, 0, 1 }, { 0, 0, 1, 1 } };
+
+    for (size_t dilation = 1; dilation <= 2; dilation++) {
+        struct conv_problem p = { .n = 1, .c = 1, .h = 4, .w = 16, .k = 1, .r = 3, .s = 3 };
+        char why[128];
+
+        p.stride_h = p.stride_w = p.groups = 1;
+        p.dilation_h = p.dilation_w = p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = dilation;
+        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        for (size_t row = 0; row < 4; row++) {
+            struct conv_dead_rows d = conv_dead_rows(&p, row * 16, 16);
+
+            CU_ASSERT(d.above == above[dilation - 1][row] && d.below == below[dilation - 1][row]);
+        }
+        CU_ASSERT(conv_dead_rows(&p, 0, 32).above == dilation - 1 && conv_dead_rows(&p, 32, 32).below == dilation - 1);
+        CU_ASSERT(conv_live_windows(&p).first == dilation * 16 && conv_live_windows(&p).end == (4 - dilation) * 16);
+    }
+}
+
+/* The short test agrees with the long one. */
+static void tiles_among_live_windows_have_no_dead_rows(void)
+{
+    for (unsigned i = 0; i < test_rounds(300); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        size_t win0 = rng_below(conv_windows(&p)), n_win = (size_t)rng_range(1, (int64_t)(conv_windows(&p) - win0));
+        struct conv_live_windows live = conv_live_windows(&p);
+        struct conv_dead_rows want = kcheck_dead_rows(&p, win0, n_win), d = conv_dead_rows(&p, win0, n_win);
+        bool has_dead = win0 + n_win <= live.first || win0 >= live.end;
+
+        test_check(d.above == want.above && d.below == want.below, "%s: windows %zu, %zu long: %zu above, %zu below",
+                   kcheck_describe(&p), win0, n_win, d.above, d.below);
+        CU_ASSERT((has_dead && p.r > 1) == (want.above + want.below > 0));
+    }
+}
+
 static const struct test_case cases[] = {
-    { "sconv visits every (window, filter, channel) point exactly once", sconv_visits_every_point_once },
+    { "sconv visits every (window, filter, channel) point exactly once but rows of padding",
+      sconv_visits_every_point_once },
     { "gemm visits every (window, filter, reduction) point exactly once", gemm_visits_every_point_once },
     { "sconv's replay has the totals of closed formulas", sconv_replay_has_closed_totals },
     { "tuned sconv's replay has the totals of closed formulas", tuned_replay_has_closed_totals },
+    { "dead rows of taps are those worked out by hand", dead_rows_are_those_worked_out_by_hand },
+    { "tiles among live windows have no dead rows", tiles_among_live_windows_have_no_dead_rows },
     { "prefetches stay inside their tensor, whatever the shape", prefetches_stay_inside_their_tensor },
     { "prefetches are those worked out by hand", prefetches_are_those_worked_out_by_hand },
     { "base's replay has the totals of closed formulas", base_replay_has_closed_totals },

@@ -147,6 +147,21 @@ static void windows_are_read_in_place_where_that_pays(void)
     CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref"));
 }
 
+/* Where some windows need fewer rows of taps, and the filters of a tile are one panel. */
+static void rows_of_padding_are_skipped_where_there_are_some(void)
+{
+    const struct conv_problem padded = layer(64, 28, 64, 3, 1), bare = layer(64, 28, 64, 3, 0);
+    struct conv_tune_options tune = { .ukr = conv_ukr_find("f32_16x24__avx512"), .keeps_ukr = true };
+    struct conv_ukr panels = *tune.ukr;
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && plan.sconv.skips_padding);
+    CU_ASSERT(conv_plan_tuned(&plan, &bare, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+    panels.f_panel = 4;
+    tune.ukr = &panels;
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+}
+
 static const struct test_case cases[] = {
     { "multiply-adds with edges are those worked out by hand", multiply_adds_are_those_worked_out_by_hand },
     { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
@@ -154,6 +169,7 @@ static const struct test_case cases[] = {
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
+    { "rows of padding are skipped where there are some", rows_of_padding_are_skipped_where_there_are_some },
     { NULL, NULL },
 };
 

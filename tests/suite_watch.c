@@ -155,13 +155,12 @@ static void sconv_touches_elements_as_replayed(void)
             const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
             struct csa_caches c = { 9000, 60000, 200000, 64, 14, 50, 200 };
             struct csa_tiling t = csa_analyse(&p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+            const struct conv_sconv_options options = kcheck_random_options();
             struct conv_plan plan;
 
             if (!conv_ukr_runs(u) || u->isa == CPU_ISA_NONE)
                 continue;
-            CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t,
-                                                 &(struct conv_sconv_options){ .reads_in_place = rng_below(2),
-                                                                               .prefetches = rng_below(2) }) == 0);
+            CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
             /* AMD's CPUs count masked-off lanes of AVX2's masked loads, which read inputs and partial outputs. */
             if (!check_elements(run_sconv, &plan, NULL, tensors, u->isa == CPU_ISA_AVX512 ? 4 : 2))
                 return;
