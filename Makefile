@@ -71,9 +71,10 @@ ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 # Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
+# Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
-ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
