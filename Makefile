@@ -170,7 +170,8 @@ experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables b
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$${MACHINE:-host}/$$MODEL"
+	$(Q)model=$$(basename "$$MODEL" .csv); machine=$$(basename "$${MACHINE:-host}" .cfg); \
+	$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$$machine/$$model"
 
 judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
@@ -278,7 +279,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }' | sed 's/^    make/  make/; s/make   /make /'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 	@echo
 	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"

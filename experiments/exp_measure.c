@@ -134,7 +134,7 @@ static int keep_samples(struct exp_case *c, const uint64_t *sample, size_t n)
     return 0;
 }
 
-/* Times the runners of one layer in turns, then counts them one by one. */
+/* Times the runners of one layer, of which there is one at least, in turns, then counts them one by one. */
 static int measure_runners(struct measure *m, struct runner *runner, size_t n)
 {
     struct exp_contender contender[EXP_N_ALGOS];
@@ -151,7 +151,7 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n)
 
     for (size_t i = 0; i < n; i++)
         contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
-    if (!err && n)
+    if (!err)
         err = exp_bench_run(&bench, contender, n, sample, &n_rounds, NULL);
     for (size_t i = 0; i < n && !err; i++) {
         err = keep_samples(runner[i].c, sample + i * m->o->n_reps, n_rounds);
@@ -175,7 +175,7 @@ static int measure_layer(struct measure *m, struct exp_case *first)
         runner[n] = (struct runner){ .m = m, .c = &first[a] };
         err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
     }
-    if (!err)
+    if (!err && n)
         err = measure_runners(m, runner, n);
     while (n)
         exp_tensors_release(&runner[--n].tensors);

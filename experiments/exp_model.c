@@ -1,7 +1,6 @@
 #include "experiments/exp_model.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -11,7 +10,10 @@
 #include <string.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_names.h"
 #include "experiments/exp_table.h"
+
+#define SUFFIX ".csv"
 
 struct shape_column {
     const char *name;
@@ -122,20 +124,13 @@ static int read_layer(struct exp_layer *l, const struct exp_table *t, const stru
     return l->name ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
 }
 
-static bool ends_in_csv(const char *text)
-{
-    size_t length = strlen(text);
-
-    return length > 4 && !strcmp(text + length - 4, ".csv");
-}
-
 static char *model_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash ? slash + 1 : path);
 
-    if (name && ends_in_csv(name))
-        name[strlen(name) - 4] = '\0';
+    if (name && exp_name_ends_in(name, SUFFIX))
+        name[strlen(name) - strlen(SUFFIX)] = '\0';
     return name;
 }
 
@@ -174,32 +169,6 @@ int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_
     return err;
 }
 
-static int is_table(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.' && ends_in_csv(entry->d_name);
-}
-
-/* Says that `which` is unknown and lists the tables of a folder. */
-static int unknown_model(const char *folder, const char *which, char *why, size_t why_bytes)
-{
-    struct dirent **entry = NULL;
-    int n = scandir(folder, &entry, is_table, alphasort);
-    size_t used;
-
-    if (n < 0)
-        return exp_fail(why, why_bytes, -ENOENT, "unknown model '%s': cannot list '%s': %s", which, folder,
-                        strerror(errno));
-    exp_fail(why, why_bytes, 0, "unknown model '%.60s'; known:", which);
-    for (int i = 0; i < n; i++) {
-        used = strlen(why);
-        exp_fail(why + used, why_bytes - used, 0, " %.*s", (int)strlen(entry[i]->d_name) - 4, entry[i]->d_name);
-        free(entry[i]);
-    }
-    free(entry);
-    used = strlen(why);
-    return exp_fail(why + used, why_bytes - used, -ENOENT, " (or the path of a .csv table)");
-}
-
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
 {
     char *folder, *path;
@@ -208,13 +177,13 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
     *m = (struct exp_model){ 0 };
     if (!*which)
         which = "(empty name)";
-    if (strchr(which, '/') || ends_in_csv(which))
+    if (strchr(which, '/') || exp_name_ends_in(which, SUFFIX))
         return exp_model_read(m, which, why, why_bytes);
     folder = exp_format("%s/models", experiments_dir);
-    path = folder ? exp_format("%s/%s.csv", folder, which) : NULL;
+    path = folder ? exp_format("%s/%s%s", folder, which, SUFFIX) : NULL;
     err = path ? exp_model_read(m, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (err == -ENOENT)
-        err = unknown_model(folder, which, why, why_bytes);
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "" }, which, why, why_bytes);
     free(path);
     free(folder);
     return err;

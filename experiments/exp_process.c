@@ -107,11 +107,20 @@ static int listen(int fd, unsigned limit_s, bool (*interrupted)(void), struct la
     }
 }
 
+static int wait_for(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0) {
+        if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
 int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
                     size_t last_bytes)
 {
     struct last_line line = { .text = last, .bytes = last_bytes };
-    int fd[2], err = make_pipe(fd);
+    int fd[2], err = make_pipe(fd), waited;
     pid_t pid;
 
     *last = '\0';
@@ -124,8 +133,8 @@ int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupt
         end_line(&line);
         if (err)
             kill(pid, SIGKILL);
-        while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-            ;
+        waited = wait_for(pid, status);
+        err = err ? err : waited;
         if (!err && !*last && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
             err = -ENOENT; /* where posix_spawn learns too late that exec failed */
     }

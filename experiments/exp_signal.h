@@ -3,7 +3,10 @@
  * before the program ends. Further signals change nothing: cleaning up takes a moment and is not to be cut short.
  * Signals that were ignored when the program started (nohup) stay ignored.
  *
- * The flag is the one piece of global state of this folder; a signal handler has no other way to speak.
+ * Handlers run on a stack of their own: oneDNN's generated code points the stack pointer into a buffer on the heap that
+ * has no room for a signal's frame. To be installed by the thread that calls it, before it does.
+ *
+ * Flag and stack are the one piece of global state of this folder; a signal handler has no other way to speak.
  */
 #ifndef EXPERIMENTS_EXP_SIGNAL_H
 #define EXPERIMENTS_EXP_SIGNAL_H

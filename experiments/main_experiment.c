@@ -224,7 +224,7 @@ static int read_titles(const char *path, struct titles *t, char *why, size_t why
 
     *t = (struct titles){ 0 };
     if (!in)
-        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", path, strerror(errno));
+        return exp_fail(why, why_bytes, -errno, "no results to draw: cannot open '%s': %s", path, strerror(errno));
     while (fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = '\0';
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

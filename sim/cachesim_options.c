@@ -48,9 +48,11 @@ const char cachesim_help[] =
     "\n"
     "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
 
+/* option and value may be NULL: there is none to name. */
 static int fail(char *why, size_t why_bytes, const char *option, const char *what, const char *value)
 {
-    snprintf(why, why_bytes, "%s: %s, '%s'", option, what, value);
+    snprintf(why, why_bytes, "%s%s%s%s%s%s", option ? option : "", option ? ": " : "", what, value ? ", '" : "",
+             value ? value : "", value ? "'" : "");
     return -EINVAL;
 }
 
@@ -239,7 +241,7 @@ struct arguments {
 static int take_value(struct arguments *a, const char *option, const char **value)
 {
     if (!*a->next)
-        return fail(a->why, a->why_bytes, option, "its value is missing", "");
+        return fail(a->why, a->why_bytes, option, "its value is missing", NULL);
     *value = *a->next++;
     return 0;
 }
@@ -254,7 +256,7 @@ static int take_option(struct cachesim_options *o, struct arguments *a, const ch
     if (level < SIM_MAX_LEVELS)
         return take_value(a, name, &o->level_text[level]);
     if (!option)
-        return fail(a->why, a->why_bytes, "cachesim", "unknown option (try --help)", name);
+        return fail(a->why, a->why_bytes, NULL, "unknown option; cachesim --help lists them", name);
     err = option->has_value ? take_value(a, name, &value) : 0;
     if (err)
         return err;
@@ -279,12 +281,11 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
     bool is_stdin = o->trace && !strcmp(o->trace, "-");
 
     if (!o->trace)
-        return fail(why, why_bytes, "cachesim", "no trace is given (try --help)", "");
+        return fail(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
     if (o->passes > 1 && is_stdin)
         return fail(why, why_bytes, "--passes", "standard input can be read only once", "-");
     if (o->mode != CACHESIM_SIMULATE && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
-        return fail(why, why_bytes, "cachesim", "--warmup, --flush and --3c are for simulating a machine only",
-                    o->trace);
+        return fail(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only", o->trace);
     if (o->warms_up_passes && o->passes < 2)
         return fail(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
     if ((unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
@@ -312,7 +313,7 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
         if (argument[0] == '-' && argument[1])
             err = take_option(o, &a, argument);
         else if (o->trace)
-            err = fail(why, why_bytes, "cachesim", "a second trace is given", argument);
+            err = fail(why, why_bytes, NULL, "a second trace is given", argument);
         else
             o->trace = argument;
     }

@@ -157,8 +157,8 @@ lackey() {
 }
 
 bad_options() {
-    refuses "no trace is given"
-    refuses "unknown option (try --help), '--l9'" --l9 1k,1,64 a.din
+    refuses "cachesim: no trace is given"
+    refuses "cachesim: unknown option; cachesim --help lists them, '--l9'" --l9 1k,1,64 a.din
     refuses "unknown option" --fast a.din
     refuses "--format: is missing" a.trc
     refuses "--format: its value is missing" a.trc --format

@@ -133,6 +133,16 @@ static int list_suites(void)
     return 0;
 }
 
+/* NULL: none was named. */
+static bool is_suite(const char *name)
+{
+    for (size_t i = 0; name && i < n_suites; i++) {
+        if (!strcmp(name, suites[i]->name))
+            return true;
+    }
+    return !name;
+}
+
 static int finish(const char *program, const char *suite)
 {
     unsigned n_run = CU_get_number_of_tests_run();
@@ -150,7 +160,7 @@ static int finish(const char *program, const char *suite)
 
 int main(int argc, char **argv)
 {
-    const char *only = NULL, *except = "";
+    const char *only = NULL, *except = NULL;
     uint64_t repeat = 1, part = 1;
 
     for (int i = 1; i < argc; i++) {
@@ -171,6 +181,8 @@ int main(int argc, char **argv)
         else
             return usage("unknown option or bad value:", argv[i]);
     }
+    if (!is_suite(only) || !is_suite(except))
+        return usage("no such suite:", is_suite(only) ? except : only);
     run.repeat = (unsigned)repeat;
     run.part = (unsigned)part;
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -178,7 +190,11 @@ int main(int argc, char **argv)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     for (size_t i = 0; i < n_suites; i++) {
-        if ((!only || !strcmp(only, suites[i]->name)) && strcmp(except, suites[i]->name) && register_suite(suites[i])) {
+        if (only && strcmp(only, suites[i]->name))
+            continue;
+        if (except && !strcmp(except, suites[i]->name))
+            continue;
+        if (register_suite(suites[i])) {
             fprintf(stderr, "tests: cannot register suite '%s': %s\n", suites[i]->name, CU_get_error_msg());
             return 1;
         }

@@ -120,7 +120,7 @@ static void test_unknown_model(void)
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", why, sizeof why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(
         why, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
-             "(or the path of a .csv table)");
+             "(or the path of a .csv file)");
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", why, sizeof why), -ENOENT);
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", tiny, sizeof tiny), -ENOENT);
     CU_ASSERT_STRING_EQUAL(tiny, "unknown");

@@ -1,4 +1,6 @@
 /* Result directories: complete or not there, whatever happens on the way. */
+#define _XOPEN_SOURCE 700 /* sigaltstack */
+
 #include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <errno.h>
@@ -462,6 +464,23 @@ static void test_signals(void)
     }
 }
 
+static void test_signal_stack(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (!pid) {
+        struct sigaction action;
+        stack_t stack;
+
+        if (exp_signal_install() || sigaltstack(NULL, &stack) || sigaction(SIGTERM, NULL, &action))
+            _exit(1);
+        _exit(action.sa_flags & SA_ONSTACK && !(stack.ss_flags & SS_DISABLE) && stack.ss_size >= 16 << 10 ? 0 : 2);
+    }
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void test_ignored_signal(void)
 {
     int status = 0;
@@ -496,6 +515,7 @@ static const struct test_case cases[] = {
     { "an interrupted swap is put right", test_interrupted_swap },
     { "names that only look alike are left alone", test_similar_names },
     { "a signal ends the program cleanly, even twice", test_signals },
+    { "a signal is handled on a stack of its own", test_signal_stack },
     { "a signal that was ignored stays so", test_ignored_signal },
     { NULL, NULL },
 };

@@ -1,0 +1,20 @@
+/* Names that stand for files: models and machines. */
+#ifndef EXPERIMENTS_EXP_NAMES_H
+#define EXPERIMENTS_EXP_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool exp_name_ends_in(const char *name, const char *suffix); /* and is not the suffix alone */
+
+struct exp_names {
+    const char *what;   /* "model" */
+    const char *folder; /* whose files the names stand for, */
+    const char *suffix; /* with this appended */
+    const char *also;   /* a name without a file, after a blank; or "" */
+};
+
+/* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
+int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
+
+#endif
