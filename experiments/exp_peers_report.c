@@ -643,3 +643,24 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
         }
     }
 }
+
+/* ---- documentation ---- */
+
+void exp_peers_report_document(FILE *out)
+{
+    static const struct {
+        const char *file;
+        const struct exp_csv_column *column;
+        size_t n;
+    } files[] = {
+        { "layers.csv", layer_columns, N_OF(layer_columns) },
+        { "samples.csv", sample_columns, N_OF(sample_columns) },
+        { "model.csv", total_columns, N_OF(total_columns) },
+        { "phases.csv", phase_columns, N_OF(phase_columns) },
+        { "speedups.csv, speedups_pointwise.csv", sorted_columns, N_OF(sorted_columns) },
+        { "roofline.csv", roofline_columns, N_OF(roofline_columns) },
+    };
+
+    for (size_t i = 0; i < N_OF(files); i++)
+        exp_csv_document(out, files[i].file, files[i].column, files[i].n, sizeof *files[i].column);
+}

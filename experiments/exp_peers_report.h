@@ -48,6 +48,9 @@ int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *
 void exp_peers_report_print(const struct exp_peers_report *r, FILE *out);
 void exp_peers_report_release(struct exp_peers_report *r);
 
+/* Prints what the columns of the files mean, in Markdown. */
+void exp_peers_report_document(FILE *out);
+
 /* Per model (or all, model = n_models) and method; NaN where there is nothing. Ratios are Base's time over the
  * method's. */
 struct exp_peers_total {

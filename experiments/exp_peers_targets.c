@@ -226,3 +226,8 @@ int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, 
     }
     return exp_csv_close(csv, why, why_bytes);
 }
+
+void exp_peers_targets_document(FILE *out)
+{
+    exp_csv_document(out, "targets.csv", columns, sizeof columns / sizeof columns[0], sizeof *columns);
+}

@@ -26,4 +26,7 @@ void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out);
 /* Writes targets.csv into the report's folder. Returns 0 or -errno with one line in why. */
 int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
 
+/* Prints what its columns mean, in Markdown. */
+void exp_peers_targets_document(FILE *out);
+
 #endif

@@ -249,6 +249,9 @@ int main(int argc, char **argv)
         err = exp_signal_install();
     if (!err && s.o.helps) {
         exp_options_usage(EXP_PEERS, stdout);
+    } else if (!err && s.o.documents) {
+        exp_peers_report_document(stdout);
+        exp_peers_targets_document(stdout);
     } else if (!err) {
         err = prepare(&s);
         if (!err)

@@ -35,3 +35,9 @@ refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that
     check "$*: left something behind" nothing_left
     rm -rf "$work/results"
 }
+
+documented() { # the program's part of results/columns.md is what it prints; PROGRAM --columns makes it
+    local name=$1
+    check "results/columns.md is not what '$name --columns' prints" \
+        cmp -s <(sed "1,/^<!-- $name -->\$/d; /^<!-- end -->\$/,\$d" results/columns.md) <("$program" --columns)
+}

@@ -45,6 +45,10 @@ check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the F
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
+documented peers
+check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,speedups,roofline,targets}.csv | grep -c '^# column')" \
+    -eq "$("$peers" --columns | grep -c '^| `')" ]
+
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.
 before=$(md5sum <"$dir/layers.csv")
 "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=1000 >/dev/null 2>&1 </dev/null &
