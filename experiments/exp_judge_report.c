@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_judge_paper.h"
 #include "experiments/exp_stats.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
@@ -132,16 +133,6 @@ static void put_named(struct exp_csv *csv, const char *before, enum exp_yardstic
     put(csv, column, value, why_not);
 }
 
-static const char *why_not(const struct exp_judge_report *r, enum exp_yardstick y)
-{
-    return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
-}
-
-static const char *why_no_comparison(const struct exp_judge_report *r)
-{
-    return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
-}
-
 static void put_ms(struct exp_csv *csv, const char *column, double cycles, const struct sim_machine *m,
                    const char *reason)
 {
@@ -154,7 +145,7 @@ static void put_ms(struct exp_csv *csv, const char *column, double cycles, const
 
 static void put_yardstick(const struct exp_judge_report *r, const struct exp_verdict *v, enum exp_yardstick y)
 {
-    const char *reason = why_not(r, y);
+    const char *reason = exp_judge_why_not(r, y);
     double is = v->value[y][CSA_IS], ws = v->value[y][CSA_WS], regret = exp_verdict_regret(v, y);
     char column[64];
 
@@ -172,7 +163,7 @@ static void put_yardstick(const struct exp_judge_report *r, const struct exp_ver
 static void put_layer(const struct exp_judge_report *r, const char *model, const struct exp_verdict *v)
 {
     const struct exp_estimate *chosen = &v->schedule[v->chosen];
-    const char *no_base = why_no_comparison(r);
+    const char *no_base = exp_judge_why_no_comparison(r);
     struct exp_csv *csv = r->layers;
 
     exp_csv_string(csv, "model", model);
@@ -249,18 +240,6 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
 
 /* ---- models.csv ---- */
 
-static double published(const struct exp_judge_report *r, const char *figure, const char *model, const char *metric)
-{
-    char ignored[256];
-    bool compares = strcmp(model, "all") && strncmp(model, "Geo", 3) ? r->has_whole_models : r->has_whole_set;
-    double value;
-
-    return !compares ||
-                   exp_published_double(&r->published, figure, model, r->arch, metric, &value, ignored, sizeof ignored)
-               ? (double)NAN
-               : value;
-}
-
 /* A number of the paper's figure a (x86) or b (POWER10), which are about all models. */
 static void put_published(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model,
                           const char *column, const char *figure, const char *about, const char *metric)
@@ -269,22 +248,17 @@ static void put_published(const struct exp_judge_report *r, struct exp_csv *csv,
     double value;
 
     snprintf(name, sizeof name, "%s%s", figure, strcmp(r->arch, "P10") ? "a" : "b");
-    value = published(r, name, about, metric);
+    value = exp_judge_published(r, name, about, metric);
     if (strcmp(model->name, "all") || isnan(value))
         exp_csv_empty(csv, column);
     else
         exp_csv_double(csv, column, value);
 }
 
-static double paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model)
-{
-    return published(r, "Table 2", strcmp(model->name, "all") ? model->name : "GeoMean", "conv_speedup");
-}
-
 static void put_sum(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_sum *s,
                     enum exp_yardstick y)
 {
-    const char *reason = why_not(r, y);
+    const char *reason = exp_judge_why_not(r, y);
 
     put_named(csv, "right_", y, "_layers", (double)s->n_right, reason);
     put_named(csv, "equal_", y, "_layers", (double)s->n_equal, reason);
@@ -293,11 +267,6 @@ static void put_sum(const struct exp_judge_report *r, struct exp_csv *csv, const
     put_named(csv, "chosen_", y, "", s->chosen, reason);
     put_named(csv, "best_", y, "", s->best, reason);
     put_named(csv, "regret_", y, "_percent", exp_judge_regret_percent(s), reason);
-}
-
-static double percent(size_t part, size_t whole)
-{
-    return 100.0 * (double)part / (double)whole;
 }
 
 static void put_pointwise(struct exp_csv *csv, const char *column, const struct exp_judge_total *t, double value,
@@ -309,7 +278,7 @@ static void put_pointwise(struct exp_csv *csv, const char *column, const struct 
 static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model)
 {
     const struct exp_judge_total *t = &model->total;
-    const char *no = why_no_comparison(r);
+    const char *no = exp_judge_why_no_comparison(r);
 
     exp_csv_string(csv, "model", model->name);
     exp_csv_u64(csv, "layers", t->n_layers);
@@ -322,15 +291,15 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
     put(csv, "chosen_packing_percent", 100 * t->chosen.packing_cycles / t->chosen.total_cycles, r->why_no_estimate);
     put(csv, "estimated_speedup", model->speedup, no);
     put(csv, "issue_speedup", model->issue_speedup, no);
-    if (isnan(paper_speedup(r, model)))
+    if (isnan(exp_judge_paper_speedup(r, model)))
         exp_csv_empty(csv, "paper_speedup");
     else
-        exp_csv_double(csv, "paper_speedup", paper_speedup(r, model));
-    put(csv, "won_percent", percent(t->n_won, t->n_layers), no);
+        exp_csv_double(csv, "paper_speedup", exp_judge_paper_speedup(r, model));
+    put(csv, "won_percent", exp_judge_percent(t->n_won, t->n_layers), no);
     put_published(r, csv, model, "paper_won_percent", "Figure 8", "all", "conv_wins_percent");
     put(csv, "max_speedup", t->max_speedup, no);
     put_published(r, csv, model, "paper_max_speedup", "Figure 8", "all", "max_conv_speedup");
-    put_pointwise(csv, "pointwise_won_percent", t, percent(t->n_pointwise_won, t->n_pointwise), no);
+    put_pointwise(csv, "pointwise_won_percent", t, exp_judge_percent(t->n_pointwise_won, t->n_pointwise), no);
     put_published(r, csv, model, "paper_pointwise_won_percent", "Figure 9", "all", "pointwise_wins_percent");
     put_pointwise(csv, "max_pointwise_speedup", t, t->max_pointwise_speedup, no);
     put_published(r, csv, model, "paper_max_pointwise_speedup", "Figure 9", "all", "max_pointwise_speedup_vs_blas");
@@ -446,7 +415,7 @@ static int write_speedups(const struct exp_judge_report *r, double *value, const
 
     if (err)
         return err;
-    for (int only_pointwise = 0; only_pointwise < 2 && !why_no_comparison(r); only_pointwise++) {
+    for (int only_pointwise = 0; only_pointwise < 2 && !exp_judge_why_no_comparison(r); only_pointwise++) {
         size_t n = sort_layers(r, layer_speedup, 0, only_pointwise, value);
 
         sort_layers(r, layer_speedup, 1, only_pointwise, value + n);
@@ -478,100 +447,6 @@ int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *
     err = exp_csv_close(r->layers, why, why_bytes);
     r->layers = NULL;
     return err;
-}
-
-/* ---- the closing table ---- */
-
-static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
-{
-    const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
-
-    fprintf(out, "\n%-14s %6s %9s |", "", "", "CSA chose");
-    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
-        fprintf(out, " %19s |", exp_yardstick_label((enum exp_yardstick)y));
-    fprintf(out, "\n%-14s %6s %4s %4s |", "model", "layers", "IS", "WS");
-    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
-        fprintf(out, " %5s %4s %8s |", "right", "tie", "regret %");
-    fprintf(out, "\n");
-    for (const struct exp_judge_model *m = r->model; m <= last; m++) {
-        fprintf(out, "%-14.14s %6zu %4zu %4zu |", m->name, m->total.n_layers, m->total.n_chosen[CSA_IS],
-                m->total.n_chosen[CSA_WS]);
-        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
-            const struct exp_judge_sum *s = &m->total.sum[y];
-
-            if (why_not(r, (enum exp_yardstick)y))
-                fprintf(out, " %5s %4s %8s |", "-", "-", "-");
-            else
-                fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_equal, exp_judge_regret_percent(s));
-        }
-        fprintf(out, "\n");
-    }
-    fprintf(
-        out,
-        "right: layers where CSA's choice is not worse than the other schedule; tie: both are the same; regret: what\n"
-        "the choices cost over the better schedules, summed. Lines cross a border in either direction.\n");
-}
-
-static void print_paper(FILE *out, double value)
-{
-    if (isnan(value))
-        fprintf(out, " %8s", "-");
-    else
-        fprintf(out, " %8.2f", value);
-}
-
-static void print_quotes(const struct exp_judge_report *r, FILE *out)
-{
-    const struct exp_judge_total *t = &r->model[r->n_models - 1].total;
-    const char *letter = strcmp(r->arch, "P10") ? "a" : "b";
-    char figure[3][16];
-
-    for (int i = 0; i < 3; i++)
-        snprintf(figure[i], sizeof figure[i], "Figure %d%s", 8 + i, letter);
-    fprintf(out, "%-44s %8s %8s\n", "", "estimate", "paper");
-    fprintf(out, "%-44s %8.1f", "layers faster than Base, %", percent(t->n_won, t->n_layers));
-    print_paper(out, published(r, figure[0], "all", "conv_wins_percent"));
-    fprintf(out, "\n%-44s %8.2f", "greatest speed-up of a layer", t->max_speedup);
-    print_paper(out, published(r, figure[0], "all", "max_conv_speedup"));
-    if (t->n_pointwise) {
-        fprintf(out, "\n%-44s %8.1f", "pointwise layers faster than BLAS, %",
-                percent(t->n_pointwise_won, t->n_pointwise));
-        print_paper(out, published(r, figure[1], "all", "pointwise_wins_percent"));
-        fprintf(out, "\n%-44s %8.2f", "greatest speed-up of a pointwise layer", t->max_pointwise_speedup);
-        print_paper(out, published(r, figure[1], "all", "max_pointwise_speedup_vs_blas"));
-    }
-    fprintf(out, "\n%-44s %8.1f", "packing's share of Base, %", 100 * t->base.packing_cycles / t->base.total_cycles);
-    print_paper(out, published(r, figure[2], "Geo Mean", "base_packing_share_percent_avg"));
-    fprintf(out, "\n%-44s %8.1f", "packing's share of SConv, %",
-            100 * t->chosen.packing_cycles / t->chosen.total_cycles);
-    print_paper(out, published(r, figure[2], "Geo Mean", "sconv_packing_share_percent_avg"));
-    fprintf(out, "\n");
-}
-
-static void print_speedups(const struct exp_judge_report *r, FILE *out)
-{
-    const char *no = why_no_comparison(r);
-
-    if (no) {
-        fprintf(out, "\nestimated speed-ups not available: %s\n", no);
-        return;
-    }
-    fprintf(out, "\nESTIMATES of SConv's speed-up over Base (not measured; issue-limited, then with loads that wait "
-                 "for their level)\n");
-    fprintf(out, "%-14s %10s %13s %8s\n", "model", "all hit L1", "loads waiting", "Table 2");
-    for (size_t i = 0; i < r->n_models - (r->n_models == 2); i++) {
-        fprintf(out, "%-14.14s %10.2f %13.2f", strcmp(r->model[i].name, "all") ? r->model[i].name : "geomean",
-                r->model[i].issue_speedup, r->model[i].speedup);
-        print_paper(out, paper_speedup(r, &r->model[i]));
-        fprintf(out, "\n");
-    }
-    print_quotes(r, out);
-}
-
-void exp_judge_report_print(const struct exp_judge_report *r, FILE *out)
-{
-    print_yardsticks(r, out);
-    print_speedups(r, out);
 }
 
 /* ---- documentation ---- */

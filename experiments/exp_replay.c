@@ -127,9 +127,22 @@ struct replay_all {
     struct exp_progress *progress;
 };
 
-double exp_replay_weight(const struct exp_setup *s, const struct exp_case *c)
+static double weight(const struct exp_setup *s, const struct exp_case *c)
 {
     return (s->classifies_misses ? 3.2 : 0.65) * conv_macs(&c->layer->problem);
+}
+
+double exp_replay_weight(const struct exp_experiment *e, enum exp_cache_state cache)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+
+        if ((c->same_as == i || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup))
+            sum += weight(e->setup, c);
+    }
+    return sum;
 }
 
 static void begin(const struct replay_all *all, const struct exp_case *c)
@@ -157,7 +170,7 @@ static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp
     if (!err)
         err = replay_through(c, &s, NULL, pool);
     simulations_free(&s);
-    exp_progress_step(all->progress, exp_replay_weight(all->e->setup, c));
+    exp_progress_step(all->progress, weight(all->e->setup, c));
     return err;
 }
 
@@ -210,7 +223,7 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
             continue;
         begin(all, c);
         err = replay_through(c, &s, &bind, pool);
-        exp_progress_step(all->progress, exp_replay_weight(e->setup, c));
+        exp_progress_step(all->progress, weight(e->setup, c));
         previous = c;
         output = bind.addr[CONV_OUTPUT];
     }

@@ -21,7 +21,7 @@
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);
 
-/* The work of replaying a case, in the unit of exp_verify_weight, for progress estimates. */
-double exp_replay_weight(const struct exp_setup *s, const struct exp_case *c);
+/* The work of exp_replay_all, in the unit of exp_verify_weight, for progress estimates. */
+double exp_replay_weight(const struct exp_experiment *e, enum exp_cache_state cache);
 
 #endif

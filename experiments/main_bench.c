@@ -23,7 +23,7 @@
 #include "experiments/exp_totals.h"
 #include "kernels/backend.h"
 #include "kernels/dispatch.h"
-#include "kernels/sconv.h"
+#include "kernels/sconv_shape.h"
 #include "sim/hierarchy.h"
 
 enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };
@@ -146,28 +146,6 @@ static int run_threads(void *ctx)
     return sconv_run(b->plan, b->in, b->out, NULL, b->workspace, sconv_workspace_bytes(b->plan));
 }
 
-static struct sconv_shape shape_of(const struct conv_problem *p)
-{
-    return (struct sconv_shape){
-        .batch = p->n,
-        .in_c = p->c,
-        .in_h = p->h,
-        .in_w = p->w,
-        .out_c = p->k,
-        .k_h = p->r,
-        .k_w = p->s,
-        .stride_h = p->stride_h,
-        .stride_w = p->stride_w,
-        .pad_top = p->pad_top,
-        .pad_left = p->pad_left,
-        .pad_bottom = p->pad_bottom,
-        .pad_right = p->pad_right,
-        .dilation_h = p->dilation_h,
-        .dilation_w = p->dilation_w,
-        .groups = p->groups,
-    };
-}
-
 /* One layer with 1 .. n_threads threads, taking turns; adds the medians to ns[]. */
 static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads,
                                double *ns)
@@ -177,7 +155,7 @@ static int bench_layer_threads(const struct conv_problem *p, const struct sconv_
                                   .max_rounds = THREAD_ROUNDS,
                                   .now_ns = ctr_now_ns,
                                   .interrupted = exp_interrupted };
-    const struct sconv_shape shape = shape_of(p);
+    const struct sconv_shape shape = sconv_shape_of(p);
     float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in),
           *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
     float *weights = calloc(p->k * conv_reduction(p), sizeof *weights);

@@ -90,16 +90,13 @@ static int prepare(struct session *s)
 
 static double total_weight(const struct session *s)
 {
-    double sum = 0;
+    double sum = exp_replay_weight(&s->experiment, (enum exp_cache_state)s->options.cache);
 
-    for (size_t i = 0; i < s->experiment.n_cases; i++) {
+    for (size_t i = 0; i < s->experiment.n_cases && !s->why_not_timed; i++) {
         const struct exp_case *c = &s->experiment.cases[i];
         bool is_first = i % s->experiment.n_algos == 0;
 
-        if ((c->same_as == i || s->options.cache == EXP_NETWORK) && !c->algo->why_not_replay(&s->setup))
-            sum += exp_replay_weight(&s->setup, c);
-        if (!s->why_not_timed)
-            sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
+        sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
     return sum + exp_observe_weight(&s->observed);
 }

@@ -72,28 +72,17 @@ static int prepare(struct session *s)
 
 /* ---- the work ---- */
 
-static double weight_of(const struct session *s, const struct exp_experiment *e)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < e->n_cases; i++) {
-        if ((e->cases[i].same_as == i || s->options.cache == EXP_NETWORK) &&
-            !e->cases[i].algo->why_not_replay(e->setup))
-            sum += exp_replay_weight(e->setup, &e->cases[i]);
-    }
-    return sum;
-}
-
 static int replay(struct session *s, struct exp_experiment *e)
 {
+    const enum exp_cache_state cache = (enum exp_cache_state)s->options.cache;
     struct exp_progress *progress;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), e->model->n_layers, weight_of(s, e),
-                               ctr_now_ns);
+    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), e->model->n_layers,
+                               exp_replay_weight(e, cache), ctr_now_ns);
 
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory");
     exp_progress_note(progress, "%s", e->model->name);
-    err = exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
+    err = exp_replay_all(e, cache, s->options.jobs, progress, s->why, sizeof s->why);
     exp_progress_free(progress);
     return err;
 }

@@ -108,6 +108,20 @@ static int register_suite(const struct test_suite *s)
     return 0;
 }
 
+/* All suites, or the only one, without the excepted one; NULL: none is named. */
+static int register_suites(const char *only, const char *except)
+{
+    for (size_t i = 0; i < n_suites; i++) {
+        const char *name = suites[i]->name;
+
+        if ((only && strcmp(only, name)) || (except && !strcmp(except, name)) || !register_suite(suites[i]))
+            continue;
+        fprintf(stderr, "tests: cannot register suite '%s': %s\n", name, CU_get_error_msg());
+        return -1;
+    }
+    return 0;
+}
+
 static int usage(const char *why, const char *what)
 {
     fprintf(stderr,
@@ -187,18 +201,8 @@ int main(int argc, char **argv)
     run.part = (unsigned)part;
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %" PRIu64 "\n", run.seed);
-    if (CU_initialize_registry() != CUE_SUCCESS)
+    if (CU_initialize_registry() != CUE_SUCCESS || register_suites(only, except))
         return 1;
-    for (size_t i = 0; i < n_suites; i++) {
-        if (only && strcmp(only, suites[i]->name))
-            continue;
-        if (except && !strcmp(except, suites[i]->name))
-            continue;
-        if (register_suite(suites[i])) {
-            fprintf(stderr, "tests: cannot register suite '%s': %s\n", suites[i]->name, CU_get_error_msg());
-            return 1;
-        }
-    }
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     return finish(argv[0], only);

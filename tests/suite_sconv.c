@@ -10,34 +10,12 @@
 
 #include "kernels/backend.h"
 #include "kernels/epilogue.h"
-#include "kernels/sconv.h"
+#include "kernels/sconv_shape.h"
 #include "kernels/share.h"
 #include "tests/failing_alloc.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
-
-static struct sconv_shape shape_of(const struct conv_problem *p)
-{
-    return (struct sconv_shape){
-        .batch = p->n,
-        .in_c = p->c,
-        .in_h = p->h,
-        .in_w = p->w,
-        .out_c = p->k,
-        .k_h = p->r,
-        .k_w = p->s,
-        .stride_h = p->stride_h,
-        .stride_w = p->stride_w,
-        .pad_top = p->pad_top,
-        .pad_left = p->pad_left,
-        .pad_bottom = p->pad_bottom,
-        .pad_right = p->pad_right,
-        .dilation_h = p->dilation_h,
-        .dilation_w = p->dilation_w,
-        .groups = p->groups,
-    };
-}
 
 /* A 3x3 convolution of five channels into seven, which many tests refuse for other reasons. */
 static const struct sconv_shape small = {
@@ -91,7 +69,7 @@ static void fill(const struct fixture *f, float *x, size_t n)
 static void fixture_init(struct fixture *f, const struct conv_problem *p, const struct sconv_machine *m, bool exact,
                          bool plain)
 {
-    struct sconv_shape shape = shape_of(p);
+    struct sconv_shape shape = sconv_shape_of(p);
 
     *f = (struct fixture){ .n_out = p->n * p->k * conv_windows(p) };
     CU_ASSERT_FATAL(kcheck_init(&f->k, p, exact) == 0);
