@@ -19,6 +19,7 @@
     X(exp_replay) \
     X(sim_machine) \
     X(sim_cache) \
+    X(sim_policy) \
     X(sim_full) \
     X(sim_random) \
     X(sim_plain) \

@@ -187,9 +187,10 @@ static void feed_bursts(struct bank *b, const struct sim_machine *m, const struc
     sim_emit(sim_naive_sink(b->naive), run, n_runs, n_times);
 }
 
-static void bursts_count_as_the_naive_model_does(void)
+/* Random machines, each fed n_steps times; says how often each short cut was taken, if all agree in every count. */
+static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, const struct place *p),
+                      unsigned n_steps, struct sim_plain_paths *paths)
 {
-    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
     bool agrees = true;
 
     for (unsigned round = 0; agrees && round < test_rounds(400); round++) {
@@ -198,27 +199,54 @@ static void bursts_count_as_the_naive_model_does(void)
         struct bank b;
 
         open_bank(&b, &m);
-        for (unsigned step = 0; agrees && step < 20; step++) {
-            feed_bursts(&b, &m, &p);
+        for (unsigned step = 0; agrees && step < n_steps; step++) {
+            feed(&b, &m, &p);
             agrees = agree(&b, round, step);
         }
         agrees = agrees && agree_after_flush(&b, round);
         close_bank(&b, paths);
     }
-    for (size_t e = 0; agrees && e < N_ENGINES; e++) {
-        const struct sim_plain_paths *q = &paths[e];
+    return agrees;
+}
 
-        test_check(q->settled_times > 1000, "%" PRIu64 " repetitions multiplied", q->settled_times);
-        test_check(q->quiet_times > 1000, "%" PRIu64 " quiet repetitions", q->quiet_times);
-        test_check(q->moving_times > 1000, "%" PRIu64 " moving repetitions", q->moving_times);
-        test_check(q->lone_accesses > 100, "%" PRIu64 " lone accesses", q->lone_accesses);
-        test_check(q->walked_times > 1000, "%" PRIu64 " repetitions walked", q->walked_times);
-        test_check(q->runs_by_line > 1000, "%" PRIu64 " runs by line", q->runs_by_line);
-        test_check(q->runs_by_stride > 1000, "%" PRIu64 " runs by stride", q->runs_by_stride);
-        test_check(q->runs_by_access > 1000, "%" PRIu64 " runs by access", q->runs_by_access);
-        test_check(q->double_misses > 100, "%" PRIu64 " double misses", q->double_misses);
-        test_check(engine[e] == &sim_engine_wide || q->widenings > 10, "%" PRIu64 " widenings", q->widenings);
+/* A short cut that a test must have taken more than so many times. */
+struct taken {
+    const char *what;
+    size_t offset; /* of a uint64_t in struct sim_plain_paths */
+    uint64_t more_than;
+};
+
+static void check_taken(const struct sim_plain_paths *paths, const struct taken *taken, size_t n)
+{
+    for (size_t e = 0; e < N_ENGINES; e++) {
+        for (size_t i = 0; i < n; i++) {
+            uint64_t times = *(const uint64_t *)(const void *)((const char *)&paths[e] + taken[i].offset);
+
+            test_check(times > taken[i].more_than, "%s: %" PRIu64 " %s", engine[e]->name, times, taken[i].what);
+        }
+        test_check(engine[e] == &sim_engine_wide || paths[e].widenings > 10, "%" PRIu64 " widenings",
+                   paths[e].widenings);
     }
+}
+
+#define TAKEN(what, field, more_than)                                                                                  \
+    {                                                                                                                  \
+        what, offsetof(struct sim_plain_paths, field), more_than                                                       \
+    }
+
+static void bursts_count_as_the_naive_model_does(void)
+{
+    static const struct taken taken[] = {
+        TAKEN("repetitions multiplied", settled_times, 1000), TAKEN("quiet repetitions", quiet_times, 1000),
+        TAKEN("moving repetitions", moving_times, 1000),      TAKEN("lone accesses", lone_accesses, 100),
+        TAKEN("repetitions walked", walked_times, 1000),      TAKEN("runs by line", runs_by_line, 1000),
+        TAKEN("runs by stride", runs_by_stride, 1000),        TAKEN("runs by access", runs_by_access, 1000),
+        TAKEN("double misses", double_misses, 100),
+    };
+    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
+
+    if (all_agree(feed_bursts, 20, paths))
+        check_taken(paths, taken, sizeof taken / sizeof taken[0]);
 }
 
 /* The record after the ones before: the same again, the one before that, nearby, or anywhere. */
@@ -247,11 +275,12 @@ static uint64_t next_record(const uint64_t *before, size_t n, const struct place
     return other + (rng_below(3) ? 0 : rng_below(5) << SIM_RECORD_ADDRESS_SHIFT);
 }
 
-static void feed_records(struct bank *b, const struct place *p)
+static void feed_records(struct bank *b, const struct sim_machine *m, const struct place *p)
 {
     uint64_t record[MAX_RECORDS];
     size_t n = (size_t)rng_below(rng_below(2) ? 8 : MAX_RECORDS + 1);
 
+    (void)m;
     for (size_t i = 0; i < n; i++) {
         record[i] = next_record(record, i, p);
         sim_emit(sim_naive_sink(b->naive),
@@ -269,32 +298,15 @@ static void feed_records(struct bank *b, const struct place *p)
 
 static void records_count_as_single_accesses_do(void)
 {
+    static const struct taken taken[] = {
+        TAKEN("merged", merged_records, 1000),         TAKEN("alternating", alternating_records, 1000),
+        TAKEN("straddling", straddling_records, 1000), TAKEN("lone", lone_records, 1000),
+        TAKEN("double misses", double_misses, 100),
+    };
     struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
-    bool agrees = true;
 
-    for (unsigned round = 0; agrees && round < test_rounds(400); round++) {
-        struct sim_machine m = random_machine();
-        const struct place p = random_place(&m);
-        struct bank b;
-
-        open_bank(&b, &m);
-        for (unsigned step = 0; agrees && step < 6; step++) {
-            feed_records(&b, &p);
-            agrees = agree(&b, round, step);
-        }
-        agrees = agrees && agree_after_flush(&b, round);
-        close_bank(&b, paths);
-    }
-    for (size_t e = 0; agrees && e < N_ENGINES; e++) {
-        const struct sim_plain_paths *q = &paths[e];
-
-        test_check(q->merged_records > 1000, "%" PRIu64 " merged", q->merged_records);
-        test_check(q->alternating_records > 1000, "%" PRIu64 " alternating", q->alternating_records);
-        test_check(q->straddling_records > 1000, "%" PRIu64 " straddling", q->straddling_records);
-        test_check(q->lone_records > 1000, "%" PRIu64 " lone", q->lone_records);
-        test_check(q->double_misses > 100, "%" PRIu64 " double misses", q->double_misses);
-        test_check(engine[e] == &sim_engine_wide || q->widenings > 10, "%" PRIu64 " widenings", q->widenings);
-    }
+    if (all_agree(feed_records, 6, paths))
+        check_taken(paths, taken, sizeof taken / sizeof taken[0]);
 }
 
 static void engines_without_a_record_interface_take_records_too(void)
