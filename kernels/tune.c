@@ -41,6 +41,11 @@ double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)
     return sum_steps(u, p, step_slots);
 }
 
+static size_t tile_points(const struct conv_ukr *u)
+{
+    return u->n_win * u->n_f;
+}
+
 /*
  * Fewer multiply-adds without more slots, or clearly fewer slots: 16x24's own one load too many in 24 is less than what
  * else changes with the tile, and nothing at all on CPUs that do more loads than multiply-adds.
@@ -48,8 +53,11 @@ double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)
 static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
 {
     double slots = conv_ukr_slots(u, p), slots_than = conv_ukr_slots(than, p);
+    double fmas = conv_ukr_fmas(u, p), fmas_than = conv_ukr_fmas(than, p);
+    bool is_larger = tile_points(u) > tile_points(than);
 
-    return (conv_ukr_fmas(u, p) < conv_ukr_fmas(than, p) && slots <= slots_than) || slots * 16 < slots_than * 15;
+    return (slots <= slots_than && (fmas < fmas_than || (is_larger && fmas <= fmas_than))) ||
+           slots * 16 < slots_than * 15;
 }
 
 static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_isa isa)

@@ -10,7 +10,7 @@ typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
 
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
-extern const struct conv_ukr conv_ukr_avx2_few[1];
+extern const struct conv_ukr conv_ukr_avx2_24[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
 extern const struct conv_ukr conv_ukr_avx512_few[1];
 extern const struct conv_ukr conv_ukr_avx512_32[1];

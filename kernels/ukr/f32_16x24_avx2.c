@@ -1,12 +1,15 @@
 /*
- * The 16x6 tile with another kernel for tiles of few windows, on the same panels: 6 filters side by side in one ymm,
- * one broadcast per window. A tile of n windows then takes n FMAs a step instead of 6 or 12: 7x7 outputs end in a tile
- * of one window, 14x14 outputs in one of four, 27x27 and 13x13 in one of nine. Accumulators hold filters side by side,
- * so rows are transposed on the way out, four windows at a time.
+ * 16 windows by 24 filters as four register tiles of 16x6, one after the other, on panels of 6 filters: the windows are
+ * in L1 after the first, a call is worth four times the work, and outputs are walked in as few pages as 24 filters
+ * have.
+ *
+ * Tiles of few windows have another register tile: 6 filters side by side in one ymm, one broadcast per window. n
+ * windows then take n FMAs a step instead of 6 or 12: 7x7 outputs end in one window, 14x14 in four, 27x27 and 13x13 in
+ * nine. Accumulators hold filters side by side, so rows are transposed on the way out, four windows at a time.
  */
 #include "kernels/ukr/ukr_table.h"
 
-enum { GROUP = 4 };
+enum { N_F = 24, F_PANEL = 6, GROUP = 4 };
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_tile_avx2.h"
@@ -148,39 +151,74 @@ static size_t few_loads(size_t n_win, size_t n_f)
     return n_win + (n_f > 4 ? 2 : 1);
 }
 
-/* Whether this way takes fewer issue slots. Of partial panels, only four filters are whole accesses. */
+/* Whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole accesses. */
 static bool is_few(size_t n_win, size_t n_f)
 {
     return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_avx2[0].step_fmas(n_win, n_f),
                                                                       conv_ukr_avx2[0].step_loads(n_win, n_f));
 }
 
-static size_t step_fmas(size_t n_win, size_t n_f)
+/* One panel's. */
+static size_t panel_fmas(size_t n_win, size_t n_f)
 {
     return is_few(n_win, n_f) ? n_win : conv_ukr_avx2[0].step_fmas(n_win, n_f);
 }
 
-static size_t step_loads(size_t n_win, size_t n_f)
+static size_t panel_loads(size_t n_win, size_t n_f)
 {
     return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_avx2[0].step_loads(n_win, n_f);
 }
 
-#if defined(__x86_64__)
-static void conv_f32_ukr_16x6_few__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
+/* All panels': the whole ones and what is left. */
+static size_t sum_panels(size_t (*of_panel)(size_t n_win, size_t n_f), size_t n_win, size_t n_f)
 {
-    (void)u;
-    if (is_few(a->n_win, a->n_f))
-        instance[a->n_f > 4][a->n_win - 1](a);
-    else
-        conv_ukr_avx2[0].fn(&conv_ukr_avx2[0], a);
+    size_t edge = n_f % F_PANEL;
+
+    return n_f / F_PANEL * of_panel(n_win, F_PANEL) + (edge ? of_panel(n_win, edge) : 0);
 }
 
-#define FN conv_f32_ukr_16x6_few__avx2
+static size_t step_fmas(size_t n_win, size_t n_f)
+{
+    return sum_panels(panel_fmas, n_win, n_f);
+}
+
+static size_t step_loads(size_t n_win, size_t n_f)
+{
+    return sum_panels(panel_loads, n_win, n_f);
+}
+
+/* The part of a call that one panel from filter f on has; what is prefetched is the first one's. */
+static struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f)
+{
+    struct conv_ukr_args part = *a;
+
+    part.n_f = a->n_f - f < F_PANEL ? a->n_f - f : F_PANEL;
+    part.filter += f * a->k * sizeof(float);
+    part.out += f * a->ld_out * sizeof(float);
+    part.ahead = f ? NULL : a->ahead;
+    return part;
+}
+
+#if defined(__x86_64__)
+static void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    (void)u;
+    for (size_t f = 0; f < a->n_f; f += F_PANEL) {
+        const struct conv_ukr_args part = panel(a, f);
+
+        if (is_few(part.n_win, part.n_f))
+            instance[part.n_f > 4][part.n_win - 1](&part);
+        else
+            conv_ukr_avx2[0].fn(&conv_ukr_avx2[0], &part);
+    }
+}
+
+#define FN conv_f32_ukr_16x24__avx2
 #else
 #define FN NULL
 #endif
 
-static void emit_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
     struct sim_run run[3 + CONV_N_AHEAD] = {
@@ -211,15 +249,11 @@ static void emit_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, 
     conv_emit_k_loop(a, run, 3, sink);
 }
 
-static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+static void emit_few(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct conv_ukr_args group = *a;
 
-    if (!is_few(a->n_win, a->n_f)) {
-        conv_ukr_avx2[0].emit(u, a, sink);
-        return;
-    }
-    emit_steps(u, a, sink);
+    emit_few_steps(u, a, sink);
     for (size_t i = 0; i < a->n_win; i += GROUP) {
         group.n_win = a->n_win - i < GROUP ? a->n_win - i : GROUP;
         group.out = a->out + i * sizeof(float);
@@ -227,13 +261,25 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     }
 }
 
-const struct conv_ukr conv_ukr_avx2_few[1] = {
-    { .name = "f32_16x6_few__avx2",
+static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    for (size_t f = 0; f < a->n_f; f += F_PANEL) {
+        const struct conv_ukr_args part = panel(a, f);
+
+        if (is_few(part.n_win, part.n_f))
+            emit_few(u, &part, sink);
+        else
+            conv_ukr_avx2[0].emit(u, &part, sink);
+    }
+}
+
+const struct conv_ukr conv_ukr_avx2_24[1] = {
+    { .name = "f32_16x24__avx2",
       .isa = CPU_ISA_AVX2,
       .n_win = 16,
-      .n_f = 6,
+      .n_f = N_F,
       .win_granule = 16,
-      .f_panel = 6,
+      .f_panel = F_PANEL,
       .reads_in_place = true,
       .prefetches = true,
       .step_fmas = step_fmas,
