@@ -32,7 +32,10 @@ static const struct csa_caches caches = {
 /*
  * 7x7 outputs, 512 filters: 3 tiles of 16 windows and one of 1; 21 tiles of 24 filters and one of 8. One step: 16x24
  * takes 4 * (21 * 24 + 8) = 2048 FMAs. With few windows apart, the last window takes 2 FMAs with 24 filters and 1 with
- * 8: 3 * 512 + 21 * 2 + 1 = 1579. AVX2's 16x6 takes two per filter: 4 * 2 * 512 = 4096.
+ * 8: 3 * 512 + 21 * 2 + 1 = 1579.
+ *
+ * AVX2's 16x6 takes two per filter, and one for the last window: 7 * 512 = 3584. Its 16x24 takes one per six filters
+ * there, and two for the two that are left of 8: 6 * 512 + 21 * 4 + 1 + 2 = 3159.
  */
 static void multiply_adds_are_those_worked_out_by_hand(void)
 {
@@ -41,19 +44,22 @@ static void multiply_adds_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &p) == 2048. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24_few__avx512"), &p) == 1579. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x6__avx2"), &p) == 3584. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx2"), &p) == 3159. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__ref"), &p) == 49. * 512 * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &q) == 64. * 24 * 3);
 }
 
 /*
  * 32x32 outputs, 8 filters, 3 channels: 64 tiles of 16x24 at 8 FMAs and 9 loads, or 32 of 32x12 at 16 and 10, or 21 of
- * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24.
+ * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24. AVX2: two
+ * FMAs per filter. One output, 10 filters and AVX2's 16x24: 6 filters take 1 FMA and 3 loads, 4 filters 1 and 2.
  */
 static void issue_slots_are_those_worked_out_by_hand(void)
 {
-    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0);
+    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0), edge = layer(3, 1, 10, 1, 0);
     const struct conv_ukr *u16 = conv_ukr_find("f32_16x24__avx512"), *u32 = conv_ukr_find("f32_32x12__avx512"),
-                          *u48 = conv_ukr_find("f32_48x8__avx512");
+                          *u48 = conv_ukr_find("f32_48x8__avx512"), *u6 = conv_ukr_find("f32_16x6__avx2"),
+                          *u24 = conv_ukr_find("f32_16x24__avx2");
 
     CU_ASSERT(conv_ukr_slots(u16, &narrow) == 64. * 9 * 3);
     CU_ASSERT(conv_ukr_slots(u32, &narrow) == 32. * 16 * 3);
@@ -62,6 +68,9 @@ static void issue_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_slots(u32, &wide) == 32. * 48 * 3);
     CU_ASSERT(conv_ukr_slots(u48, &wide) == (21. * 72 + 27) * 3);
     CU_ASSERT(conv_ukr_fmas(u48, &wide) == 64. * 24 * 3);
+    CU_ASSERT(conv_ukr_slots(u6, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &edge) == (3. + 2) * 3);
 }
 
 /* The micro-kernel chosen of an instruction set, which need not run here. */
@@ -82,7 +91,8 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX512), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX512), "f32_16x24_few__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&narrow, CPU_ISA_AVX512), "f32_48x8__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
 }
 
