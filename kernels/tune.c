@@ -47,8 +47,9 @@ static size_t tile_points(const struct conv_ukr *u)
 }
 
 /*
- * Fewer multiply-adds without more slots, or clearly fewer slots: 16x24's own one load too many in 24 is less than what
- * else changes with the tile, and nothing at all on CPUs that do more loads than multiply-adds.
+ * Fewer multiply-adds without more slots, or the same in larger tiles, or clearly fewer slots: 16x24's own one load too
+ * many in 24 is less than what else changes with the tile, and nothing at all on CPUs that do more loads than
+ * multiply-adds.
  */
 static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
 {

@@ -3,8 +3,9 @@
  * packs every window:
  *
  *   micro-kernel   of those of one instruction set (the widest vectors that run here), one that takes fewer
- * multiply-add instructions than the paper's tile over all tiles, edges included, and no more issue slots; or over a
- * sixteenth fewer slots, which is where filters are so few that loads bind
+ *                  multiply-add instructions than the first over all tiles, edges included, and no more issue slots;
+ *                  or as many of both in larger tiles; or over a sixteenth fewer slots, which is where filters are so
+ *                  few that loads bind
  *
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *

@@ -152,6 +152,8 @@ static void windows_are_read_in_place_where_that_pays(void)
                         square = layer(64, 28, 64, 3, 1);
 
     CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512"));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx2"));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x8__mma"));
     CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512"));
     CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512"));
     CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref"));
