@@ -80,13 +80,18 @@ static bool planes_collide(const struct conv_problem *p)
     return p->h * p->w * sizeof(float) % CONV_PAGE_BYTES == 0;
 }
 
+/* Reading in place would bring lines of which a tile uses a part, once for every tile that shares them. */
+static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
     const struct conv_ukr *ukr = tune->ukr ? tune->ukr : conv_ukr_best();
-    const struct conv_sconv_options options = {
+    struct conv_sconv_options options = {
         .packs_filters = tune->packs_filters,
-        .reads_in_place = !planes_collide(p),
         .prefetches = true,
         .skips_padding = true,
     };
@@ -94,6 +99,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
 
     if (!tune->keeps_ukr)
         ukr = choose_ukr(p, ukr->isa);
+    options.reads_in_place = !planes_collide(p) && rows_fill_lines(ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = csa_analyse_deep(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);

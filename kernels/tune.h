@@ -10,7 +10,7 @@
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
- *                  same sets of the first caches
+ *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes)
  *
  *   padding        rows of taps that only meet padding are skipped
  *

@@ -136,27 +136,31 @@ static void deep_channels_are_those_worked_out_by_hand(void)
 }
 
 /* Whether a plan with that micro-kernel reads in place. */
-static bool is_in_place(const struct conv_problem *p, const char *ukr)
+static bool is_in_place(const struct conv_problem *p, const char *ukr, double line_bytes)
 {
     const struct conv_tune_options tune = { .ukr = conv_ukr_find(ukr), .keeps_ukr = true, .packs_filters = true };
+    struct csa_caches with_lines = caches;
     struct conv_plan plan;
 
-    CU_ASSERT(conv_plan_tuned(&plan, p, &caches, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
+    with_lines.line_bytes = line_bytes;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
     return plan.sconv.reads_in_place;
 }
 
-/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are. */
+/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
+ * line. */
 static void windows_are_read_in_place_where_that_pays(void)
 {
     struct conv_problem pointwise = layer(64, 28, 64, 1, 0), pages = layer(64, 32, 64, 1, 0),
                         square = layer(64, 28, 64, 3, 1);
 
-    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512"));
-    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx2"));
-    CU_ASSERT(is_in_place(&pointwise, "f32_16x8__mma"));
-    CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512"));
-    CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512"));
-    CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref"));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx2", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x8__mma", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x8__mma", 128));
+    CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref", 64));
 }
 
 /* Where some windows need fewer rows of taps, and the filters of a tile are one panel. */
