@@ -6,19 +6,19 @@
  * Tiles of few windows have another register tile: 6 filters side by side in one ymm, one broadcast per window. n
  * windows then take n FMAs a step instead of 6 or 12: 7x7 outputs end in one window, 14x14 in four, 27x27 and 13x13 in
  * nine. Accumulators hold filters side by side, so rows are transposed on the way out, four windows at a time.
+ *
+ * A single window takes four steps at once: 24 filters are three whole ymm.
  */
 #include "kernels/ukr/ukr_table.h"
 
-enum { N_F = 24, F_PANEL = 6, GROUP = 4 };
+enum { N_F = 24, F_PANEL = 6, GROUP = 4, BLOCK = 4 };
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_tile_avx2.h"
 
-/* Two floats; the log is told, as the compiler does not see this access. */
 static inline __attribute__((always_inline)) __m128 load_two(const float *in)
 {
-    LOG_READ(in, 2 * sizeof(float));
-    return _mm_loadl_pi(_mm_setzero_ps(), (const __m64 *)in);
+    return _mm_castsi128_ps(_mm_loadu_si64(in));
 }
 
 /* A panel's filters at one step: n_f is 4 or 6. */
@@ -122,6 +122,76 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
     write_out(a, acc, n_win, n_f);
 }
 
+/* Lane i of the three is filter i % 6 of step i / 6. */
+static inline __attribute__((always_inline)) void block(const float *in, size_t ld_in, const float *filter,
+                                                        __m256 acc[3])
+{
+    __m256 window[BLOCK], weights[3];
+
+#pragma GCC unroll 4
+    for (size_t s = 0; s < BLOCK; s++) {
+        window[s] = _mm256_set1_ps(in[s * ld_in]);
+        IN_REGISTER(window[s]);
+    }
+#pragma GCC unroll 3
+    for (size_t i = 0; i < 3; i++) {
+        weights[i] = _mm256_loadu_ps(filter + i * TILE_VECTOR);
+        IN_REGISTER(weights[i]);
+    }
+    acc[0] = _mm256_fmadd_ps(weights[0], _mm256_blend_ps(window[0], window[1], 0xc0), acc[0]);
+    acc[1] = _mm256_fmadd_ps(weights[1], _mm256_blend_ps(window[1], window[2], 0xf0), acc[1]);
+    acc[2] = _mm256_fmadd_ps(weights[2], _mm256_blend_ps(window[2], window[3], 0xfc), acc[2]);
+}
+
+/* The sums of the lanes of each of the six filters. */
+static inline __attribute__((always_inline)) __m256 add_steps(const __m256 acc[3])
+{
+    float lanes[BLOCK * F_PANEL + 2] = { 0 }; /* what the last load reads past them goes to lanes of no filter */
+    __m256 sum = _mm256_setzero_ps();
+
+    for (size_t i = 0; i < 3; i++)
+        _mm256_storeu_ps(lanes + i * TILE_VECTOR, acc[i]);
+    for (size_t s = 0; s < BLOCK; s++)
+        sum = _mm256_add_ps(sum, _mm256_loadu_ps(lanes + s * F_PANEL));
+    return sum;
+}
+
+/* One window, six filters; blocks in two sets of accumulators, then what is left of k. */
+static void one_1x6(const struct conv_ukr_args *a)
+{
+    const float *in = conv_in_ptr(a->in);
+    const float *filter = conv_in_ptr(a->filter);
+    size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
+    size_t t = 0, n_steps = ukr_prefetch_steps(a);
+    __m256 acc[6], sum[GROUP];
+
+    for (size_t i = 0; i < 6; i++)
+        acc[i] = _mm256_setzero_ps();
+    for (; t + 2 * BLOCK <= a->k; t += 2 * BLOCK) {
+        block(in, ld_in, filter, acc);
+        ukr_prefetch_block(a, n_steps, t, BLOCK);
+        block(in + BLOCK * ld_in, ld_in, filter + BLOCK * F_PANEL, acc + 3);
+        ukr_prefetch_block(a, n_steps, t + BLOCK, BLOCK);
+        in += 2 * BLOCK * ld_in;
+        filter += 2 * BLOCK * F_PANEL;
+    }
+    if (t + BLOCK <= a->k) {
+        block(in, ld_in, filter, acc);
+        ukr_prefetch_block(a, n_steps, t, BLOCK);
+        t += BLOCK;
+        in += BLOCK * ld_in;
+        filter += BLOCK * F_PANEL;
+    }
+    tile_add_sets(acc, 3, 2);
+    sum[0] = add_steps(acc);
+    sum[1] = sum[2] = sum[3] = _mm256_setzero_ps();
+    for (; t < a->k; t++, in += ld_in, filter += F_PANEL) {
+        step(in, filter, F_PANEL, 1, sum);
+        ukr_prefetch(a, n_steps, t);
+    }
+    write_out(a, sum, 1, F_PANEL);
+}
+
 #define FEW(n_win, n_f, n_sets)                                                                                        \
     static void few_##n_win##x##n_f(const struct conv_ukr_args *a)                                                     \
     {                                                                                                                  \
@@ -130,13 +200,13 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
 
 /* clang-format off */
 FEW(1, 4, 8) FEW(2, 4, 4) FEW(3, 4, 3)
-FEW(1, 6, 8) FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
+FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
     /* clang-format on */
 
     /* By filters and windows less one: what is_few lets through. */
     static const conv_ukr_instance_fn instance[2][9] = {
         { few_1x4, few_2x4, few_3x4 },
-        { few_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
+        { one_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
     };
 #endif
 
@@ -145,10 +215,11 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* One broadcast per window; the filters in accesses of 16 and 8 bytes. */
+/* One broadcast per window; the filters in accesses of 16 and 8 bytes, or for one window in three of 32 in four steps.
+ */
 static size_t few_loads(size_t n_win, size_t n_f)
 {
-    return n_win + (n_f > 4 ? 2 : 1);
+    return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
 }
 
 /* Whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole accesses. */
@@ -218,27 +289,56 @@ static void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv
 #define FN NULL
 #endif
 
-static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+/* The blocks of one window's steps; returns how many steps they are. */
+static size_t emit_blocks(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
+    size_t n = a->k / BLOCK * BLOCK;
+    struct sim_run run[2 + BLOCK * CONV_N_AHEAD] = {
+        { .addr = a->in,
+          .stride_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .step_bytes = (int64_t)(BLOCK * conv_ukr_ld_in(u, a) * sizeof(float)),
+          .count = BLOCK,
+          .access_bytes = sizeof(float),
+          .kind = SIM_LOAD,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->filter,
+          .stride_bytes = 32,
+          .step_bytes = BLOCK * F_PANEL * sizeof(float),
+          .count = 3,
+          .access_bytes = 32,
+          .kind = SIM_LOAD,
+          .tag = CONV_PACKED_FILTER,
+          .phase = CONV_PHASE_UKR },
+    };
+
+    conv_emit_k_blocks(a, 0, n, BLOCK, run, 2, sink);
+    return n;
+}
+
+/* The steps from `first` on. */
+static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t first, struct sim_sink *sink)
+{
+    int64_t in_step = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float));
     uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
     struct sim_run run[3 + CONV_N_AHEAD] = {
-        { .addr = a->filter,
+        { .addr = a->filter + first * f_bytes,
           .step_bytes = f_bytes,
           .count = 1,
           .access_bytes = 16,
           .kind = SIM_LOAD,
           .tag = CONV_PACKED_FILTER,
           .phase = CONV_PHASE_UKR },
-        { .addr = a->filter + 16,
+        { .addr = a->filter + first * f_bytes + 16,
           .step_bytes = f_bytes,
           .count = f_bytes > 16,
           .access_bytes = 8,
           .kind = SIM_LOAD,
           .tag = CONV_PACKED_FILTER,
           .phase = CONV_PHASE_UKR },
-        { .addr = a->in,
+        { .addr = a->in + first * (uint64_t)in_step,
           .stride_bytes = sizeof(float),
-          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .step_bytes = in_step,
           .count = (uint32_t)a->n_win,
           .access_bytes = sizeof(float),
           .kind = SIM_LOAD,
@@ -246,14 +346,14 @@ static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args 
           .phase = CONV_PHASE_UKR },
     };
 
-    conv_emit_k_loop(a, run, 3, sink);
+    conv_emit_k_blocks(a, first, a->k - first, 1, run, 3, sink);
 }
 
 static void emit_few(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct conv_ukr_args group = *a;
 
-    emit_few_steps(u, a, sink);
+    emit_few_steps(u, a, a->n_win == 1 && a->n_f == F_PANEL ? emit_blocks(u, a, sink) : 0, sink);
     for (size_t i = 0; i < a->n_win; i += GROUP) {
         group.n_win = a->n_win - i < GROUP ? a->n_win - i : GROUP;
         group.out = a->out + i * sizeof(float);

@@ -29,6 +29,13 @@ extern const struct conv_pack_windows conv_pack_windows_vsx;
 void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink);
 
 /*
+ * Emits the steps from `first` on, n of them, in blocks of `block` steps, which divides n: every block's runs (room for
+ * block * CONV_N_AHEAD more), then what its steps prefetch.
+ */
+void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
+                        size_t n_runs, struct sim_sink *sink);
+
+/*
  * Emits a k loop of which every step loads win_loads pieces of the windows (win_bytes wide; side by side, or one of
  * each of the tile's panels), then the tile's filters one broadcast of 4 bytes each, then prefetches.
  */
