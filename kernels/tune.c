@@ -2,6 +2,8 @@
 
 #include "kernels/dispatch.h"
 
+enum { OFTEN_TILES = 10 };
+
 static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     if (!n_win || !n_f)
@@ -86,6 +88,23 @@ static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *c
     return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
 }
 
+/*
+ * Where planes are no whole lines, most rows lie across two. A micro-kernel that reads its windows once per panel of
+ * filters then pays every time, and packing pays from some number of filter tiles on.
+ */
+static bool rows_cross_lines_often(const struct conv_problem *p, const struct conv_ukr *u,
+                                   const struct csa_caches *caches)
+{
+    bool crosses = p->h * p->w * sizeof(float) % (size_t)caches->line_bytes != 0;
+
+    return crosses && u->f_panel < u->n_f && conv_group_filters(p) > OFTEN_TILES * u->n_f;
+}
+
+static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return !planes_collide(p) && rows_fill_lines(u, caches) && !rows_cross_lines_often(p, u, caches);
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
@@ -99,7 +118,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
 
     if (!tune->keeps_ukr)
         ukr = choose_ukr(p, ukr->isa);
-    options.reads_in_place = !planes_collide(p) && rows_fill_lines(ukr, caches);
+    options.reads_in_place = reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = csa_analyse_deep(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);

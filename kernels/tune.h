@@ -10,7 +10,8 @@
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
- *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes)
+ *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes), or rows
+ *                  lie across two lines and are read many times over (AVX2, more than 240 filters)
  *
  *   padding        rows of taps that only meet padding are skipped
  *
