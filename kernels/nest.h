@@ -33,7 +33,7 @@ struct conv_step {
     size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
     struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
     bool accumulate;            /* the outputs hold an earlier part of the reduction */
-    bool prefetches;            /* a micro-kernel step: its own outputs, and for later steps (counts of 0: nothing) */
+    bool prefetches;            /* a micro-kernel step: for later steps (counts of 0: nothing) */
     size_t ahead_panel, ahead_elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many, */
     size_t ahead_win0, ahead_k0;     /* an input tile that will be read: first window, first reduction index, */
     size_t ahead_channels;           /* how many of its channels, */

@@ -193,6 +193,17 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
     }
 }
 
+/*
+ * Where the outputs begin that the next call writes; this call's where that is not the next tile of windows. A call's
+ * own would arrive too late: those of short reductions, and of a register tile that is the first of several.
+ */
+static uint64_t next_outputs(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a)
+{
+    bool is_next = p->tiling.schedule == CSA_WS && s->win0 + s->n_win < conv_windows(&p->problem);
+
+    return a->out + (is_next ? s->n_win * sizeof(float) : 0);
+}
+
 const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
                                                   const struct conv_step *s, const struct conv_ukr_args *a,
                                                   struct conv_ahead_lists *ahead)
@@ -200,7 +211,7 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
     if (!s->prefetches)
         return NULL;
     ahead->list[0] = (struct conv_ahead){
-        .addr = a->out,
+        .addr = next_outputs(p, s, a),
         .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
         .n = min_size(a->n_f, a->k),
         .tag = CONV_OUTPUT,

@@ -2,6 +2,8 @@
 
 #include "kernels/dispatch.h"
 
+enum { OFTEN_TILES = 10 };
+
 static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     if (!n_win || !n_f)
@@ -41,15 +43,24 @@ double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)
     return sum_steps(u, p, step_slots);
 }
 
+static size_t tile_points(const struct conv_ukr *u)
+{
+    return u->n_win * u->n_f;
+}
+
 /*
- * Fewer multiply-adds without more slots, or clearly fewer slots: 16x24's own one load too many in 24 is less than what
- * else changes with the tile, and nothing at all on CPUs that do more loads than multiply-adds.
+ * Fewer multiply-adds without more slots, or the same in larger tiles, or clearly fewer slots: 16x24's own one load too
+ * many in 24 is less than what else changes with the tile, and nothing at all on CPUs that do more loads than
+ * multiply-adds.
  */
 static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
 {
     double slots = conv_ukr_slots(u, p), slots_than = conv_ukr_slots(than, p);
+    double fmas = conv_ukr_fmas(u, p), fmas_than = conv_ukr_fmas(than, p);
+    bool is_larger = tile_points(u) > tile_points(than);
 
-    return (conv_ukr_fmas(u, p) < conv_ukr_fmas(than, p) && slots <= slots_than) || slots * 16 < slots_than * 15;
+    return (slots <= slots_than && (fmas < fmas_than || (is_larger && fmas <= fmas_than))) ||
+           slots * 16 < slots_than * 15;
 }
 
 static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_isa isa)
@@ -71,13 +82,35 @@ static bool planes_collide(const struct conv_problem *p)
     return p->h * p->w * sizeof(float) % CONV_PAGE_BYTES == 0;
 }
 
+/* Reading in place would bring lines of which a tile uses a part, once for every tile that shares them. */
+static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
+}
+
+/*
+ * Where planes are no whole lines, most rows lie across two. A micro-kernel that reads its windows once per panel of
+ * filters then pays every time, and packing pays from some number of filter tiles on.
+ */
+static bool rows_cross_lines_often(const struct conv_problem *p, const struct conv_ukr *u,
+                                   const struct csa_caches *caches)
+{
+    bool crosses = p->h * p->w * sizeof(float) % (size_t)caches->line_bytes != 0;
+
+    return crosses && u->f_panel < u->n_f && conv_group_filters(p) > OFTEN_TILES * u->n_f;
+}
+
+static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return !planes_collide(p) && rows_fill_lines(u, caches) && !rows_cross_lines_often(p, u, caches);
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
     const struct conv_ukr *ukr = tune->ukr ? tune->ukr : conv_ukr_best();
-    const struct conv_sconv_options options = {
+    struct conv_sconv_options options = {
         .packs_filters = tune->packs_filters,
-        .reads_in_place = !planes_collide(p),
         .prefetches = true,
         .skips_padding = true,
     };
@@ -85,6 +118,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
 
     if (!tune->keeps_ukr)
         ukr = choose_ukr(p, ukr->isa);
+    options.reads_in_place = reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = csa_analyse_deep(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);

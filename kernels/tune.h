@@ -3,13 +3,15 @@
  * packs every window:
  *
  *   micro-kernel   of those of one instruction set (the widest vectors that run here), one that takes fewer
- * multiply-add instructions than the paper's tile over all tiles, edges included, and no more issue slots; or over a
- * sixteenth fewer slots, which is where filters are so few that loads bind
+ *                  multiply-add instructions than the first over all tiles, edges included, and no more issue slots;
+ *                  or as many of both in larger tiles; or over a sixteenth fewer slots, which is where filters are so
+ *                  few that loads bind
  *
  *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
- *                  same sets of the first caches
+ *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes), or rows
+ *                  lie across two lines and are read many times over (AVX2, more than 240 filters)
  *
  *   padding        rows of taps that only meet padding are skipped
  *

@@ -51,7 +51,7 @@ const char *conv_tensor_name(enum conv_tensor t);
 const char *conv_phase_name(enum conv_phase p);
 
 /*
- * Lines to prefetch while a call computes: what later calls read, and its own outputs. Step t asks, of every list with
+ * Lines to prefetch while a call computes: what later calls read and write. Step t asks, of every list with
  * t < n, for addr + t * step_bytes.
  */
 struct conv_ahead {

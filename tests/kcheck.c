@@ -339,11 +339,11 @@ int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_
 }
 
 /* Where element i of a step is, of n side by side: in panels of at most `full`, each with all k steps. */
-static size_t in_panels(size_t i, size_t n, size_t full, size_t k, size_t step)
+static size_t in_panels(size_t i, size_t n, size_t full, bool splits, size_t k, size_t step)
 {
-    size_t first = 0, width = conv_tile_extent(n, full, full, true);
+    size_t first = 0, width = conv_tile_extent(n, full, full, splits);
 
-    for (; i >= first + width; width = conv_tile_extent(n - first, full, full, true))
+    for (; i >= first + width; width = conv_tile_extent(n - first, full, full, splits))
         first += width;
     return first * k + step * width + i - first;
 }
@@ -355,14 +355,14 @@ static float window_element(const struct conv_ukr_args *a, const struct conv_ukr
     size_t wide = conv_ukr_win_panel(u);
 
     if (u->splits_edges)
-        return in[in_panels(i, a->n_win, u->n_win, a->k, step)];
+        return in[in_panels(i, a->n_win, u->n_win, true, a->k, step)];
     return in[i / wide * conv_ukr_in_step(a, wide) + i % wide + step * conv_ukr_ld_in(u, a)];
 }
 
 static float filter_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const float *filter, size_t f,
                             size_t step)
 {
-    return filter[u->splits_edges ? in_panels(f, a->n_f, u->f_panel, a->k, step) : step * a->n_f + f];
+    return filter[in_panels(f, a->n_f, u->f_panel, u->splits_edges, a->k, step)];
 }
 
 /* The expected output element, from integers: exact. */

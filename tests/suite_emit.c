@@ -16,7 +16,7 @@
 /* The instrumented twins. */
 extern const struct conv_ukr logged_conv_ukr_ref[3];
 extern const struct conv_ukr logged_conv_ukr_avx2[1];
-extern const struct conv_ukr logged_conv_ukr_avx2_few[1];
+extern const struct conv_ukr logged_conv_ukr_avx2_24[1];
 extern const struct conv_ukr logged_conv_ukr_avx512[1];
 extern const struct conv_ukr logged_conv_ukr_mma[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
@@ -169,7 +169,7 @@ static void micro_kernels_touch_what_they_emit(void)
 {
     const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],        &logged_conv_ukr_ref[1],
                                       &logged_conv_ukr_ref[2],        &logged_conv_ukr_avx2[0],
-                                      &logged_conv_ukr_avx2_few[0],   &logged_conv_ukr_avx512[0],
+                                      &logged_conv_ukr_avx2_24[0],    &logged_conv_ukr_avx512[0],
                                       &logged_conv_ukr_avx512_few[0], &logged_conv_ukr_avx512_32[0],
                                       &logged_conv_ukr_avx512_48[0],  &logged_conv_ukr_mma[0] };
 

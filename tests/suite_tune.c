@@ -32,7 +32,10 @@ static const struct csa_caches caches = {
 /*
  * 7x7 outputs, 512 filters: 3 tiles of 16 windows and one of 1; 21 tiles of 24 filters and one of 8. One step: 16x24
  * takes 4 * (21 * 24 + 8) = 2048 FMAs. With few windows apart, the last window takes 2 FMAs with 24 filters and 1 with
- * 8: 3 * 512 + 21 * 2 + 1 = 1579. AVX2's 16x6 takes two per filter: 4 * 2 * 512 = 4096.
+ * 8: 3 * 512 + 21 * 2 + 1 = 1579.
+ *
+ * AVX2's 16x6 takes two per filter, and one for the last window: 7 * 512 = 3584. Its 16x24 takes one per six filters
+ * there, and two for the two that are left of 8: 6 * 512 + 21 * 4 + 1 + 2 = 3159.
  */
 static void multiply_adds_are_those_worked_out_by_hand(void)
 {
@@ -41,19 +44,22 @@ static void multiply_adds_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &p) == 2048. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24_few__avx512"), &p) == 1579. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x6__avx2"), &p) == 3584. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx2"), &p) == 3159. * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__ref"), &p) == 49. * 512 * 9 * 512);
     CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &q) == 64. * 24 * 3);
 }
 
 /*
  * 32x32 outputs, 8 filters, 3 channels: 64 tiles of 16x24 at 8 FMAs and 9 loads, or 32 of 32x12 at 16 and 10, or 21 of
- * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24.
+ * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24. AVX2: two
+ * FMAs per filter. One output, 10 filters and AVX2's 16x24: 6 filters take 1 FMA and 2 loads, 4 filters as many.
  */
 static void issue_slots_are_those_worked_out_by_hand(void)
 {
-    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0);
+    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0), edge = layer(3, 1, 10, 1, 0);
     const struct conv_ukr *u16 = conv_ukr_find("f32_16x24__avx512"), *u32 = conv_ukr_find("f32_32x12__avx512"),
-                          *u48 = conv_ukr_find("f32_48x8__avx512");
+                          *u48 = conv_ukr_find("f32_48x8__avx512"), *u6 = conv_ukr_find("f32_16x6__avx2"),
+                          *u24 = conv_ukr_find("f32_16x24__avx2");
 
     CU_ASSERT(conv_ukr_slots(u16, &narrow) == 64. * 9 * 3);
     CU_ASSERT(conv_ukr_slots(u32, &narrow) == 32. * 16 * 3);
@@ -62,6 +68,9 @@ static void issue_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_slots(u32, &wide) == 32. * 48 * 3);
     CU_ASSERT(conv_ukr_slots(u48, &wide) == (21. * 72 + 27) * 3);
     CU_ASSERT(conv_ukr_fmas(u48, &wide) == 64. * 24 * 3);
+    CU_ASSERT(conv_ukr_slots(u6, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &edge) == (2. + 2) * 3);
 }
 
 /* The micro-kernel chosen of an instruction set, which need not run here. */
@@ -82,7 +91,8 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX512), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX512), "f32_16x24_few__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&narrow, CPU_ISA_AVX512), "f32_48x8__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
 }
 
@@ -126,25 +136,36 @@ static void deep_channels_are_those_worked_out_by_hand(void)
 }
 
 /* Whether a plan with that micro-kernel reads in place. */
-static bool is_in_place(const struct conv_problem *p, const char *ukr)
+static bool is_in_place(const struct conv_problem *p, const char *ukr, double line_bytes)
 {
     const struct conv_tune_options tune = { .ukr = conv_ukr_find(ukr), .keeps_ukr = true, .packs_filters = true };
+    struct csa_caches with_lines = caches;
     struct conv_plan plan;
 
-    CU_ASSERT(conv_plan_tuned(&plan, p, &caches, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
+    with_lines.line_bytes = line_bytes;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
     return plan.sconv.reads_in_place;
 }
 
-/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are. */
+/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
+ * line. */
 static void windows_are_read_in_place_where_that_pays(void)
 {
     struct conv_problem pointwise = layer(64, 28, 64, 1, 0), pages = layer(64, 32, 64, 1, 0),
-                        square = layer(64, 28, 64, 3, 1);
+                        square = layer(64, 28, 64, 3, 1), odd = layer(64, 14, 241, 1, 0);
 
-    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512"));
-    CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512"));
-    CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512"));
-    CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref"));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx2", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x8__mma", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x8__mma", 128));
+    CU_ASSERT(!is_in_place(&odd, "f32_16x24__avx2", 64)); /* 784 bytes are 12 lines and a quarter */
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx2", 16));
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx512", 64));
+    odd.k = 240;
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx2", 64));
+    CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref", 64));
 }
 
 /* Where some windows need fewer rows of taps, and the filters of a tile are one panel. */

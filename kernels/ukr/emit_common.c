@@ -1,10 +1,11 @@
 #include "kernels/ukr/ukr_table.h"
 
-static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t)
+/* What a list asks for at step t and every `block` steps after. */
+static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)
 {
     return (struct sim_run){
         .addr = ahead->addr + t * (uint64_t)ahead->step_bytes,
-        .step_bytes = ahead->step_bytes,
+        .step_bytes = ahead->step_bytes * (int64_t)block,
         .count = 1,
         .access_bytes = 1,
         .kind = SIM_PREFETCH,
@@ -13,25 +14,43 @@ static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t)
     };
 }
 
-/* One burst per stretch of steps in which the same lists prefetch. */
+/* The prefetches of a block from step t on; *end becomes the last block's end for which they are the same. */
+static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t block, struct sim_run *run, size_t *end)
+{
+    size_t n = 0;
+
+    for (size_t step = t; step < t + block && a->ahead; step++) {
+        for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+            const struct conv_ahead *list = &a->ahead->list[l];
+            size_t n_blocks = step < list->n ? (list->n - step + block - 1) / block : 0;
+
+            if (!n_blocks)
+                continue;
+            *end = t + n_blocks * block < *end ? t + n_blocks * block : *end;
+            run[n++] = prefetch_run(list, step, block);
+        }
+    }
+    return n;
+}
+
+/* One burst per stretch of blocks in which the same lists prefetch. */
+void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
+                        size_t n_runs, struct sim_sink *sink)
+{
+    for (size_t t = first, end; t < first + n; t = end) {
+        size_t n_prefetches;
+
+        end = first + n;
+        n_prefetches = prefetch_runs(a, t, block, run + n_runs, &end);
+        sim_emit(sink, run, n_runs + n_prefetches, (end - t) / block);
+        for (size_t i = 0; i < n_runs; i++)
+            run[i].addr += (end - t) / block * (uint64_t)run[i].step_bytes;
+    }
+}
+
 void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink)
 {
-    for (size_t t = 0, end; t < a->k; t = end) {
-        size_t n = n_runs;
-
-        end = a->k;
-        for (size_t l = 0; l < CONV_N_AHEAD && a->ahead; l++) {
-            const struct conv_ahead *list = &a->ahead->list[l];
-
-            if (t >= list->n)
-                continue;
-            end = list->n < end ? list->n : end;
-            run[n++] = prefetch_run(list, t);
-        }
-        sim_emit(sink, run, n, end - t);
-        for (size_t i = 0; i < n_runs; i++)
-            run[i].addr += (end - t) * (uint64_t)run[i].step_bytes;
-    }
+    conv_emit_k_blocks(a, 0, a->k, 1, run, n_runs, sink);
 }
 
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,

@@ -93,30 +93,41 @@ INLINE void put_tile(const struct conv_ukr_args *a, const size_t n_w, const size
         put_filters(a, 1, n_w, accumulate, acc);
 }
 
+/* Bytes of the last vector of windows and of filters; NULL in place of these where all are whole. */
+struct rest {
+    size_t win_bytes, f_bytes;
+};
+
 /* One step: loads in emit's order, then the outer products. */
-INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const bool partial,
-                 size_t rest_bytes, struct accumulators *acc)
+INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const struct rest *win_rest,
+                 const struct rest *f_rest, struct accumulators *acc)
 {
     ppc_vector window[WIN_VECTORS], weight[F_VECTORS];
 
 #pragma GCC unroll 4
     for (size_t w = 0; w < n_w; w++)
-        window[w] = ppc_load(in + w * LANES);
+        window[w] =
+            w + 1 == n_w && win_rest ? ppc_load_part(in + w * LANES, win_rest->win_bytes) : ppc_load(in + w * LANES);
 #pragma GCC unroll 2
     for (size_t f = 0; f < n_f; f++)
         weight[f] =
-            f + 1 == n_f && partial ? ppc_load_part(filter + f * LANES, rest_bytes) : ppc_load(filter + f * LANES);
+            f + 1 == n_f && f_rest ? ppc_load_part(filter + f * LANES, f_rest->f_bytes) : ppc_load(filter + f * LANES);
     multiply(acc, 0, n_w, weight[0], window);
     if (n_f > 1)
         multiply(acc, 1, n_w, weight[1], window);
 }
 
-/* n_w window vectors, n_f filter vectors, the last of which may be partial. */
-INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial)
+/*
+ * n_w window vectors, n_f filter vectors, the last of which may be partial. is_ragged: so is the last of the windows,
+ * which are read in place; packed ones are padded.
+ */
+INLINE void tile_body(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial,
+                      const bool is_ragged)
 {
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
-    size_t rest_bytes = a->n_f % LANES * sizeof(float);
+    const struct rest rest = { a->n_win % LANES * sizeof(float), a->n_f % LANES * sizeof(float) };
+    size_t ld_in = a->ld_in ? a->ld_in : N_WIN;
     size_t f_step = partial ? a->n_f : n_f * LANES;
     struct accumulators acc;
 
@@ -124,14 +135,22 @@ INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n
     if (n_f > 1)
         clear(&acc, 1, n_w);
     for (size_t t = a->k; t; t--) {
-        step(in, filter, n_w, n_f, partial, rest_bytes, &acc);
-        in += N_WIN;
+        step(in, filter, n_w, n_f, is_ragged ? &rest : NULL, partial ? &rest : NULL, &acc);
+        in += ld_in;
         filter += f_step;
     }
     if (a->accumulate)
         put_tile(a, n_w, n_f, true, &acc);
     else
         put_tile(a, n_w, n_f, false, &acc);
+}
+
+INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial)
+{
+    if (a->ld_in && a->n_win % LANES)
+        tile_body(a, n_w, n_f, partial, true);
+    else
+        tile_body(a, n_w, n_f, partial, false);
 }
 
 #define INSTANCE(n_w, n_f)                                                                                             \
@@ -166,18 +185,28 @@ static void conv_f32_ukr_16x8__mma(const struct conv_ukr *u, const struct conv_u
 #define FN NULL
 #endif
 
-/* Vectors of four filters, the last narrower at an edge; vectors of windows as many as hold any. */
+/* Vectors of four filters, the last narrower at an edge; of windows as many as hold any, narrower at an edge in place.
+ */
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
-    uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
-    struct sim_run run[3] = {
+    uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float)), rest_bytes = a->n_win % LANES * sizeof(float);
+    bool is_ragged = a->ld_in && rest_bytes;
+    int64_t step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float));
+    struct sim_run run[4] = {
         { .addr = a->in,
           .stride_bytes = 16,
-          .step_bytes = (int64_t)(conv_ukr_in_width(u, a->n_win) * sizeof(float)),
-          .count = (uint32_t)((a->n_win + LANES - 1) / LANES),
+          .step_bytes = step_bytes,
+          .count = (uint32_t)((a->n_win + LANES - 1) / LANES - is_ragged),
           .access_bytes = 16,
           .kind = SIM_LOAD,
-          .tag = CONV_PACKED_INPUT,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->in + a->n_win / LANES * 16,
+          .step_bytes = step_bytes,
+          .count = is_ragged,
+          .access_bytes = rest_bytes ? rest_bytes : 16,
+          .kind = SIM_LOAD,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
           .phase = CONV_PHASE_UKR },
         { .addr = a->filter,
           .stride_bytes = 16,
@@ -196,7 +225,7 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
           .phase = CONV_PHASE_UKR },
     };
 
-    sim_emit(sink, run, 3, a->k);
+    sim_emit(sink, run, 4, a->k);
     conv_emit_tile_update(a, 16, sink);
 }
 
@@ -207,6 +236,7 @@ const struct conv_ukr conv_ukr_mma[1] = {
       .n_f = N_F,
       .win_granule = 16,
       .f_panel = 8,
+      .reads_in_place = true,
       .fn = FN,
       .emit = emit },
 };

@@ -10,7 +10,7 @@ typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
 
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
-extern const struct conv_ukr conv_ukr_avx2_few[1];
+extern const struct conv_ukr conv_ukr_avx2_24[1];
 extern const struct conv_ukr conv_ukr_avx512[1];
 extern const struct conv_ukr conv_ukr_avx512_few[1];
 extern const struct conv_ukr conv_ukr_avx512_32[1];
@@ -27,6 +27,13 @@ extern const struct conv_pack_windows conv_pack_windows_vsx;
  * used up), then what the step prefetches.
  */
 void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink);
+
+/*
+ * Emits the steps from `first` on, n of them, in blocks of `block` steps, which divides n: every block's runs (room for
+ * block * CONV_N_AHEAD more), then what its steps prefetch.
+ */
+void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
+                        size_t n_runs, struct sim_sink *sink);
 
 /*
  * Emits a k loop of which every step loads win_loads pieces of the windows (win_bytes wide; side by side, or one of

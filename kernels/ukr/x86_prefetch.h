@@ -23,7 +23,7 @@ static inline size_t ukr_prefetch_steps(const struct conv_ukr_args *a)
 
 static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv_ukr_args *a, size_t n_steps, size_t t)
 {
-    if (t >= n_steps)
+    if (__builtin_expect(t >= n_steps, true))
         return;
 #pragma GCC unroll 5
     for (size_t l = 0; l < CONV_N_AHEAD; l++) {
@@ -32,6 +32,15 @@ static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv
         if (t < list->n)
             PREFETCH(conv_in_ptr(list->addr + t * (uint64_t)list->step_bytes));
     }
+}
+
+/* The same for n steps from t on. */
+static inline __attribute__((always_inline)) void ukr_prefetch_block(const struct conv_ukr_args *a, size_t n_steps,
+                                                                     size_t t, const size_t n)
+{
+#pragma GCC unroll 4
+    for (size_t s = 0; s < n; s++)
+        ukr_prefetch(a, n_steps, t + s);
 }
 
 #endif
