@@ -285,7 +285,7 @@ help: ## Show this
 	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
 	@echo "            or the path of a layer table: MODEL=path/to/own.csv (format: experiments/models/README.md)"
 	@echo "  MACHINE   simulated machine: host (default), $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg)))), or the path of a .cfg file"
-	@echo "  ALGO      base, sconv (both schedules), sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated; default base,sconv"
+	@echo "  ALGO      base, sconv (both schedules), sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated; default base,sconv,sconv_openblas"
 	@echo "  LAYERS    comma-separated name patterns: LAYERS='conv1_*,conv5_3'"
 	@echo "  REPS      timed repetitions; default 10"
 	@echo "  JOBS      threads for verification and replay; default all cores; timing always uses one"

@@ -132,6 +132,7 @@ static const struct exp_algo algos[EXP_N_ALGOS] = {
       .why_not_replay = nothing_against_it },
     { .name = "sconv_openblas",
       .label = "SConv, OpenBLAS's micro-kernel",
+      .by_default = true,
       .is_sconv = true,
       .picks_schedule = true,
       .plan = plan_openblas,

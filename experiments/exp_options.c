@@ -40,7 +40,8 @@ static const struct option options[] = {
     { "MACHINE", EXPERIMENT | JUDGE, "simulated machine: host (default), a name in sim/machines, or a .cfg path",
       TEXT_TO(machine) },
     { "ALGO", EXPERIMENT,
-      "of base, sconv, sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated (default base,sconv)",
+      "of base, sconv, sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated (default "
+      "base,sconv,sconv_openblas)",
       TEXT_TO(algos) },
     { "LAYERS", ALL, "only layers whose name matches one of the comma-separated patterns", TEXT_TO(layers) },
     { "REPS", EXPERIMENT, "timed repetitions (default 10)", NUMBER_TO(reps, 1, 1000000) },

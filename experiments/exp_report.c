@@ -22,9 +22,11 @@ static const struct exp_csv_column model_columns[] = {
     { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
     { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
     { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
+    { "measured_loads", "loads", "load instructions, summed over the layers", "perf_event" },
     { "simulated_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "replay" },
     { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
     { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
     { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model and kind of machine",
       "SConv Table 2" },
 };
@@ -115,18 +117,16 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
 
 /* ---- model.csv ---- */
 
-static void put_percents(struct exp_csv *csv, const char *source, double loads, const double *misses,
-                         const char *why_not)
+static void put_counts(struct exp_csv *csv, const char *source, double loads, const double *misses, const char *why_not)
 {
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
-        char column[48];
+    char column[48];
 
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
         snprintf(column, sizeof column, "%s_l%zu_miss_percent", source, l + 1);
-        if (why_not)
-            exp_csv_missing(csv, column, why_not);
-        else
-            exp_csv_double(csv, column, 100 * misses[l] / loads);
+        exp_csv_number(csv, column, why_not ? (double)NAN : 100 * misses[l] / loads, why_not ? why_not : "no loads");
     }
+    snprintf(column, sizeof column, "%s_loads", source);
+    exp_csv_number(csv, column, why_not ? (double)NAN : loads, why_not);
 }
 
 static void put_times(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)
@@ -175,8 +175,8 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
         exp_csv_string(csv, "model", r->e->model->name);
         exp_csv_string(csv, "algo", total[i].algo);
         put_times(csv, &total[i], base);
-        put_percents(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
-        put_percents(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
+        put_counts(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
+        put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
         if (has_paper && !strcmp(total[i].algo, "sconv"))
             exp_csv_double(csv, "paper_conv_speedup", paper);
         else

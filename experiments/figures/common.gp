@@ -25,6 +25,7 @@ colour_is = "#e69f00"
 colour_ws = "#0072b2"
 colour_sconv = "#009e73"
 colour_paper = "#d55e00"
+colour_openblas = "#cc79a7"
 
 font_size = 11
 char_width = 7.9 # of that font, in pixels, rather much; for wrapping text
