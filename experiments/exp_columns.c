@@ -32,9 +32,7 @@ PUT(put_text)
         [UKR] = c->plan.ukr->name,
         [CORE] = c->plan.core ? c->plan.core->name : "",
         [FITS] = c->algo->is_sconv ? fits_text(c->plan.tiling.fits) : "",
-        [WINDOWS] = !c->algo->is_sconv             ? ""
-                    : c->plan.sconv.reads_in_place ? "in place"
-                                                   : "packed",
+        [WINDOWS] = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "",
     };
 
     exp_csv_string(csv, column, text[arg]);
@@ -248,7 +246,10 @@ static const struct exp_layer_column columns[] = {
     { { "plan_in_tiles", "tiles", "#INt, per group and image", "SConv Eq. 3" }, TILING(in_tiles) },
     { { "plan_f_tiles", "tiles", "#FSt, per group", "SConv Eq. 3" }, TILING(f_tiles) },
     { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_text, FITS },
-    { { "plan_windows", "", "packed, or read in place (sconv_tuned, pointwise)", "" }, put_text, WINDOWS },
+    { { "plan_windows", "",
+        "packed; sconv_tuned: read in place (pointwise), packed without rows of taps that only meet padding", "" },
+      put_text,
+      WINDOWS },
     { { "predicted_l2_lines", "lines", "N_L2: line loads served by L2", "SConv Eq. 14" }, PREDICTED(l2_lines) },
     { { "predicted_l3_lines", "lines", "N_L3: line loads served by L3", "SConv Eq. 13" }, PREDICTED(l3_lines) },
     { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },

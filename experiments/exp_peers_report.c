@@ -130,7 +130,7 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
         const struct csa_tiling *t = &plan->tiling;
 
         exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
-                 t->n_c, t->k2, t->k3, plan->sconv.reads_in_place ? "in place" : "packed");
+                 t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
     } else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW]) {
         exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     }

@@ -105,6 +105,13 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     return err ? err : place(&plan->layout);
 }
 
+const char *conv_plan_windows_name(const struct conv_plan *plan)
+{
+    if (plan->sconv.reads_in_place)
+        return "in place";
+    return plan->sconv.skips_padding ? "packed without rows of padding" : "packed";
+}
+
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                     const struct csa_tiling *tiling, bool packs_filters)
 {

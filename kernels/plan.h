@@ -70,6 +70,9 @@ struct conv_plan {
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);
 
+/* How SConv's micro-kernels get their windows: "in place", "packed", or "packed without rows of padding". */
+const char *conv_plan_windows_name(const struct conv_plan *plan);
+
 /* The same as in the paper: only packs_filters may be set. */
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                     const struct csa_tiling *tiling, bool packs_filters);

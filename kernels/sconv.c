@@ -271,11 +271,12 @@ size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t tex
     t = &plan->plan.tiling;
     n = snprintf(text, text_bytes,
                  "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s "
-                 "threads=%u over=%s%s%s%s%s",
+                 "threads=%u over=%s%s%s%s%s%s",
                  csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets,
                  t->in_tiles, t->f_tiles, plan->plan.sconv.reads_in_place ? "in_place" : "packed", plan->n_threads,
-                 conv_share_axis_name(plan->axis), plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "",
-                 activation[plan->activation], plan->is_assumed ? " caches=assumed" : "");
+                 conv_share_axis_name(plan->axis), plan->plan.sconv.skips_padding ? " padding=skipped" : "",
+                 plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "", activation[plan->activation],
+                 plan->is_assumed ? " caches=assumed" : "");
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -20,7 +20,7 @@
 
 #include "kernels/plan.h"
 
-/* Multiply-add instructions that the micro-kernel takes for one image and group, edges included. */
+/* Multiply-add instructions that the micro-kernel takes for one image and group, edges and skipped padding included. */
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
 
 /* The same in issue slots: of each step the multiply-adds or the loads, whichever are more. */

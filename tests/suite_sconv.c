@@ -417,7 +417,7 @@ static void plans_describe_themselves(void)
     n = sconv_plan_describe(plan, text, sizeof text);
     CU_ASSERT_EQUAL(n, strlen(text));
     CU_ASSERT(strstr(text, "schedule=") && strstr(text, " ukr=f32_") && strstr(text, " windows=packed ") &&
-              strstr(text, " bias relu6") && strstr(text, "threads=2"));
+              strstr(text, " padding=skipped bias relu6") && strstr(text, "threads=2"));
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, cut, sizeof cut), n);
     CU_ASSERT_EQUAL(strlen(cut), sizeof cut - 1);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, NULL, 0), n);
