@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/backend.h"
+#include "sim/trace.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
 #include "tests/shapes.h"
@@ -250,8 +251,8 @@ static struct conv_problem random_pointwise(void)
 
 /*
  * In place and prefetching, on tiles of few windows too: nothing is packed; the windows' bytes come out of the input
- * once per filter tile, whichever way the micro-kernel loads them; every call prefetches a line per filter row of its
- * outputs, at most one per step; no prefetch leaves its tensor.
+ * once per filter tile, whichever way the micro-kernel loads them; every call prefetches a line per filter row of the
+ * next outputs, at most one per step; no prefetch leaves its tensor.
  */
 static void tuned_replay_has_closed_totals(void)
 {
@@ -301,9 +302,39 @@ static void prefetches_stay_inside_their_tensor(void)
     }
 }
 
+/* How often the outputs of each tile of 16 windows are prefetched. */
+struct output_tiles {
+    uint64_t out;
+    size_t row_bytes;
+    uint64_t n[4];
+};
+
+static void count_output_tile(void *ctx, const struct sim_access *a)
+{
+    struct output_tiles *t = ctx;
+
+    if (a->kind == SIM_PREFETCH && a->tag == CONV_OUTPUT)
+        t->n[(a->addr - t->out) % t->row_bytes / 64]++;
+}
+
+/* Of every row, a call asks for the next tile's outputs, the last call for its own. */
+static void check_output_tiles(const struct conv_plan *plan, size_t n_tiles)
+{
+    struct output_tiles t = { .row_bytes = n_tiles * 64 };
+    struct sim_expander expander;
+    struct conv_replay r;
+
+    sim_expander_init(&expander, count_output_tile, &t);
+    conv_replay_init(&r, plan, &expander.sink);
+    t.out = r.bind.addr[CONV_OUTPUT];
+    CU_ASSERT_FATAL(conv_nest_run(plan, &r.base) == 0);
+    for (size_t i = 0; i < n_tiles; i++)
+        CU_ASSERT(t.n[i] == (!i ? 0u : i + 1 < n_tiles ? 48u : 96u));
+}
+
 /*
  * By hand: 2 tiles of 16 windows, 2 of 24 filters, 24 channels in one set, weight stationary with K2 = K3 = 2: 4 calls
- * of 24 steps. Each prefetches its 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
+ * of 24 steps. Each prefetches 24 output rows. The second filter tile's panel has 24 * 24 * 4 = 2304 bytes, 36
  * lines, half of them asked for by each of the first tile's 2 calls. There is no next set, so of the input only what
  * the first pass finds two tiles on: nothing. With 4 window tiles: the last two, of 24 channels the lines of the first
  * and of the last window.
@@ -335,6 +366,7 @@ static void prefetches_are_those_worked_out_by_hand(void)
         CU_ASSERT(a.n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_PREFETCH] == 36);
         CU_ASSERT(a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_PREFETCH] == (tiles - 2) * 24 * 2);
         CU_ASSERT(a.n_outside == 0);
+        check_output_tiles(&plan, tiles);
     }
 }
 
