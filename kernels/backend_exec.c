@@ -40,8 +40,10 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
 static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
 {
     struct conv_ahead_lists ahead;
+    struct conv_taps taps;
     struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
 
+    a.taps = conv_resolve_taps(e->plan, &e->bind, s, &a, &taps);
     a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &a, &ahead);
     e->plan->ukr->fn(e->plan->ukr, &a);
 }

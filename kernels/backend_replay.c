@@ -40,8 +40,10 @@ static void replay_pack_filters(const struct conv_replay *r, const struct conv_s
 static void replay_ukr(const struct conv_replay *r, const struct conv_step *s)
 {
     struct conv_ahead_lists ahead;
+    struct conv_taps taps;
     struct conv_ukr_args a = conv_resolve_ukr(r->plan, &r->bind, s);
 
+    a.taps = conv_resolve_taps(r->plan, &r->bind, s, &a, &taps);
     a.ahead = conv_resolve_ahead(r->plan, &r->bind, s, &a, &ahead);
     r->plan->ukr->emit(r->plan->ukr, &a, r->sink);
 }

@@ -88,19 +88,17 @@ static double deep_bytes(const struct csa_caches *caches)
     return fmax(caches->l1_bytes, caches->l2_bytes / 8);
 }
 
-static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *caches, bool is_deep,
+static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *caches, double limit, double elements,
                          struct csa_tiling *c)
 {
-    double taps = (double)(p->r * p->s) * sizeof(float);
+    double taps = (double)(p->r * p->s);
     struct l1_question q = {
-        .limit = caches->l1_bytes,
-        .bytes_per_channel = (double)(c->n_win + c->n_f) * taps,
+        .limit = limit,
+        .bytes_per_channel = ((double)c->n_win * elements + (double)c->n_f * taps) * sizeof(float),
         .out_bytes = (double)(c->n_win * c->n_f) * sizeof(float),
     };
     size_t n_c;
 
-    if (is_deep)
-        q.limit = deep_bytes(caches);
     n_c = halve(conv_group_channels(p), fits_l1, &q);
     q.limit = caches->l1_bytes;
     c->fits |= fits_l1(&q, n_c) ? CSA_FITS_L1 : 0;
@@ -144,24 +142,29 @@ static void scale(struct csa_tiling *c, double times)
     c->l2_lines *= times;
 }
 
+/*
+ * tile_bytes: what a tile pair and its outputs may take (Eq. 2). elements: of the input that a window brings along, per
+ * channel; packed, that is one for each tap.
+ */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
-                                 size_t n_f, enum csa_schedule schedule, bool is_deep)
+                                 size_t n_f, enum csa_schedule schedule, double tile_bytes, double elements)
 {
     struct csa_tiling c = { .schedule = schedule, .n_win = n_win, .n_f = n_f };
     double element = sizeof(float);
     double reduction = (double)conv_reduction(p) * element;
-    double in_volume = (double)conv_windows(p) * reduction;
+    double in_share = elements / (double)(p->r * p->s);
+    double in_volume = (double)conv_windows(p) * reduction * in_share;
     double f_volume = (double)conv_group_filters(p) * reduction;
     bool is_input_stationary = schedule == CSA_IS;
     double tile_depth, in_bytes, f_bytes;
     struct tiles t;
 
-    c.n_c = choose_n_c(p, caches, is_deep, &c);
+    c.n_c = choose_n_c(p, caches, tile_bytes, elements, &c);
     c.channel_sets = ceil_div(conv_group_channels(p), c.n_c);
     c.in_tiles = ceil_div(conv_windows(p), n_win);
     c.f_tiles = ceil_div(conv_group_filters(p), n_f);
     tile_depth = (double)(c.n_c * p->r * p->s) * element;
-    in_bytes = (double)n_win * tile_depth; /* Eq. 1 */
+    in_bytes = (double)n_win * tile_depth * in_share; /* Eq. 1 */
     f_bytes = (double)n_f * tile_depth;
     t = (struct tiles){
         .stationary_bytes = is_input_stationary ? in_bytes : f_bytes,
@@ -181,13 +184,21 @@ static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule)
 {
-    return analyse(p, caches, n_win, n_f, schedule, false);
+    return analyse(p, caches, n_win, n_f, schedule, caches->l1_bytes, (double)(p->r * p->s));
 }
 
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule)
 {
-    return analyse(p, caches, n_win, n_f, schedule, true);
+    return analyse(p, caches, n_win, n_f, schedule, deep_bytes(caches), (double)(p->r * p->s));
+}
+struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                       size_t n_f, enum csa_schedule schedule)
+{
+    double taps = (double)(p->r * p->s), new_elements = (double)(p->stride_h * p->stride_w);
+
+    return analyse(p, caches, n_win, n_f, schedule, fmax(caches->l1_bytes, caches->l2_bytes / 4),
+                   fmin(new_elements, taps));
 }
 
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES])

@@ -72,6 +72,14 @@ struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_cac
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule);
 
+/*
+ * The same where windows are read in place, in tiles by rows of the output: an input tile is the elements that it does
+ * not share with the tile beside it, stride_h * stride_w for each window and channel, instead of one for each tap; and
+ * that is also the volume that moves. Filters stream through L1, so a pair may take a quarter of L2.
+ */
+struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                       size_t n_f, enum csa_schedule schedule);
+
 /* The schedule with the lower total; input stationary when they are equal. */
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES]);
 

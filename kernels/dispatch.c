@@ -5,8 +5,9 @@
 #include "kernels/ukr/ukr_table.h"
 
 static const struct conv_ukr *const ukrs[] = {
-    &conv_ukr_ref[0],    &conv_ukr_ref[1],        &conv_ukr_ref[2],       &conv_ukr_avx2[0],      &conv_ukr_avx2_24[0],
-    &conv_ukr_avx512[0], &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0], &conv_ukr_avx512_32[0], &conv_ukr_mma[0],
+    &conv_ukr_ref[0],       &conv_ukr_ref[1],         &conv_ukr_ref[2],        &conv_ukr_avx2[0],
+    &conv_ukr_avx2_24[0],   &conv_ukr_avx512[0],      &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0],
+    &conv_ukr_avx512_32[0], &conv_ukr_avx512_taps[0], &conv_ukr_mma[0],
 };
 
 /* From narrow to wide vectors. */

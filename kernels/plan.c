@@ -78,6 +78,19 @@ static bool has_dead_rows(const struct conv_problem *p)
     return p->r > 1 && (live.first > 0 || live.end < conv_windows(p));
 }
 
+bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr)
+{
+    return ukr->walks_taps && p->r <= CONV_MAX_TAPS && p->s <= CONV_MAX_TAPS;
+}
+
+static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
+{
+    return (struct conv_cut){
+        .rows = view->q < n_win ? n_win / view->q : 1,
+        .per_row = (view->q + n_win - 1) / n_win,
+    };
+}
+
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
@@ -94,8 +107,13 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .tiling = *tiling,
         .sconv = *options,
     };
-    plan->sconv.reads_in_place &= conv_is_pointwise(p) && ukr->reads_in_place;
-    plan->sconv.skips_padding &= has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
+    plan->sconv.reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
+    plan->sconv.skips_padding &=
+        !plan->sconv.reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
+    if (plan->sconv.reads_in_place && ukr->walks_taps) {
+        plan->cut = cut_rows(&plan->view, ukr->n_win);
+        plan->tiling.in_tiles = (plan->view.p + plan->cut.rows - 1) / plan->cut.rows * plan->cut.per_row;
+    }
     plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
     size_tensors(p, &plan->layout);
     plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];

@@ -42,9 +42,17 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena);
 /* How SConv runs, beside its tiles; all false is the paper. */
 struct conv_sconv_options {
     bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
-    bool reads_in_place; /* a pointwise convolution's windows are rows of the input and are not packed */
+    bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
     bool prefetches;     /* micro-kernels prefetch what later ones read */
     bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
+};
+
+/*
+ * How the output is cut into input tiles. Packed windows: n_win of the flattened plane. Read tap by tap: whole rows,
+ * or equal parts of one, of at most n_win windows.
+ */
+struct conv_cut {
+    size_t rows, per_row; /* rows of a tile, tiles of a row: one of them is 1; 0: flat */
 };
 
 struct conv_plan {
@@ -56,16 +64,22 @@ struct conv_plan {
     conv_nest_fn nest;
     struct csa_tiling tiling; /* SConv */
     struct conv_sconv_options sconv;
+    struct conv_cut cut;
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     size_t first_pass_f; /* GEMM: filters packed at a time while the first block of windows is in cache */
     bool needs_im2col;   /* GEMM: false for pointwise convolutions, which are GEMM already */
     struct conv_layout layout;
 };
 
+/* Whether the micro-kernel can read the shape's windows tap by tap: it walks taps, and the filter is not too large. */
+bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
+
 /*
- * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: shapes that are not pointwise,
- * micro-kernels that read packed windows only; so is skips_padding: without rows to skip, or where the filters of a
- * tile are several panels. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: micro-kernels that read packed
+ * windows only; shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the
+ * output's rows (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in
+ * place, where walking skips it anyway, or where the filters of a tile are several panels. Returns 0, or -EOVERFLOW if
+ * the tensors do not fit an address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);

@@ -150,13 +150,71 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         .accumulate = s->accumulate,
     };
 
-    if (p->sconv.reads_in_place) {
+    if (p->sconv.reads_in_place && !p->cut.per_row) {
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
     }
     if (s->dead.above || s->dead.below)
         leave_out(p, s, &a);
     return a;
+}
+
+/* Bits of the positions x, x + stride, ... (n of them) that lie in 0 .. size - 1. */
+static uint32_t inside(ptrdiff_t x, size_t stride, size_t n, size_t size)
+{
+    uint32_t bits = 0;
+
+    if (x >= 0 && x + (ptrdiff_t)((n - 1) * stride) < (ptrdiff_t)size)
+        return (1u << n) - 1;
+    for (size_t i = 0; i < n; i++, x += (ptrdiff_t)stride)
+        bits |= (uint32_t)(x >= 0 && x < (ptrdiff_t)size) << i;
+    return bits;
+}
+
+/* Each bit becomes n neighbours. */
+static uint32_t widen(uint32_t bits, size_t n)
+{
+    uint32_t wide = 0;
+
+    for (size_t i = 0; bits >> i; i++)
+        wide |= (bits >> i & 1) * ((1u << n) - 1) << i * n;
+    return wide;
+}
+
+const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
+                                          const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t)
+{
+    const struct conv_problem *v = &p->view;
+    size_t row = s->win0 / v->q, column = s->win0 % v->q;
+    size_t n_columns = min_size(s->n_win, v->q - column), n_rows = s->n_win / n_columns;
+    ptrdiff_t ih0 = (ptrdiff_t)(row * v->stride_h) - (ptrdiff_t)v->pad_top;
+    ptrdiff_t iw0 = (ptrdiff_t)(column * v->stride_w) - (ptrdiff_t)v->pad_left;
+    size_t n = 0;
+
+    if (!p->cut.per_row)
+        return NULL;
+    a->in = input_plane(p, b, s, s->k0 / (v->r * v->s)) +
+            (uint64_t)((ih0 * (ptrdiff_t)v->w + iw0) * (ptrdiff_t)sizeof(float));
+    t->n_c = s->n_k / (v->r * v->s);
+    t->r = v->r;
+    t->s = v->s;
+    t->channel_bytes = (int64_t)(v->h * v->w * sizeof(float));
+    t->row_bytes = (int64_t)(v->dilation_h * v->w * sizeof(float));
+    t->column_bytes = (int64_t)(v->dilation_w * sizeof(float));
+    for (size_t i = 0; i < n_rows; i++) {
+        for (size_t j = 0; j < n_columns; j++)
+            t->window_bytes[n++] = (int64_t)((i * v->stride_h * v->w + j * v->stride_w) * sizeof(float));
+    }
+    for (size_t fh = 0; fh < v->r; fh++)
+        t->row_live[fh] = widen(inside(ih0 + (ptrdiff_t)(fh * v->dilation_h), v->stride_h, n_rows, v->h), n_columns);
+    for (size_t fw = 0; fw < v->s; fw++) {
+        uint32_t live = inside(iw0 + (ptrdiff_t)(fw * v->dilation_w), v->stride_w, n_columns, v->w);
+
+        t->column_live[fw] = 0;
+        for (size_t i = 0; i < n_rows; i++)
+            t->column_live[fw] |= live << i * n_columns;
+    }
+    return t;
 }
 
 /* The element of a channel's plane that a window needs first of the row of taps `tap`; of padding, the nearest element.
@@ -194,14 +252,16 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
 }
 
 /*
- * Where the outputs begin that the next call writes; this call's where that is not the next tile of windows. A call's
- * own would arrive too late: those of short reductions, and of a register tile that is the first of several.
+ * The last output of a row that the next call writes; this call's where that is not the next tile of windows. A call's
+ * own would arrive too late: those of short reductions, and of a register tile that is the first of several. Rows are
+ * not aligned, and the line of the first output is the last one's of the tile before.
  */
 static uint64_t next_outputs(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a)
 {
-    bool is_next = p->tiling.schedule == CSA_WS && s->win0 + s->n_win < conv_windows(&p->problem);
+    size_t left = conv_windows(&p->problem) - s->win0;
+    bool is_next = p->tiling.schedule == CSA_WS && s->n_win < left;
 
-    return a->out + (is_next ? s->n_win * sizeof(float) : 0);
+    return a->out + ((is_next ? min_size(2 * s->n_win, left) : s->n_win) - 1) * sizeof(float);
 }
 
 const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,

@@ -23,6 +23,10 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 
+/* How the call a, whose windows are read tap by tap, reaches them: NULL if they are not, else *t, filled, and a->in. */
+const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
+                                          const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t);
+
 /* What the call a prefetches: NULL if nothing, else *ahead, filled. */
 const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
                                                   const struct conv_step *s, const struct conv_ukr_args *a,

@@ -70,10 +70,43 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (u->isa == isa && is_better(u, best, p))
+        if (u->isa == isa && !u->walks_taps && is_better(u, best, p))
             best = u;
     }
     return best;
+}
+
+enum {
+    TRANSPOSE_STEPS = 8,  /* their multiply-adds take as long as transposing the tile's sums */
+    FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
+};
+
+/* Packing multiplies the input where windows overlap; elsewhere it gathers, for all filter tiles that follow. */
+static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker)
+{
+    return !conv_is_pointwise(p) &&
+           (p->r * p->s > p->stride_h * p->stride_w || conv_group_filters(p) <= FEW_FILTER_TILES * walker->n_f);
+}
+
+/* Over a sixteenth longer is more than packing costs: tiles that fit the filters badly, short sums. */
+static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
+{
+    double steps = (double)conv_reduction(p);
+
+    return conv_ukr_fmas(walker, p) * (steps + TRANSPOSE_STEPS) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
+}
+
+/* A micro-kernel that reads windows tap by tap, if that beats one for which they are packed. */
+static const struct conv_ukr *choose_walker(const struct conv_problem *p, const struct conv_ukr *packed)
+{
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        const struct conv_ukr *u = conv_ukr_at(i);
+
+        if (u->isa == packed->isa && conv_plan_can_walk(p, u) && packing_may_lose(p, u) &&
+            walking_may_win(p, u, packed))
+            return u;
+    }
+    return packed;
 }
 
 /* Planes a multiple of a page apart put the same window of all channels into a few sets. */
@@ -115,11 +148,14 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
         .skips_padding = true,
     };
     struct csa_tiling tiling[CSA_N_SCHEDULES];
+    bool walks;
 
     if (!tune->keeps_ukr)
-        ukr = choose_ukr(p, ukr->isa);
-    options.reads_in_place = reads_in_place(p, ukr, caches);
+        ukr = choose_walker(p, choose_ukr(p, ukr->isa));
+    walks = conv_plan_can_walk(p, ukr);
+    options.reads_in_place = walks || reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = csa_analyse_deep(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+        tiling[i] =
+            (walks ? csa_analyse_in_place : csa_analyse_deep)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
 }

@@ -7,7 +7,13 @@
  *                  or as many of both in larger tiles; or over a sixteenth fewer slots, which is where filters are so
  *                  few that loads bind
  *
- *   tiles          deep channels (csa_analyse_deep), then K2, K3 and the schedule by the paper's equations
+ *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
+ *                  window's elements one by one (walks_taps), and skips taps on padding; nor are windows that do not
+ *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
+ *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing
+ *
+ *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place), then K2, K3 and the schedule by the paper's
+ *                  equations
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
  *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes), or rows

@@ -68,6 +68,20 @@ struct conv_ahead_lists {
     struct conv_ahead list[CONV_N_AHEAD];
 };
 
+/*
+ * Windows that are read where they are: one element of the input per window and tap. Element of window i at tap (fh,
+ * fw) of channel c: args.in + c * channel_bytes + fh * row_bytes + fw * column_bytes + window_bytes[i], if bit i is set
+ * in row_live[fh] and in column_live[fw]; else the tap meets padding there, and nothing is read.
+ */
+enum { CONV_MAX_TAPS = 16, CONV_MAX_TAP_WINDOWS = 16 };
+
+struct conv_taps {
+    size_t n_c, r, s; /* k = n_c * r * s; r, s <= CONV_MAX_TAPS */
+    int64_t channel_bytes, row_bytes, column_bytes;
+    int64_t window_bytes[CONV_MAX_TAP_WINDOWS];
+    uint32_t row_live[CONV_MAX_TAPS], column_live[CONV_MAX_TAPS];
+};
+
 /* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
 struct conv_ukr_args {
     uint64_t in;                          /* bytes; aligned to 4 */
@@ -80,6 +94,7 @@ struct conv_ukr_args {
     size_t n_win;                         /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
     size_t n_f;                           /* 1 .. descriptor's n_f */
     bool accumulate;                      /* add to out instead of overwriting it */
+    const struct conv_taps *taps;         /* NULL: in is as above; else it may lie outside the input */
     const struct conv_ahead_lists *ahead; /* NULL: nothing */
 };
 
@@ -105,6 +120,7 @@ struct conv_ukr {
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of a window load or store, */
     uint32_t f_load_bytes;   /* and of one filter load */
     bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
+    bool walks_taps;         /* fn takes args.taps: windows of any convolution in place, at most CONV_MAX_TAP_WINDOWS */
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
 };
 
@@ -138,7 +154,7 @@ static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_
 
 static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
 {
-    return a->ld_in ? CONV_INPUT : CONV_PACKED_INPUT;
+    return a->ld_in || a->taps ? CONV_INPUT : CONV_PACKED_INPUT;
 }
 
 /*

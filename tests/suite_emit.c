@@ -22,6 +22,7 @@ extern const struct conv_ukr logged_conv_ukr_mma[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_32[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_48[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_taps[1];
 extern const struct conv_pack_windows logged_conv_pack_windows_ref;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
@@ -165,13 +166,82 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
         kbuffer_release(&b[i]);
 }
 
+/*
+ * A random convolution's windows read tap by tap: n_win of them in rows, dead ones among them. Taps reach from one
+ * window's element to the next's, so that live elements lie in a plane of the size that makes them just fit.
+ */
+static void random_taps(size_t n_win, struct conv_taps *t, size_t *n_in)
+{
+    size_t n_columns = (size_t)rng_range(1, (int64_t)n_win), stride = (size_t)rng_range(1, 3);
+    size_t width = (n_columns - 1) * stride + 1 + CONV_MAX_TAPS, n_rows = (n_win + n_columns - 1) / n_columns;
+    size_t height = n_rows + CONV_MAX_TAPS;
+
+    *t = (struct conv_taps){ .n_c = (size_t)rng_range(1, 4) };
+    t->r = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
+    t->s = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
+    t->channel_bytes = (int64_t)(width * height * sizeof(float));
+    t->row_bytes = (int64_t)(width * sizeof(float));
+    t->column_bytes = (int64_t)sizeof(float);
+    for (size_t i = 0; i < n_win; i++)
+        t->window_bytes[i] = (int64_t)((i / n_columns * width + i % n_columns * stride) * sizeof(float));
+    for (size_t i = 0; i < CONV_MAX_TAPS; i++) {
+        t->row_live[i] = rng_below(3) ? (1u << n_win) - 1 : (uint32_t)rng_below((uint64_t)1 << n_win);
+        t->column_live[i] = rng_below(3) ? (1u << n_win) - 1 : (uint32_t)rng_below((uint64_t)1 << n_win);
+    }
+    *n_in = t->n_c * width * height;
+}
+
+static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    struct ukr_case c = { .u = u, .a = { .n_win = n_win, .n_f = n_f, .ld_out = n_win + 3 } };
+    struct logged_buffer watched[3];
+    struct conv_ahead_lists ahead;
+    struct conv_taps taps;
+    struct kbuffer b[3];
+    size_t n[3];
+
+    random_taps(n_win, &taps, &n[0]);
+    c.a.taps = &taps;
+    c.a.k = taps.n_c * taps.r * taps.s;
+    c.a.accumulate = rng_below(2);
+    n[1] = c.a.k * n_f;
+    n[2] = n_f * c.a.ld_out;
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr;
+    random_ahead(&c, watched, &ahead);
+    if (rng_below(2))
+        c.a.ahead = &ahead;
+    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void walked_taps_are_touched_as_emitted(void)
+{
+    const struct conv_ukr *u = &logged_conv_ukr_avx512_taps[0];
+
+    if (!conv_ukr_runs(u)) {
+        test_skip("no AVX-512 here");
+        return;
+    }
+    for (size_t n_win = 1; n_win <= u->n_win; n_win++)
+        for (size_t n_f = 1; n_f <= u->n_f; n_f++)
+            check_taps(u, n_win, n_f);
+}
+
 static void micro_kernels_touch_what_they_emit(void)
 {
     const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],        &logged_conv_ukr_ref[1],
                                       &logged_conv_ukr_ref[2],        &logged_conv_ukr_avx2[0],
                                       &logged_conv_ukr_avx2_24[0],    &logged_conv_ukr_avx512[0],
                                       &logged_conv_ukr_avx512_few[0], &logged_conv_ukr_avx512_32[0],
-                                      &logged_conv_ukr_avx512_48[0],  &logged_conv_ukr_mma[0] };
+                                      &logged_conv_ukr_avx512_48[0],  &logged_conv_ukr_avx512_taps[0],
+                                      &logged_conv_ukr_mma[0] };
 
     for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
         if (!conv_ukr_runs(ukrs[i]))
@@ -375,6 +445,8 @@ static void epilogues_touch_what_they_emit(void)
 
 static const struct test_case cases[] = {
     { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
+    { "windows read tap by tap are touched exactly as emitted, dead ones left out",
+      walked_taps_are_touched_as_emitted },
     { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },
     { "im2col touches exactly what it emits, in order", im2col_touches_what_it_emits },
     { "epilogues touch exactly what they emit, in order", epilogues_touch_what_they_emit },

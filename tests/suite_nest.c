@@ -284,6 +284,82 @@ static void tuned_replay_has_closed_totals(void)
     }
 }
 
+/* Taps of an output row or column (of `windows`) that meet the image, of n; positions as in the padded image. */
+static size_t live_taps(size_t window, size_t stride, size_t n, size_t dilation, size_t pad, size_t size)
+{
+    size_t live = 0;
+
+    for (size_t tap = 0; tap < n; tap++) {
+        size_t at = window * stride + tap * dilation;
+
+        live += at >= pad && at < pad + size;
+    }
+    return live;
+}
+
+/*
+ * Windows walked tap by tap: of each window the elements that exist are loaded, one by one, once per filter tile, and
+ * padding never; nothing is packed; outputs are stored once per channel set.
+ */
+static void walked_replay_has_closed_totals(void)
+{
+    const struct conv_ukr *u = conv_ukr_find("f32_14x32__avx512");
+
+    for (unsigned i = 0; i < test_rounds(150); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct csa_tiling t = random_tiling(&p, u);
+        const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = rng_below(2) };
+        uint64_t output = p.n * p.k * conv_windows(&p) * sizeof(float), live_rows = 0, live_columns = 0;
+        struct conv_plan plan;
+        struct tally a;
+
+        if (!conv_plan_can_walk(&p, u))
+            continue;
+        for (size_t row = 0; row < p.p; row++)
+            live_rows += live_taps(row, p.stride_h, p.r, p.dilation_h, p.pad_top, p.h);
+        for (size_t column = 0; column < p.q; column++)
+            live_columns += live_taps(column, p.stride_w, p.s, p.dilation_w, p.pad_left, p.w);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        a = replay(&plan);
+        CU_ASSERT(plan.sconv.reads_in_place && plan.layout.bytes[CONV_PACKED_INPUT] == 0);
+        test_check(a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] == p.n * p.c * t.f_tiles * live_rows * live_columns,
+                   "%s: %llu elements of windows", kcheck_describe(&p),
+                   (unsigned long long)a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD]);
+        CU_ASSERT(a.n[CONV_INPUT][CONV_PHASE_PACK][SIM_LOAD] == 0);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == t.channel_sets * output);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == (t.channel_sets - 1) * output);
+        test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
+/* Tiles that walk are cut by rows: whole ones while they fit, else equal parts of one. */
+static void walked_tiles_are_those_worked_out_by_hand(void)
+{
+    static const struct {
+        size_t side, rows, per_row, in_tiles;
+    } want[] = {
+        { 7, 2, 1, 4 }, { 14, 1, 1, 14 }, { 15, 1, 2, 30 }, { 28, 1, 2, 56 }, { 4, 3, 1, 2 }, { 1, 14, 1, 1 }
+    };
+    const struct conv_ukr *u = conv_ukr_find("f32_14x32__avx512");
+
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        struct conv_problem p = { .n = 1, .c = 2, .h = want[i].side, .w = want[i].side, .k = 3, .r = 3, .s = 3 };
+        struct csa_tiling t;
+        struct conv_plan plan;
+        char why[128];
+
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+        p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
+        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        t = random_tiling(&p, u);
+        CU_ASSERT_FATAL(
+            conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = true }) == 0);
+        CU_ASSERT(plan.cut.rows == want[i].rows && plan.cut.per_row == want[i].per_row);
+        CU_ASSERT(plan.tiling.in_tiles == want[i].in_tiles);
+    }
+}
+
 static void prefetches_stay_inside_their_tensor(void)
 {
     for (unsigned i = 0; i < test_rounds(300); i++) {
@@ -293,9 +369,10 @@ static void prefetches_stay_inside_their_tensor(void)
         struct conv_plan plan;
         struct tally a;
 
-        CU_ASSERT_FATAL(conv_plan_sconv_with(
-                            &plan, &p, u, &t,
-                            &(struct conv_sconv_options){ .prefetches = true, .skips_padding = rng_below(2) }) == 0);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t,
+                                             &(struct conv_sconv_options){ .reads_in_place = rng_below(2),
+                                                                           .prefetches = true,
+                                                                           .skips_padding = rng_below(2) }) == 0);
         a = replay(&plan);
         test_check(a.n_outside == 0, "%s %s: %llu runs leave their tensor", u->name, kcheck_describe(&p),
                    (unsigned long long)a.n_outside);
@@ -496,6 +573,8 @@ static const struct test_case cases[] = {
     { "tuned sconv's replay has the totals of closed formulas", tuned_replay_has_closed_totals },
     { "dead rows of taps are those worked out by hand", dead_rows_are_those_worked_out_by_hand },
     { "tiles among live windows have no dead rows", tiles_among_live_windows_have_no_dead_rows },
+    { "windows read tap by tap have the totals of closed formulas", walked_replay_has_closed_totals },
+    { "tiles of windows read tap by tap are those worked out by hand", walked_tiles_are_those_worked_out_by_hand },
     { "prefetches stay inside their tensor, whatever the shape", prefetches_stay_inside_their_tensor },
     { "prefetches are those worked out by hand", prefetches_are_those_worked_out_by_hand },
     { "base's replay has the totals of closed formulas", base_replay_has_closed_totals },

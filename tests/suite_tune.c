@@ -85,8 +85,8 @@ static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
 /* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
 static void the_micro_kernel_follows_the_edges(void)
 {
-    struct conv_problem full = layer(64, 56, 64, 3, 1), edges = layer(512, 7, 512, 3, 1),
-                        narrow = layer(64, 32, 8, 3, 1);
+    struct conv_problem full = layer(64, 56, 64, 1, 0), edges = layer(512, 7, 512, 1, 0),
+                        narrow = layer(64, 32, 8, 1, 0);
 
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX512), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX512), "f32_16x24_few__avx512");
@@ -94,6 +94,62 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
+}
+
+static const char *const walker = "f32_14x32__avx512", *const packing = "f32_16x24__avx512";
+
+/*
+ * Windows that overlap are walked. Not so: 24 filters, of which a second vector is half empty (32 for 24, over 17 /
+ * 16); sums of 27 steps, as long as 35 with transposing (35 / 27); of 128 steps, 136: just so many; filters 17 wide.
+ */
+static void overlapping_windows_are_walked(void)
+{
+    struct conv_problem square = layer(64, 56, 64, 3, 1), few = layer(64, 56, 24, 3, 1),
+                        first = layer(3, 224, 64, 3, 1);
+    struct conv_problem at_least = layer(32, 16, 64, 2, 0), less = layer(31, 16, 64, 2, 0),
+                        large = layer(8, 32, 64, 17, 0);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), packing);
+    CU_ASSERT_STRING_EQUAL(chosen(&first, CPU_ISA_AVX512), packing);
+    CU_ASSERT_STRING_EQUAL(chosen(&large, CPU_ISA_AVX512), packing);
+    at_least.h = less.h = 17, at_least.w = less.w = 33; /* 16 * 32 windows: no edges for either */
+    at_least.p = less.p = 16, at_least.q = less.q = 32;
+    at_least.k = less.k = 96;
+    CU_ASSERT_STRING_EQUAL(chosen(&at_least, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&less, CPU_ISA_AVX512), packing);
+    CU_ASSERT_PTR_NOT_NULL(strstr(chosen(&square, CPU_ISA_AVX2), "__avx2"));
+}
+
+/* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
+static void strided_windows_are_walked_for_few_filters(void)
+{
+    struct conv_problem few = layer(512, 32, 256, 1, 0), many = layer(512, 32, 288, 1, 0);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), packing);
+    few.stride_h = few.stride_w = many.stride_h = many.stride_w = 2;
+    few.p = few.q = many.p = many.q = 16;
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX512), packing);
+}
+
+/*
+ * In place, a channel of a 3x3 tile pair takes (14 + 32 * 9) * 4 = 1208 bytes, the outputs 1792. A quarter of 1 MiB
+ * holds 215: 512 / 4 = 128. The input, 49 * 512 floats, is 1568 lines, the filters, 512 * 512 * 9, are 147456; all 4
+ * input tiles fit beside a filter tile, so that nothing is loaded twice, but the input from L2 by 15 of 16 filter
+ * tiles.
+ */
+static void tiles_in_place_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1), strided = layer(512, 8, 512, 1, 0);
+    struct csa_tiling t = csa_analyse_in_place(&p, &caches, 14, 32, CSA_WS), s;
+
+    CU_ASSERT(t.n_c == 128 && t.channel_sets == 4 && t.in_tiles == 4 && t.k2 == 4 && t.k3 == 16);
+    CU_ASSERT(t.dram_lines == 1568 + 147456 && t.l3_lines == 0 && t.l2_lines == 15. * 1568);
+    strided.stride_h = strided.stride_w = 2; /* no more elements than taps */
+    strided.p = strided.q = 4;
+    s = csa_analyse_in_place(&strided, &caches, 14, 32, CSA_WS);
+    CU_ASSERT(s.dram_lines == 16. * 512 / 16 + 512. * 512 / 16);
 }
 
 /* Without a word, the widest vectors here are chosen from; a micro-kernel that is to be kept is. */
@@ -188,6 +244,9 @@ static const struct test_case cases[] = {
     { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
     { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
+    { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
+    { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
+    { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
     { "rows of padding are skipped where there are some", rows_of_padding_are_skipped_where_there_are_some },

@@ -15,6 +15,7 @@ extern const struct conv_ukr conv_ukr_avx512[1];
 extern const struct conv_ukr conv_ukr_avx512_few[1];
 extern const struct conv_ukr conv_ukr_avx512_32[1];
 extern const struct conv_ukr conv_ukr_avx512_48[1];
+extern const struct conv_ukr conv_ukr_avx512_taps[1];
 extern const struct conv_ukr conv_ukr_mma[1];
 
 extern const struct conv_pack_windows conv_pack_windows_ref;
