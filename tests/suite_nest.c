@@ -416,10 +416,9 @@ static void check_output_tiles(const struct conv_plan *plan, size_t n_tiles)
  * the first pass finds two tiles on: nothing. With 4 window tiles: the last two, of 24 channels the lines of the first
  * and of the last window.
  */
-static void prefetches_are_those_worked_out_by_hand(void)
+static void check_prefetches(const struct conv_ukr *u)
 {
     const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
-    const struct conv_ukr *u = conv_ukr_find("f32_16x24_few__avx512");
 
     for (size_t tiles = 2; tiles <= 4; tiles += 2) {
         struct conv_problem p = { IMAGES(1, 24, tiles, 16), FILTERS(48, 1, 1), UNIT_STEPS, .groups = 1 };
@@ -445,6 +444,13 @@ static void prefetches_are_those_worked_out_by_hand(void)
         CU_ASSERT(a.n_outside == 0);
         check_output_tiles(&plan, tiles);
     }
+}
+
+/* The tile in one panel of filters, or in four: each line is asked for once. */
+static void prefetches_are_those_worked_out_by_hand(void)
+{
+    check_prefetches(conv_ukr_find("f32_16x24_few__avx512"));
+    check_prefetches(conv_ukr_find("f32_16x24__avx2"));
 }
 
 /*
