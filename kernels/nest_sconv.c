@@ -3,14 +3,13 @@
  * reverse. K3 bounds the set of A, K2 the set of B.
  *
  *     5  channel sets
- *     4    sets of K3 tiles A                       WS, filters at run time: pack the set's filters
- *     3      sets of K2 tiles B                     WS: pack the set's input tiles    IS, filters at run time: pack
- * them 2        tiles A of the set                   IS: pack the input tile (packing on demand) 1          tiles B of
- * the set: micro-kernel
+ *     4    sets of K3 tiles A     WS, filters at run time: pack the set's filters
+ *     3      sets of K2 tiles B   WS: pack the set's input tiles; IS, filters at run time: pack the set's filters
+ *     2        tiles A          IS: pack the input tile (packing on demand)
+ *     1          tiles B          micro-kernel
  *
- * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for skipped rows of taps,
- * which are padding to every window of the step; the first channel set
- * overwrites the output, the others accumulate.
+ * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for taps on padding that a
+ * plan leaves out; the first channel set overwrites the output, the others accumulate.
  */
 #include "kernels/nest.h"
 #include "kernels/plan.h"
