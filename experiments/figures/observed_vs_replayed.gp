@@ -1,14 +1,17 @@
 # Misses of each level in % of all loads, layer by layer: as observed under emulation (bars) and as replayed (circles).
 load figures."/common.gp"
 
-is_level(l) = stringcolumn("tensor") eq "all" && column("level_index") == l
+# Four bars around each layer's number; what else was observed is in the table only.
+offset_of(a) = (a eq "base") ? -0.3 : (a eq "sconv_is") ? -0.1 : (a eq "sconv_ws") ? 0.1 : (a eq "sconv_openblas") ? 0.3 : NaN
+is_drawn(dummy) = stringcolumn("tensor") eq "all" && offset_of(stringcolumn("algo")) < 1
+is_level(l) = is_drawn(0) && column("level_index") == l
 n_levels = 0
 if (strlen(observed)) {
-    stats observed using (stringcolumn("tensor") eq "all" && column("observed_load_misses") >= 0 ? \
+    stats observed using (is_drawn(0) && column("observed_load_misses") >= 0 ? \
         (n_levels = max2(n_levels, column("level_index"))) : 0, 0) nooutput
 }
 if (n_levels == 0) {
-    print "no observed streams to draw (OBSERVE=sample makes some)"
+    print "no observed streams to draw (OBSERVE=sample makes some; of Base, SConv, SConv with OpenBLAS's micro-kernel)"
     exit status 77
 }
 n_levels = int(n_levels)
@@ -37,13 +40,14 @@ eval put_head
 legend_text = "Base"; legend_point = square; legend_colour = colour_base; eval put_legend
 legend_text = "SConv IS"; legend_colour = colour_is; eval put_legend
 legend_text = "SConv WS"; legend_colour = colour_ws; eval put_legend
+legend_text = "SConv, OpenBLAS's micro-kernel"; legend_colour = colour_openblas; eval put_legend
 legend_text = "replayed"; legend_point = circle; legend_colour = "black"; eval put_legend
 set multiplot
 set key off
 set xrange [0.4:n_shown + 0.6]
 set lmargin at screen 85.0 / W
 set rmargin at screen 1 - 15.0 / W
-set boxwidth 0.25 absolute
+set boxwidth 0.19 absolute
 set ylabel "misses / all loads [%]" offset 1, 0
 seen_at(a, l) = is_level(l) ? only(a, column("observed_load_miss_percent")) : NaN
 do for [l = 1:n_levels] {
@@ -60,6 +64,7 @@ do for [l = 1:n_levels] {
     plot observed using (bar_x(0)):(seen_at("base", l)) with boxes lc rgb colour_base, \
          observed using (bar_x(0)):(seen_at("sconv_is", l)) with boxes lc rgb colour_is, \
          observed using (bar_x(0)):(seen_at("sconv_ws", l)) with boxes lc rgb colour_ws, \
+         observed using (bar_x(0)):(seen_at("sconv_openblas", l)) with boxes lc rgb colour_openblas, \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 7 ps 1 lc rgb "white", \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 6 ps 1 lw 1.2 lc rgb "black", \
          layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
