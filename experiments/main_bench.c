@@ -340,7 +340,7 @@ static int bench_model(const struct exp_setup *s, const struct exp_model *m, dou
     struct exp_experiment e;
     unsigned algos;
     uint64_t start;
-    int err = exp_algo_select("", &algos, why, why_bytes);
+    int err = exp_algo_select("base,sconv", &algos, why, why_bytes);
 
     if (!err)
         err = exp_experiment_plan(&e, s, m, algos, why, why_bytes);
