@@ -9,7 +9,8 @@
  *
  * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL. There
  * is no global state. A plan does not change once created: any number of threads may run it at the same time, each with
- * a workspace and a dst of its own. NaN and infinities propagate as in plain loops. See sconv(3).
+ * a workspace and a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not
+ * finite meets padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
  */
 #ifndef SCONV_H
 #define SCONV_H
@@ -33,8 +34,9 @@ extern "C" {
  *
  *   src      [batch][in_c][in_h][in_w]
  *   weights  [out_c][in_c / groups][k_h][k_w]
- *   dst      [batch][out_c][out_h][out_w]   out_h = (in_h + pad_top + pad_bottom - (k_h - 1) * dilation_h - 1) /
- * stride_h + 1
+ *   dst      [batch][out_c][out_h][out_w]
+ *
+ *   out_h = (in_h + pad_top + pad_bottom - (k_h - 1) * dilation_h - 1) / stride_h + 1
  */
 struct sconv_shape {
     size_t batch, in_c, in_h, in_w;

@@ -32,17 +32,4 @@ static void conv_f32_ukr_16x24__avx512(const struct conv_ukr *u, const struct co
 #define FN NULL
 #endif
 
-const struct conv_ukr conv_ukr_avx512[1] = {
-    { .name = "f32_16x24__avx512",
-      .isa = CPU_ISA_AVX512,
-      .n_win = 16,
-      .n_f = 24,
-      .win_granule = 16,
-      .f_panel = 24,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = conv_vector_fmas,
-      .step_loads = conv_vector_loads,
-      .fn = FN,
-      .emit = conv_emit_vector_tile },
-};
+const struct conv_ukr conv_ukr_avx512[1] = { { .name = "f32_16x24__avx512", CONV_VECTOR_TILE(16, 24, 0, FN) } };

@@ -31,18 +31,4 @@ static void conv_f32_ukr_32x12__avx512(const struct conv_ukr *u, const struct co
 #define FN NULL
 #endif
 
-const struct conv_ukr conv_ukr_avx512_32[1] = {
-    { .name = "f32_32x12__avx512",
-      .isa = CPU_ISA_AVX512,
-      .n_win = 32,
-      .n_f = 12,
-      .win_granule = 16,
-      .win_panel = 16,
-      .f_panel = 12,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = conv_vector_fmas,
-      .step_loads = conv_vector_loads,
-      .fn = FN,
-      .emit = conv_emit_vector_tile },
-};
+const struct conv_ukr conv_ukr_avx512_32[1] = { { .name = "f32_32x12__avx512", CONV_VECTOR_TILE(32, 12, 16, FN) } };

@@ -31,18 +31,4 @@ static void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct con
 #define FN NULL
 #endif
 
-const struct conv_ukr conv_ukr_avx512_48[1] = {
-    { .name = "f32_48x8__avx512",
-      .isa = CPU_ISA_AVX512,
-      .n_win = 48,
-      .n_f = 8,
-      .win_granule = 16,
-      .win_panel = 16,
-      .f_panel = 8,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = conv_vector_fmas,
-      .step_loads = conv_vector_loads,
-      .fn = FN,
-      .emit = conv_emit_vector_tile },
-};
+const struct conv_ukr conv_ukr_avx512_48[1] = { { .name = "f32_48x8__avx512", CONV_VECTOR_TILE(48, 8, 16, FN) } };

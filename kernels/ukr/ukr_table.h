@@ -48,4 +48,10 @@ size_t conv_vector_fmas(size_t n_win, size_t n_f);
 size_t conv_vector_loads(size_t n_win, size_t n_f);
 void conv_emit_vector_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
+/* What their descriptors share; fn is NULL where this build cannot run them. */
+#define CONV_VECTOR_TILE(windows, filters, panel, fn_)                                                                 \
+    .isa = CPU_ISA_AVX512, .n_win = (windows), .n_f = (filters), .win_granule = 16, .win_panel = (panel),              \
+    .f_panel = (filters), .reads_in_place = true, .prefetches = true, .step_fmas = conv_vector_fmas,                   \
+    .step_loads = conv_vector_loads, .fn = (fn_), .emit = conv_emit_vector_tile
+
 #endif
