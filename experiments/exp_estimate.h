@@ -1,11 +1,11 @@
 /*
  * An estimate of the time of one replayed case: what its instructions need to issue, plus what its loads wait.
  *
- *   issue   per phase the slowest of: multiply-add instructions (micro-kernel), load instructions, store instructions,
- * each divided by what the machine file says the core issues per cycle. Phases follow one another. Branches, address
- *           arithmetic, permutations and dependencies cost nothing
- *   memory  SConv Eq. 6 with the simulated counts: loads served by each level beyond the first, and by memory, times
- * its latency. Nothing overlaps and nothing is prefetched
+ *   issue   per phase the slowest of: multiply-add instructions (micro-kernel), load instructions, store
+ *           instructions, each divided by what the machine file says the core issues per cycle. Phases follow one
+ *           another. Branches, address arithmetic, permutations and dependencies cost nothing
+ *   memory  SConv Eq. 6 with the simulated counts: loads served by each level beyond the first, and by memory,
+ *           times its latency. Nothing overlaps and nothing is prefetched
  *
  * Their sum is an estimate for comparing algorithms and schedules, not a prediction of time: on real cores, most of the
  * second term hides behind the first.

@@ -6,13 +6,17 @@
  * from the core outwards; `#` starts a comment. Sizes take the suffixes KiB and MiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core,
- *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch, and what the
- * core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns, mac_instructions_per_cycle, loads_per_cycle,
- * stores_per_cycle (struct sim_issue) [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what
- * they are then in parentheses: policy              see replacement.h (lru) seed                of policy random, any
- * 64-bit number (0) inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive) write
- * back | through (back) allocate            yes | no: whether a write that misses brings the line in (yes) store_fetch
- * always | partial: whether a store that covers a whole line, misses and allocates fetches it all the same (always)
+ *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch, and
+ *                 what the core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns,
+ *                 mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
+ *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
+ *                 policy              see replacement.h (lru)
+ *                 seed                of policy random, any 64-bit number (0)
+ *                 inclusion           noninclusive | inclusive | exclusive of the levels inside (noninclusive)
+ *                 write               back | through (back)
+ *                 allocate            yes | no: whether a write that misses brings the line in (yes)
+ *                 store_fetch         always | partial: whether a store that covers a whole line, misses and
+ *                                     allocates fetches it all the same (always)
  *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
  *                 indexing            virtual | physical: which address chooses the set (virtual)
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)

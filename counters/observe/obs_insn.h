@@ -10,12 +10,14 @@
  *   mma           POWER10: outer products into accumulators (xv*ger*, prefixed ones too)
  *   mma_move      POWER10: accumulators cleared, moved from or to vectors (xxsetaccz, xxmfacc, xxmtacc)
  *   fma           x86: FMA3, with or without a memory operand (which is then a load that no other class counts)
- *   vector_load, vector_store   vector registers, whatever the width: VSX and VMX; moves, broadcasts and masked moves
- * of SSE and AVX. Scalars in vector registers (lxssp, movss) are among them vector        other work on vector and
- * floating-point registers; on x86 it may have a memory operand scalar_load, scalar_store   POWER: all loads and stores
- * of general and floating-point registers. x86: moves between general registers and memory, push and pop; not
- * arithmetic with a memory operand prefetch      POWER: dcbt, dcbtst. x86: prefetch* branch        POWER: b, bc, bclr,
- * bcctr. x86: jumps, calls, returns other         the rest
+ *   vector_load   loads and stores of vector registers, whatever the width: VSX and VMX; moves, broadcasts and
+ *   vector_store  masked moves of SSE and AVX. Scalars in vector registers (lxssp, movss) are among them
+ *   vector        other work on vector and floating-point registers; on x86 it may have a memory operand
+ *   scalar_load   POWER: all loads and stores of general and floating-point registers. x86: moves between general
+ *   scalar_store  registers and memory, push and pop; not arithmetic with a memory operand
+ *   prefetch      POWER: dcbt, dcbtst. x86: prefetch*
+ *   branch        POWER: b, bc, bclr, bcctr. x86: jumps, calls, returns
+ *   other         the rest
  */
 enum obs_class {
     OBS_MMA,

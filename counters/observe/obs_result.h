@@ -8,9 +8,12 @@
  *     levels N                                        cache levels of the simulated machine
  *     cell TAG PHASE COUNTS...                        one per (tag, phase) with any accesses: loads stores load_bytes
  *                                                     store_bytes memory_read_lines memory_written_lines, then per
- * level reads read_misses writes write_misses load_misses write_backs instructions PHASE CLASS COUNT executed, by the
- * class names of obs_insn.h buffer TAG ADDRESS BYTES announced|learned      where a tag's memory was outside FUNCTION
- * stack|elsewhere LOADS STORES   accesses to no buffer, by the function that made them end
+ *                                                     level reads read_misses writes write_misses load_misses
+ *                                                     write_backs
+ *     instructions PHASE CLASS COUNT                  executed, by the class names of obs_insn.h
+ *     buffer TAG ADDRESS BYTES announced|learned      where a tag's memory was
+ *     outside FUNCTION stack|elsewhere LOADS STORES   accesses to no buffer, by the function that made them
+ *     end
  */
 #ifndef COUNTERS_OBSERVE_OBS_RESULT_H
 #define COUNTERS_OBSERVE_OBS_RESULT_H
