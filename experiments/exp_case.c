@@ -103,6 +103,11 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
     return NULL;
 }
 
+const char *exp_case_why_no_phases(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
+}
+
 double exp_case_median_ns(const struct exp_case *c)
 {
     return c->measured.why_no_time ? (double)NAN : exp_stats_median(c->measured.sample_ns, c->measured.n_samples);

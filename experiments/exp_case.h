@@ -11,6 +11,7 @@
 
 #include "experiments/exp_algo.h"
 #include "experiments/exp_model.h"
+#include "experiments/exp_phases.h"
 #include "kernels/plan.h"
 #include "sim/stats.h"
 
@@ -42,6 +43,8 @@ struct exp_measured {
     const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
     uint64_t *sample_ns;     /* [n_samples], in the order of the repetitions */
     size_t n_samples;
+    const char *why_no_phases; /* timed, but not step by step; owned likewise */
+    struct exp_phases phases;
     bool has_count[EXP_N_COUNTS];
     double count[EXP_N_COUNTS]; /* of one run */
 };
@@ -82,6 +85,9 @@ void exp_experiment_release(struct exp_experiment *e);
 
 /* The case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
+
+/* Why the phases are not known, or NULL. */
+const char *exp_case_why_no_phases(const struct exp_case *c);
 
 /* Median of the timed repetitions in ns; NaN if there are none. */
 double exp_case_median_ns(const struct exp_case *c);

@@ -119,6 +119,25 @@ PUT(put_time)
                                        : speedup(row));
 }
 
+enum phase { IM2COL, PACKING, KERNELS, OTHER, STEPS_TO_TIME };
+
+PUT(put_phase)
+{
+    const struct exp_phases *x = &row->c->measured.phases;
+    const char *why = exp_case_why_no_phases(row->c);
+
+    if (why)
+        exp_csv_missing(csv, column, why);
+    else if (arg == STEPS_TO_TIME)
+        exp_csv_double(csv, column, (double)x->total_ns / exp_case_median_ns(row->c));
+    else
+        exp_csv_u64(csv, column,
+                    arg == IM2COL    ? x->step_ns[CONV_STEP_IM2COL]
+                    : arg == PACKING ? exp_phases_packing_ns(x)
+                    : arg == KERNELS ? x->step_ns[CONV_STEP_UKR]
+                                     : exp_phases_other_ns(x));
+}
+
 PUT(put_count)
 {
     const struct exp_measured *m = &row->c->measured;
@@ -301,6 +320,18 @@ static const struct exp_layer_column columns[] = {
     { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" },
       put_count,
       EXP_PAGE_FAULTS },
+    { { "measured_im2col_ns", "ns", "lowering to the im2col matrix; of a run of its own, step by step", "clock" },
+      put_phase,
+      IM2COL },
+    { { "measured_packing_ns", "ns", "packing, in the same run; filters too where they are not packed ahead", "clock" },
+      put_phase,
+      PACKING },
+    { { "measured_kernel_ns", "ns", "micro-kernels, in the same run", "clock" }, put_phase, KERNELS },
+    { { "measured_other_ns", "ns", "the rest of that run: clearing the output, loops", "clock" }, put_phase, OTHER },
+    { { "measured_steps_to_time", "",
+        "that run's time / the median without its clocks: near 1, or the four parts are not the algorithm's", "clock" },
+      put_phase,
+      STEPS_TO_TIME },
 };
 
 const struct exp_layer_column *exp_layer_columns(size_t *n)

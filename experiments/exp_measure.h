@@ -6,7 +6,8 @@
  * each repetition a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
  * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
  * algorithm directly before each timed one. Counters, where the machine has them,
- * count runs of their own, so that reading them costs no time in the samples.
+ * count runs of their own, so that reading them costs no time in the samples. So do the clocks that tell packing from
+ * micro-kernels: one run step by step, repeated at most twice while it takes much longer than the samples did.
  */
 #ifndef EXPERIMENTS_EXP_MEASURE_H
 #define EXPERIMENTS_EXP_MEASURE_H
@@ -32,6 +33,7 @@ struct exp_measure_info {
     char why_no_counters[300];
     char software_source[96];
     char why_no_software[300];
+    char why_no_base_steps[160];
     double sweep_bytes; /* size of the buffer that empties the caches; 0 when warm */
 };
 

@@ -220,19 +220,6 @@ static int check_runs(const struct exp_peers *p, char *why, size_t why_bytes)
     return base || sconv ? exp_fail(why, why_bytes, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }
 
-/* The baseline's steps are known only where the blocking of the very core that runs is on record. */
-static void find_parts(struct exp_peers *p)
-{
-    const struct exp_setup *s = p->setup;
-
-    *p->why_no_parts = '\0';
-    if (!s->core || strcmp(s->core->name, s->blas.core))
-        exp_fail(p->why_no_parts, sizeof p->why_no_parts, 0, "the blocking of OpenBLAS core %s is not on record",
-                 s->blas.core);
-    else
-        conv_blas_parts_find(&p->parts, &s->blas, s->blas.core, p->why_no_parts, sizeof p->why_no_parts);
-}
-
 int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     size_t scratch[CONV_N_TENSORS];
@@ -242,7 +229,8 @@ int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why
         err = check_runs(p, why, why_bytes);
     if (err)
         goto fail;
-    find_parts(p);
+    *p->why_no_parts = '\0';
+    exp_phases_find_parts(&p->parts, p->setup, p->why_no_parts, sizeof p->why_no_parts);
     scratch_sizes(p, scratch);
     p->tensor_bytes = estimate(p, scratch);
     if (p->tensor_bytes >> 30 >= EXP_PEERS_MAX_GIB) {
@@ -572,13 +560,6 @@ static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, s
     return err;
 }
 
-static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
-{
-    for (int k = 0; k < CONV_N_STEP_KINDS; k++)
-        sum->step_ns[k] += x->step_ns[k];
-    sum->total_ns += x->total_ns;
-}
-
 /* One pass over the network by Base, step by step, or one of the SConvs. */
 static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void))
 {
@@ -597,7 +578,7 @@ static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(
             err = exp_phases_run_base(&l->base->plan, &b, &p->parts, now_ns, &x);
         if (err)
             return err;
-        add_phases(sconv ? &sconv->phases : &l->base_phases, &x);
+        exp_phases_add(sconv ? &sconv->phases : &l->base_phases, &x);
     }
     return 0;
 }

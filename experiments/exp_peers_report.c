@@ -216,13 +216,6 @@ static int grow(struct exp_peers_report *r, size_t n)
     return 0;
 }
 
-static void add_phases(struct exp_phases *sum, const struct exp_phases *x)
-{
-    for (int k = 0; k < CONV_N_STEP_KINDS; k++)
-        sum->step_ns[k] += x->step_ns[k];
-    sum->total_ns += x->total_ns;
-}
-
 static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
                       struct exp_peers_model *model)
 {
@@ -240,8 +233,8 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
             memcpy(model->why_not[m], l->why_not[m], sizeof model->why_not[m]);
     }
     for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
-        add_phases(&model->sconv[m], &l->sconv[m].phases);
-    add_phases(&model->base, &l->base_phases);
+        exp_phases_add(&model->sconv[m], &l->sconv[m].phases);
+    exp_phases_add(&model->base, &l->base_phases);
 }
 
 int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes)
@@ -374,16 +367,6 @@ static double percent(uint64_t part, uint64_t whole)
     return 100 * (double)part / (double)whole;
 }
 
-static uint64_t packing_ns(const struct exp_phases *x)
-{
-    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
-}
-
-static uint64_t other_ns(const struct exp_phases *x)
-{
-    return x->total_ns - packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - x->step_ns[CONV_STEP_UKR];
-}
-
 static void put_part(struct exp_csv *csv, enum exp_peer m, const char *part, double x, const char *why)
 {
     char column[64];
@@ -397,9 +380,9 @@ static void put_sconv_phases(const struct exp_peers_model *model, enum exp_peer 
     const struct exp_phases *x = &model->sconv[m - EXP_PEER_SCONV];
     const char *why = *model->why_not[m] ? model->why_not[m] : "no time";
 
-    put_part(csv, m, "packing_percent", percent(packing_ns(x), x->total_ns), why);
+    put_part(csv, m, "packing_percent", percent(exp_phases_packing_ns(x), x->total_ns), why);
     put_part(csv, m, "ukr_percent", percent(x->step_ns[CONV_STEP_UKR], x->total_ns), why);
-    put_part(csv, m, "other_percent", percent(other_ns(x), x->total_ns), why);
+    put_part(csv, m, "other_percent", percent(exp_phases_other_ns(x), x->total_ns), why);
     put_part(csv, m, "to_base", x->total_ns ? (double)x->total_ns / (double)model->base.total_ns : (double)NAN,
              *model->why_no_base_phases ? model->why_no_base_phases : why);
 }
@@ -413,9 +396,9 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
 
     exp_csv_u64(csv, "number", i + 1);
     exp_csv_number(csv, "base_im2col_percent", percent(m->base.step_ns[CONV_STEP_IM2COL], m->base.total_ns), why);
-    exp_csv_number(csv, "base_packing_percent", percent(packing_ns(&m->base), m->base.total_ns), why);
+    exp_csv_number(csv, "base_packing_percent", percent(exp_phases_packing_ns(&m->base), m->base.total_ns), why);
     exp_csv_number(csv, "base_ukr_percent", percent(m->base.step_ns[CONV_STEP_UKR], m->base.total_ns), why);
-    exp_csv_number(csv, "base_other_percent", percent(other_ns(&m->base), m->base.total_ns), why);
+    exp_csv_number(csv, "base_other_percent", percent(exp_phases_other_ns(&m->base), m->base.total_ns), why);
     exp_csv_number(csv, "base_steps_to_call", m->base.total_ns ? (double)m->base.total_ns / base_ns : (double)NAN, why);
     for (int k = 0; k < EXP_N_PEERS_SCONVS; k++)
         put_sconv_phases(m, EXP_PEER_SCONV + (enum exp_peer)k, csv);
@@ -580,9 +563,9 @@ static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_p
 
 static void print_sconv_phases(const struct exp_phases *x, FILE *out)
 {
-    print_cell(out, percent(packing_ns(x), x->total_ns));
+    print_cell(out, percent(exp_phases_packing_ns(x), x->total_ns));
     print_cell(out, percent(x->step_ns[CONV_STEP_UKR], x->total_ns));
-    print_cell(out, percent(other_ns(x), x->total_ns));
+    print_cell(out, percent(exp_phases_other_ns(x), x->total_ns));
 }
 
 static void print_phases(const struct exp_peers_report *r, FILE *out)
@@ -600,9 +583,9 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
 
         fprintf(out, "%-16.16s ", m->name);
         print_cell(out, percent(b->step_ns[CONV_STEP_IM2COL], b->total_ns));
-        print_cell(out, percent(packing_ns(b), b->total_ns));
+        print_cell(out, percent(exp_phases_packing_ns(b), b->total_ns));
         print_cell(out, percent(b->step_ns[CONV_STEP_UKR], b->total_ns));
-        print_cell(out, percent(other_ns(b), b->total_ns));
+        print_cell(out, percent(exp_phases_other_ns(b), b->total_ns));
         fprintf(out, " %7.2f", (double)b->total_ns / call_ns);
         for (int k = 0; k < EXP_N_PEERS_SCONVS; k++) {
             fprintf(out, "  ");

@@ -1,5 +1,34 @@
 #include "experiments/exp_phases.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "experiments/exp_error.h"
+
+uint64_t exp_phases_packing_ns(const struct exp_phases *x)
+{
+    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
+}
+
+uint64_t exp_phases_other_ns(const struct exp_phases *x)
+{
+    return x->total_ns - exp_phases_packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - x->step_ns[CONV_STEP_UKR];
+}
+
+void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)
+{
+    for (int k = 0; k < CONV_N_STEP_KINDS; k++)
+        sum->step_ns[k] += x->step_ns[k];
+    sum->total_ns += x->total_ns;
+}
+
+int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, char *why, size_t why_bytes)
+{
+    if (!s->core || strcmp(s->core->name, s->blas.core))
+        return exp_fail(why, why_bytes, -ENOENT, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
+    return conv_blas_parts_find(parts, &s->blas, s->blas.core, why, why_bytes);
+}
+
 struct timed {
     struct conv_backend base;
     struct conv_backend *inner;

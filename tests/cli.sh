@@ -109,6 +109,12 @@ loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
         { print $3, $4, $(NF - column) }'
 }
 
+columns() { # columns CSV NAME...: these columns, blanks between; commas in quotes are none
+    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, -v names="${*:2}" 'NR == 1 { n = split(names, name, " ")
+            for (i = 1; i <= NF; i++) at[$i] = i }
+        { line = ""; for (k = 1; k <= n; k++) line = line (k > 1 ? " " : "") $at[name[k]]; print line }'
+}
+
 sum_of() { # sum_of COLUMN CSV
     grep -v '^#' "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
         { sum += $column } END { print sum + 0 }'
@@ -137,6 +143,9 @@ results() {
         END { exit !n || bad }' "$dir/classes.csv"
     check "traffic.csv has as many conflict misses" [ "$(sum_of conflict_misses "$dir/traffic.csv")" -eq \
         "$(sum_of conflict_misses <(grep -v '^0,' "$dir/classes.csv"))" ]
+    check "the parts of a time add up to the run's, where there are any" awk '
+        $1 == "measured_time_median_ns" { next } { sum = $2 + $3 + $4 + $5; bad += sum < 0.999 * $1 * $6 || sum > 1.001 * $1 * $6; n += sum > 0 }
+        END { exit bad || n < 9 }' <(columns "$dir/layers.csv" measured_time_median_ns measured_im2col_ns measured_packing_ns measured_kernel_ns measured_other_ns measured_steps_to_time)
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws|sconv_openblas) ' "$work/one.out")" -eq 4 ]
