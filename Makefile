@@ -65,11 +65,13 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
 # Vector code is the only code that gets instruction-set flags, and only on the CPU family that has them.
+# BUILT_MMA tells plain files beside it that there is any.
 # What is observed under emulation keeps the order of its source too: the tests compare it access for access.
 in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
+kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 # Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
 # Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
@@ -79,7 +81,7 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
-file_flags = $(call ukr_flags,$1) $(call engine_flags,$1)
+file_flags = $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
@@ -102,7 +104,7 @@ logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c)
 $(BUILD)/logged/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  LOGCC   $<"
-	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(call ukr_flags,$<))) -fsanitize=thread -MMD -MP -c -o $@ $<
+	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<))) -fsanitize=thread -MMD -MP -c -o $@ $<
 
 $(BUILD)/logged.o: $(logged_objects)
 	$(Q)$(LD) -r -o $@.all $^

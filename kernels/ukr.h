@@ -15,7 +15,9 @@
  *   out     [n_f][ld_out]: windows of one filter are contiguous, which is NCHW's own order; nothing is unpacked
  *
  * The same descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in
- * fn's order. They sit one under the other in the same file; tests/ holds them against each other.
+ * fn's order; tests/ holds them against each other. Every CPU emits, also for kernels that it cannot execute: fn is
+ * alone in a file that is compiled for its instruction set (f32_16x6_avx2.c), the rest is plain C beside it
+ * (f32_16x6_avx2_emit.c).
  */
 #ifndef KERNELS_UKR_H
 #define KERNELS_UKR_H

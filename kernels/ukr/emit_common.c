@@ -86,24 +86,3 @@ void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_ar
 
     conv_emit_k_loop(a, run, 3, sink);
 }
-
-static size_t vectors(size_t n_win)
-{
-    return (n_win + 15) / 16;
-}
-
-size_t conv_vector_fmas(size_t n_win, size_t n_f)
-{
-    return vectors(n_win) * n_f;
-}
-
-size_t conv_vector_loads(size_t n_win, size_t n_f)
-{
-    return vectors(n_win) + n_f;
-}
-
-void conv_emit_vector_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    conv_emit_broadcast_loop(u, a, 64, (uint32_t)vectors(a->n_win), sink);
-    conv_emit_tile_update(a, 64, sink);
-}

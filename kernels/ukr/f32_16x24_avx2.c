@@ -9,9 +9,7 @@
  *
  * A single window takes four steps at once: 24 filters are three whole ymm.
  */
-#include "kernels/ukr/ukr_table.h"
-
-enum { N_F = 24, F_PANEL = 6, GROUP = 4, BLOCK = 4 };
+#include "kernels/ukr/f32_16x24_avx2.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_tile_avx2.h"
@@ -208,70 +206,8 @@ FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
         { few_1x4, few_2x4, few_3x4 },
         { one_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
     };
-#endif
 
-static size_t max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* One broadcast per window; the filters in accesses of 16 and 8 bytes, or for one window in three of 32 in four steps.
- */
-static size_t few_loads(size_t n_win, size_t n_f)
-{
-    return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
-}
-
-/* Whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole accesses. */
-static bool is_few(size_t n_win, size_t n_f)
-{
-    return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_avx2[0].step_fmas(n_win, n_f),
-                                                                      conv_ukr_avx2[0].step_loads(n_win, n_f));
-}
-
-/* One panel's. */
-static size_t panel_fmas(size_t n_win, size_t n_f)
-{
-    return is_few(n_win, n_f) ? n_win : conv_ukr_avx2[0].step_fmas(n_win, n_f);
-}
-
-static size_t panel_loads(size_t n_win, size_t n_f)
-{
-    return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_avx2[0].step_loads(n_win, n_f);
-}
-
-/* All panels': the whole ones and what is left. */
-static size_t sum_panels(size_t (*of_panel)(size_t n_win, size_t n_f), size_t n_win, size_t n_f)
-{
-    size_t edge = n_f % F_PANEL;
-
-    return n_f / F_PANEL * of_panel(n_win, F_PANEL) + (edge ? of_panel(n_win, edge) : 0);
-}
-
-static size_t step_fmas(size_t n_win, size_t n_f)
-{
-    return sum_panels(panel_fmas, n_win, n_f);
-}
-
-static size_t step_loads(size_t n_win, size_t n_f)
-{
-    return sum_panels(panel_loads, n_win, n_f);
-}
-
-/* The part of a call that one panel from filter f on has; what is prefetched is the first one's. */
-static struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f)
-{
-    struct conv_ukr_args part = *a;
-
-    part.n_f = a->n_f - f < F_PANEL ? a->n_f - f : F_PANEL;
-    part.filter += f * a->k * sizeof(float);
-    part.out += f * a->ld_out * sizeof(float);
-    part.ahead = f ? NULL : a->ahead;
-    return part;
-}
-
-#if defined(__x86_64__)
-static void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
+void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
     for (size_t f = 0; f < a->n_f; f += F_PANEL) {
@@ -283,107 +219,4 @@ static void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv
             conv_ukr_avx2[0].fn(&conv_ukr_avx2[0], &part);
     }
 }
-
-#define FN conv_f32_ukr_16x24__avx2
-#else
-#define FN NULL
 #endif
-
-/* The blocks of one window's steps; returns how many steps they are. */
-static size_t emit_blocks(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    size_t n = a->k / BLOCK * BLOCK;
-    struct sim_run run[2 + BLOCK * CONV_N_AHEAD] = {
-        { .addr = a->in,
-          .stride_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
-          .step_bytes = (int64_t)(BLOCK * conv_ukr_ld_in(u, a) * sizeof(float)),
-          .count = BLOCK,
-          .access_bytes = sizeof(float),
-          .kind = SIM_LOAD,
-          .tag = (uint8_t)conv_ukr_in_tensor(a),
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->filter,
-          .stride_bytes = 32,
-          .step_bytes = BLOCK * F_PANEL * sizeof(float),
-          .count = 3,
-          .access_bytes = 32,
-          .kind = SIM_LOAD,
-          .tag = CONV_PACKED_FILTER,
-          .phase = CONV_PHASE_UKR },
-    };
-
-    conv_emit_k_blocks(a, 0, n, BLOCK, run, 2, sink);
-    return n;
-}
-
-/* The steps from `first` on. */
-static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t first, struct sim_sink *sink)
-{
-    int64_t in_step = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float));
-    uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float));
-    struct sim_run run[3 + CONV_N_AHEAD] = {
-        { .addr = a->filter + first * f_bytes,
-          .step_bytes = f_bytes,
-          .count = 1,
-          .access_bytes = 16,
-          .kind = SIM_LOAD,
-          .tag = CONV_PACKED_FILTER,
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->filter + first * f_bytes + 16,
-          .step_bytes = f_bytes,
-          .count = f_bytes > 16,
-          .access_bytes = 8,
-          .kind = SIM_LOAD,
-          .tag = CONV_PACKED_FILTER,
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->in + first * (uint64_t)in_step,
-          .stride_bytes = sizeof(float),
-          .step_bytes = in_step,
-          .count = (uint32_t)a->n_win,
-          .access_bytes = sizeof(float),
-          .kind = SIM_LOAD,
-          .tag = (uint8_t)conv_ukr_in_tensor(a),
-          .phase = CONV_PHASE_UKR },
-    };
-
-    conv_emit_k_blocks(a, first, a->k - first, 1, run, 3, sink);
-}
-
-static void emit_few(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    struct conv_ukr_args group = *a;
-
-    emit_few_steps(u, a, a->n_win == 1 && a->n_f == F_PANEL ? emit_blocks(u, a, sink) : 0, sink);
-    for (size_t i = 0; i < a->n_win; i += GROUP) {
-        group.n_win = a->n_win - i < GROUP ? a->n_win - i : GROUP;
-        group.out = a->out + i * sizeof(float);
-        conv_emit_tile_update(&group, GROUP * sizeof(float), sink);
-    }
-}
-
-static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    for (size_t f = 0; f < a->n_f; f += F_PANEL) {
-        const struct conv_ukr_args part = panel(a, f);
-
-        if (is_few(part.n_win, part.n_f))
-            emit_few(u, &part, sink);
-        else
-            conv_ukr_avx2[0].emit(u, &part, sink);
-    }
-}
-
-const struct conv_ukr conv_ukr_avx2_24[1] = {
-    { .name = "f32_16x24__avx2",
-      .isa = CPU_ISA_AVX2,
-      .n_win = 16,
-      .n_f = N_F,
-      .win_granule = 16,
-      .f_panel = F_PANEL,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = FN,
-      .emit = emit },
-};

@@ -21,15 +21,9 @@ static const conv_ukr_instance_fn instance[24] = {
 };
 /* clang-format on */
 
-static void conv_f32_ukr_16x24__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
+void conv_f32_ukr_16x24__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
     instance[a->n_f - 1](a);
 }
-
-#define FN conv_f32_ukr_16x24__avx512
-#else
-#define FN NULL
 #endif
-
-const struct conv_ukr conv_ukr_avx512[1] = { { .name = "f32_16x24__avx512", CONV_VECTOR_TILE(16, 24, 0, FN) } };

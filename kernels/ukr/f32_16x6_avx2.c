@@ -17,49 +17,9 @@ static const conv_ukr_instance_fn instance[2][6] = {
 };
 /* clang-format on */
 
-static void conv_f32_ukr_16x6__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
+void conv_f32_ukr_16x6__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
     instance[a->n_win > 8][a->n_f - 1](a);
 }
-
-#define FN conv_f32_ukr_16x6__avx2
-#else
-#define FN NULL
 #endif
-
-static size_t vectors(size_t n_win)
-{
-    return n_win > 8 ? 2 : 1;
-}
-
-static size_t step_fmas(size_t n_win, size_t n_f)
-{
-    return vectors(n_win) * n_f;
-}
-
-static size_t step_loads(size_t n_win, size_t n_f)
-{
-    return vectors(n_win) + n_f;
-}
-
-static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    conv_emit_broadcast_loop(u, a, 32, (uint32_t)vectors(a->n_win), sink);
-    conv_emit_tile_update(a, 32, sink);
-}
-
-const struct conv_ukr conv_ukr_avx2[1] = {
-    { .name = "f32_16x6__avx2",
-      .isa = CPU_ISA_AVX2,
-      .n_win = 16,
-      .n_f = 6,
-      .win_granule = 16,
-      .f_panel = 6,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = FN,
-      .emit = emit },
-};

@@ -4,9 +4,7 @@
  * four windows, so that the tile leaves as it is stored. Tiles of fewer windows or filters have instances of their own,
  * which take as many outer products as hold anything.
  */
-#include "kernels/ukr/ukr_table.h"
-
-enum { N_WIN = 16, N_F = 8, LANES = 4 };
+#include "kernels/ukr/f32_16x8_mma.h"
 
 #if defined(__MMA__)
 #include "kernels/ukr/ppc_load.h"
@@ -174,69 +172,9 @@ static const conv_ukr_instance_fn instance[2][F_VECTORS][WIN_VECTORS] = {
 };
 /* clang-format on */
 
-static void conv_f32_ukr_16x8__mma(const struct conv_ukr *u, const struct conv_ukr_args *a)
+void conv_f32_ukr_16x8__mma(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
     instance[a->n_f % LANES != 0][(a->n_f - 1) / LANES][(a->n_win - 1) / LANES](a);
 }
-
-#define FN conv_f32_ukr_16x8__mma
-#else
-#define FN NULL
 #endif
-
-/* Vectors of four filters, the last narrower at an edge; of windows as many as hold any, narrower at an edge in place.
- */
-static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
-{
-    uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float)), rest_bytes = a->n_win % LANES * sizeof(float);
-    bool is_ragged = a->ld_in && rest_bytes;
-    int64_t step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float));
-    struct sim_run run[4] = {
-        { .addr = a->in,
-          .stride_bytes = 16,
-          .step_bytes = step_bytes,
-          .count = (uint32_t)((a->n_win + LANES - 1) / LANES - is_ragged),
-          .access_bytes = 16,
-          .kind = SIM_LOAD,
-          .tag = (uint8_t)conv_ukr_in_tensor(a),
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->in + a->n_win / LANES * 16,
-          .step_bytes = step_bytes,
-          .count = is_ragged,
-          .access_bytes = rest_bytes ? rest_bytes : 16,
-          .kind = SIM_LOAD,
-          .tag = (uint8_t)conv_ukr_in_tensor(a),
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->filter,
-          .stride_bytes = 16,
-          .step_bytes = f_bytes,
-          .count = f_bytes / 16,
-          .access_bytes = 16,
-          .kind = SIM_LOAD,
-          .tag = CONV_PACKED_FILTER,
-          .phase = CONV_PHASE_UKR },
-        { .addr = a->filter + f_bytes / 16 * 16,
-          .step_bytes = f_bytes,
-          .count = f_bytes % 16 != 0,
-          .access_bytes = f_bytes % 16 ? f_bytes % 16 : 16,
-          .kind = SIM_LOAD,
-          .tag = CONV_PACKED_FILTER,
-          .phase = CONV_PHASE_UKR },
-    };
-
-    sim_emit(sink, run, 4, a->k);
-    conv_emit_tile_update(a, 16, sink);
-}
-
-const struct conv_ukr conv_ukr_mma[1] = {
-    { .name = "f32_16x8__mma",
-      .isa = CPU_ISA_MMA,
-      .n_win = N_WIN,
-      .n_f = N_F,
-      .win_granule = 16,
-      .f_panel = 8,
-      .reads_in_place = true,
-      .fn = FN,
-      .emit = emit },
-};

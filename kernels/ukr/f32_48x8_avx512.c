@@ -17,7 +17,7 @@ static const conv_ukr_instance_fn instance[8] = {
 };
 /* clang-format on */
 
-static void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
+void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
     if (a->n_win > 32)
@@ -25,10 +25,4 @@ static void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct con
     else
         conv_ukr_avx512_32[0].fn(&conv_ukr_avx512_32[0], a);
 }
-
-#define FN conv_f32_ukr_48x8__avx512
-#else
-#define FN NULL
 #endif
-
-const struct conv_ukr conv_ukr_avx512_48[1] = { { .name = "f32_48x8__avx512", CONV_VECTOR_TILE(48, 8, 16, FN) } };

@@ -1,5 +1,7 @@
 #include "kernels/ukr/pack_vbp.h"
 
+#include "kernels/ukr/ukr_table.h"
+
 static uint32_t bits(ptrdiff_t first, ptrdiff_t end)
 {
     uint64_t below_end = ((uint64_t)1 << (end < 0 ? 0 : end > 32 ? 32 : end)) - 1;
@@ -109,18 +111,19 @@ for_each_group(const struct conv_pack_windows *self, const struct conv_pack_wind
     }
 }
 
-static void pack_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
+static void run_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
 {
     (void)sink;
     self->pack_group(g);
 }
 
-void vbp_pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
+static void pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
-    for_each_group(self, a, NULL, pack_group);
+    for_each_group(self, a, NULL, run_group);
 }
 
-bool vbp_can_pack(const struct conv_problem *p)
+/* A stride of 1 or 2 along the width. */
+static bool can_pack(const struct conv_problem *p)
 {
     return p->stride_w <= 2;
 }
@@ -185,7 +188,18 @@ static void emit_group(const struct conv_pack_windows *self, const struct vbp_gr
     }
 }
 
-void vbp_emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink)
+static void emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink)
 {
     for_each_group(self, a, sink, emit_group);
 }
+
+#define VBP_ENTRY(suffix, isa_, granule_, vector_bytes_, built)                                                        \
+    {                                                                                                                  \
+        .name = "pack_windows__" #suffix, .isa = isa_, .granule = granule_, .max_width = VBP_WIN, .fn = built(pack),   \
+        .emit = emit, .can_pack = can_pack, .vector_bytes = vector_bytes_,                                             \
+        .pack_group = built(vbp_pack_group__##suffix)                                                                  \
+    }
+
+const struct conv_pack_windows conv_pack_windows_avx2 = VBP_ENTRY(avx2, CPU_ISA_AVX2, 8, 32, CONV_X86_FN);
+const struct conv_pack_windows conv_pack_windows_avx512 = VBP_ENTRY(avx512, CPU_ISA_AVX512, 16, 64, CONV_X86_FN);
+const struct conv_pack_windows conv_pack_windows_vsx = VBP_ENTRY(vsx, CPU_ISA_MMA, 16, 16, CONV_MMA_FN);

@@ -52,12 +52,11 @@ struct vbp_group {
 };
 
 /*
- * The members of struct conv_pack_windows for a routine whose vectors, vector_bytes wide, are loaded before the rows
- * that are made of them are stored: of each group, channel by channel, and within a channel tile by tile, the pieces
- * of every span that hold a valid element, then the rows.
+ * Packs a group: channel by channel, and within a channel tile by tile, the pieces of every span that hold a valid
+ * element are loaded, then the rows are stored that are made of them.
  */
-void vbp_pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
-void vbp_emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink);
-bool vbp_can_pack(const struct conv_problem *p); /* a stride of 1 or 2 along the width */
+void vbp_pack_group__avx2(const struct vbp_group *g);
+void vbp_pack_group__avx512(const struct vbp_group *g);
+void vbp_pack_group__vsx(const struct vbp_group *g);
 
 #endif

@@ -3,7 +3,6 @@
  * of two neighbours and a blend.
  */
 #include "kernels/ukr/pack_vbp.h"
-#include "kernels/ukr/ukr_table.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
@@ -97,7 +96,7 @@ VBP_INLINE void pack_tile(const struct vbp_tile *t, const struct vbp_group *g, u
         pack_spans(t, g, plane, index, dilation, panel, t->n_spans, stride);
 }
 
-static void pack_group(const struct vbp_group *g)
+void vbp_pack_group__avx2(const struct vbp_group *g)
 {
     const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i index = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)g->stride));
@@ -119,22 +118,4 @@ static void pack_group(const struct vbp_group *g)
         }
     }
 }
-
-#define FN vbp_pack
-#define PACK_GROUP pack_group
-#else
-#define FN NULL
-#define PACK_GROUP NULL
 #endif
-
-const struct conv_pack_windows conv_pack_windows_avx2 = {
-    .name = "pack_windows__avx2",
-    .isa = CPU_ISA_AVX2,
-    .granule = 8,
-    .max_width = VBP_WIN,
-    .fn = FN,
-    .emit = vbp_emit,
-    .can_pack = vbp_can_pack,
-    .vector_bytes = 32,
-    .pack_group = PACK_GROUP,
-};

@@ -3,7 +3,6 @@
  * segment.
  */
 #include "kernels/ukr/pack_vbp.h"
-#include "kernels/ukr/ukr_table.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/x86_mask.h"
@@ -64,7 +63,7 @@ VBP_INLINE void pack_tile(const struct vbp_tile *t, uint64_t plane, __m512i inde
         pack_spans(t, plane, index, dilation, n_rows, panel, t->n_spans);
 }
 
-static void pack_group(const struct vbp_group *g)
+void vbp_pack_group__avx512(const struct vbp_group *g)
 {
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)g->stride));
@@ -79,22 +78,4 @@ static void pack_group(const struct vbp_group *g)
             pack_tile(&g->tile[t], plane, index, dilation, n_rows, conv_out_ptr(g->tile[t].panel + offset));
     }
 }
-
-#define FN vbp_pack
-#define PACK_GROUP pack_group
-#else
-#define FN NULL
-#define PACK_GROUP NULL
 #endif
-
-const struct conv_pack_windows conv_pack_windows_avx512 = {
-    .name = "pack_windows__avx512",
-    .isa = CPU_ISA_AVX512,
-    .granule = 16,
-    .max_width = VBP_WIN,
-    .fn = FN,
-    .emit = vbp_emit,
-    .can_pack = vbp_can_pack,
-    .vector_bytes = 64,
-    .pack_group = PACK_GROUP,
-};

@@ -3,7 +3,6 @@
  * permutation of two neighbours (a shift of two registers where the stride is 1). Goes with the MMA tile.
  */
 #include "kernels/ukr/pack_vbp.h"
-#include "kernels/ukr/ukr_table.h"
 
 #if defined(__MMA__)
 #include "kernels/ukr/ppc_load.h"
@@ -99,7 +98,7 @@ VBP_INLINE void pack_tile(const struct vbp_tile *t, const struct vbp_group *g, u
         pack_spans(t, g, plane, panel, t->n_spans, stride);
 }
 
-static void pack_group(const struct vbp_group *g)
+void vbp_pack_group__vsx(const struct vbp_group *g)
 {
     for (size_t c = 0; c < g->n_c; c++) {
         uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
@@ -117,22 +116,4 @@ static void pack_group(const struct vbp_group *g)
         }
     }
 }
-
-#define FN vbp_pack
-#define PACK_GROUP pack_group
-#else
-#define FN NULL
-#define PACK_GROUP NULL
 #endif
-
-const struct conv_pack_windows conv_pack_windows_vsx = {
-    .name = "pack_windows__vsx",
-    .isa = CPU_ISA_MMA,
-    .granule = 16,
-    .max_width = VBP_WIN,
-    .fn = FN,
-    .emit = vbp_emit,
-    .can_pack = vbp_can_pack,
-    .vector_bytes = 16,
-    .pack_group = PACK_GROUP,
-};

@@ -1,26 +1,14 @@
 /* 24 independent chains of fused multiply-adds, more than latency times ports; and as many loads in flight. */
 #include "kernels/ukr/peak_table.h"
 
-enum { N_CHAINS = 24, N_LANES = 16 };
+enum { N_CHAINS = CONV_PEAK_CHAINS__AVX512, N_LANES = CONV_PEAK_LANES__AVX512 };
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define FMADD _mm512_fmadd_ps
 #define REGISTER "v"
+#define PEAK_FMA conv_peak_fma__avx512
+#define PEAK_READ conv_peak_read__avx512
 #include "kernels/ukr/peak_body.h"
-
-#define FMA peak_fma
-#define READ peak_read
-#else
-#define FMA NULL
-#define READ NULL
 #endif
-
-const struct conv_peak conv_peak_avx512 = {
-    .name = "AVX-512 FMA",
-    .isa = CPU_ISA_AVX512,
-    .flop_per_step = 2.0 * N_CHAINS * N_LANES,
-    .fma = FMA,
-    .read = READ,
-};

@@ -3,10 +3,10 @@
  *
  *   N_CHAINS      independent chains of fused multiply-adds, more than latency times ports
  *   N_LANES       floats in a vector
- *   FMADD(a,b,c)  a * b + c, rounded once; without it there is no peak_fma here
+ *   FMADD(a,b,c)  a * b + c, rounded once; without it there is no PEAK_FMA here
  *   REGISTER      the assembly constraint of a vector register
- *
- * and takes peak_fma and peak_read (kernels/peak.h).
+ *   PEAK_FMA      the name of the loop of fused multiply-adds,
+ *   PEAK_READ     and of the loop that reads (kernels/ukr/peak_table.h)
  */
 #ifndef KERNELS_UKR_PEAK_BODY_H
 #define KERNELS_UKR_PEAK_BODY_H
@@ -29,7 +29,7 @@ static float add_lanes(peak_vector x)
 
 #ifdef FMADD
 /* The empty assembly keeps a chain in its register: no reordering, no folding of chains that hold the same. */
-static float peak_fma(size_t n_steps)
+float PEAK_FMA(size_t n_steps)
 {
     peak_vector acc[N_CHAINS], a = (peak_vector){ 0 } + 0.5f, b = (peak_vector){ 0 } + 1;
 
@@ -59,7 +59,7 @@ static inline peak_vector load(const float *x)
     return v;
 }
 
-static float peak_read(const float *x, size_t n)
+float PEAK_READ(const float *x, size_t n)
 {
     peak_vector sum[N_STREAMS];
 

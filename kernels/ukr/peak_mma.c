@@ -1,18 +1,19 @@
 /* Outer products into all eight accumulators, more than latency times pipes; and as many loads in flight. */
 #include "kernels/ukr/peak_table.h"
 
-enum { N_CHAINS = 8, N_LANES = 4 };
+enum { N_CHAINS = CONV_PEAK_CHAINS__MMA, N_LANES = CONV_PEAK_LANES__MMA };
 
 #if defined(__MMA__)
 #include "kernels/ukr/ppc_load.h"
 
 #define REGISTER "wa"
+#define PEAK_READ conv_peak_read__mma
 #include "kernels/ukr/peak_body.h"
 
 /* No loop over accumulators: clang 14 would not unroll it, and keep them in memory. */
 #define EACH_CHAIN(what) what(0), what(1), what(2), what(3), what(4), what(5), what(6), what(7)
 
-static float peak_fma(size_t n_steps)
+float conv_peak_fma__mma(size_t n_steps)
 {
     ppc_vector one = vec_splats(1.0f), sum = { 0 }, row[N_CHAINS][N_LANES];
     __vector_quad acc[N_CHAINS];
@@ -31,18 +32,4 @@ static float peak_fma(size_t n_steps)
             sum += row[i][lane];
     return add_lanes(sum);
 }
-
-#define FMA peak_fma
-#define READ peak_read
-#else
-#define FMA NULL
-#define READ NULL
 #endif
-
-const struct conv_peak conv_peak_mma = {
-    .name = "MMA outer products",
-    .isa = CPU_ISA_MMA,
-    .flop_per_step = 2.0 * N_CHAINS * N_LANES * N_LANES,
-    .fma = FMA,
-    .read = READ,
-};

@@ -5,8 +5,35 @@
 #include "kernels/pack.h"
 #include "kernels/ukr.h"
 
+/*
+ * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they define
+ * functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls touch and
+ * cost, and the rest that is asked on CPUs without the instruction set are in plain files beside them, *_emit.c.
+ */
+
+/* A function of such a file, or NULL where this build has none. BUILT_MMA is the Makefile's: its compiler knows MMA. */
+#if defined(__x86_64__)
+#define CONV_X86_FN(fn) fn
+#else
+#define CONV_X86_FN(fn) NULL
+#endif
+#if defined(BUILT_MMA)
+#define CONV_MMA_FN(fn) fn
+#else
+#define CONV_MMA_FN(fn) NULL
+#endif
+
 /* One of a kernel's compiled tile sizes. */
 typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
+
+void conv_f32_ukr_16x6__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_16x24__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_32x12__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_14x32__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a);
+void conv_f32_ukr_16x8__mma(const struct conv_ukr *u, const struct conv_ukr_args *a);
 
 extern const struct conv_ukr conv_ukr_ref[3];
 extern const struct conv_ukr conv_ukr_avx2[1];
@@ -42,16 +69,5 @@ void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, s
  */
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
                               uint32_t win_loads, struct sim_sink *sink);
-
-/* The AVX-512 tiles of vectors of 16 windows by filters: FMAs and loads of a step, and what a call touches. */
-size_t conv_vector_fmas(size_t n_win, size_t n_f);
-size_t conv_vector_loads(size_t n_win, size_t n_f);
-void conv_emit_vector_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
-
-/* What their descriptors share; fn is NULL where this build cannot run them. */
-#define CONV_VECTOR_TILE(windows, filters, panel, fn_)                                                                 \
-    .isa = CPU_ISA_AVX512, .n_win = (windows), .n_f = (filters), .win_granule = 16, .win_panel = (panel),              \
-    .f_panel = (filters), .reads_in_place = true, .prefetches = true, .step_fmas = conv_vector_fmas,                   \
-    .step_loads = conv_vector_loads, .fn = (fn_), .emit = conv_emit_vector_tile
 
 #endif

@@ -1,0 +1,23 @@
+/*
+ * What 16x24 with few windows decides, the same when it runs and when it is described. Internal to kernels/ukr.
+ */
+#ifndef KERNELS_UKR_F32_16X24_FEW_AVX512_H
+#define KERNELS_UKR_F32_16X24_FEW_AVX512_H
+
+#include "kernels/ukr/ukr_table.h"
+
+/* More windows than this are no cheaper this way where zmm and ymm FMAs cost the same. */
+enum { FEW_WIN = 12, GROUP = 4 };
+
+static inline size_t vectors(size_t n_f)
+{
+    return n_f > 16 ? 2 : 1;
+}
+
+/* Whether this way takes no more FMAs. */
+static inline bool is_few(size_t n_win, size_t n_f)
+{
+    return n_win <= FEW_WIN && n_win * vectors(n_f) <= n_f;
+}
+
+#endif
