@@ -155,20 +155,20 @@ include counters/observe/observe.mk
 
 # ---- what users call ----
 
+include .ci/variables.mk
+
 # All cores, unless the user said how many.
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Handed to the experiment as given on the command line or in the environment; empty ones keep their defaults.
-EXPERIMENT_VARIABLES := MODEL MACHINE ALGO LAYERS REPS JOBS TIMING CACHE FILTERS UKR CORE CLASSES OBSERVE RESULTS
-export $(EXPERIMENT_VARIABLES) HOT CLOCK
+# Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
-JUDGE_VARIABLES := MODEL MACHINE LAYERS JOBS CACHE FILTERS UKR CORE RESULTS
-pass_variables = $(foreach v,$(EXPERIMENT_VARIABLES),"$v=$$$v")
+pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(prepare_guest); \
-	$(BUILD)/experiment $(pass_variables) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "WHY_NO_GUEST=$$why"
+	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "WHY_NO_GUEST=$$why"
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
@@ -177,7 +177,7 @@ figures: deps ## Draw the figures of an experiment again from its CSV files: mak
 
 judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
-	$(Q)$(BUILD)/judge $(foreach v,$(JUDGE_VARIABLES),"$v=$$$v") "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/judge $(call pass,judge) "COMMIT=$(COMMIT)"
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(BUILD)/convsim.pc
@@ -226,7 +226,7 @@ FORCE:
 bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=7] [HOT=3] [CLOCK=cpu] [LAYERS=...] [UKR=avx2]
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
-	$(Q)$(BUILD)/peers "MODEL=$$MODEL" "LAYERS=$$LAYERS" "REPS=$$REPS" "HOT=$$HOT" "CLOCK=$$CLOCK" "UKR=$$UKR" "RESULTS=$$RESULTS" "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"
 
 bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
@@ -283,31 +283,28 @@ help: ## Show this
 	@echo
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 	@echo
-	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
-	@echo "  MODEL     $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
-	@echo "            or the path of a layer table: MODEL=path/to/own.csv (format: experiments/models/README.md)"
-	@echo "  MACHINE   simulated machine: host (default), $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg)))), or the path of a .cfg file"
-	@echo "  ALGO      base, sconv (both schedules), sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated; default base,sconv,sconv_openblas"
-	@echo "  LAYERS    comma-separated name patterns: LAYERS='conv1_*,conv5_3'"
-	@echo "  REPS      timed repetitions; default 10"
-	@echo "  JOBS      threads for verification and replay; default all cores; timing always uses one"
-	@echo "  TIMING    0 = replay only, nothing is run"
-	@echo "  CACHE     cold (default): every layer starts with empty caches; warm: after a run of the same algorithm;"
-	@echo "            network: with what the layer before left, its output as input"
-	@echo "  FILTERS   ahead (default): filters are packed before, uncounted; run_time: by SConv itself"
-	@echo "  CLASSES   3c (default): misses are classified as compulsory, capacity, conflict; machine: as its file says (faster)"
-	@echo "  UKR       SConv's micro-kernel: f32_16x24__avx512, f32_16x24_few__avx512, f32_32x12__avx512, f32_48x8__avx512, f32_16x6__avx2, f32_16x8__mma, f32_16x24__ref, ...;"
-	@echo "            ref, avx2, avx512, mma: the paper's of that instruction set, and sconv_tuned takes its best one for each layer;"
-	@echo "            openblas: that of the CORE"
-	@echo "  CORE      OpenBLAS core whose blocking is replayed: SkylakeX, Cooperlake, Haswell, Zen, POWER10"
-	@echo "  OBSERVE   0, sample (one layer of each shape), all: run layers under emulation and observe every access;"
-	@echo "            default sample for POWER10 machines simulated on other computers, else 0"
-	@echo "  RESULTS   folder for results; default results/; one experiment goes to RESULTS/<machine>/<model>/"
-	@echo "  OPENBLAS_CORETYPE (environment) overrides the core that OpenBLAS runs"
+	@echo "Models:   $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
+	@echo "Machines: host $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg))))"
 	@echo
-	@echo "Variables of 'make judge' (make judge MACHINE=power10): MACHINE, LAYERS, JOBS, CACHE, FILTERS, UKR, CORE, RESULTS as above;"
-	@echo "  MODEL     comma-separated models or layer tables; default all: the paper's seven, 393 convolutions"
+	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0); 'make figures' takes $(variables_figures):"
+	@$(call print_options,EXPERIMENT); $(call print_group,blas)
 	@echo
-	@echo "Variables of the build: CC=clang, V=1 (show commands), DEVELOPER=1 (warnings are errors), SAN=address,undefined"
+	@echo "Variables of 'make judge' (make judge MACHINE=power10):"
+	@$(call print_options,JUDGE)
+	@echo
+	@echo "Variables of 'make bench-peers' and 'make bench' (make bench-peers MODEL=vgg16 REPS=7):"
+	@$(call print_options,PEERS); $(call print_group,blas); $(call print_group,dnnl)
+	@echo
+	@echo "Variables of 'make test' and its relatives:"
+	@$(call print_group,test)
+	@echo
+	@echo "Variables of 'make install' and 'make uninstall':"
+	@$(call print_group,install)
+	@echo
+	@echo "Variables of 'make fuzz':"
+	@$(call print_group,fuzz)
+	@echo
+	@echo "Variables of every build:"
+	@$(call print_group,build)
 
 .PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help

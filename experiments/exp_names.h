@@ -1,4 +1,4 @@
-/* Names that stand for files: models and machines. */
+/* Names that stand for files (models and machines), and slips in names. */
 #ifndef EXPERIMENTS_EXP_NAMES_H
 #define EXPERIMENTS_EXP_NAMES_H
 
@@ -16,5 +16,11 @@ struct exp_names {
 
 /* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
 int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
+
+/*
+ * Of n words, the one that the fewest changes of one letter make of `word`, capitals or not: what somebody may have meant.
+ * NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
+ */
+const char *exp_names_nearest(const char *word, const char *const *known, size_t n);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_names.h"
 #include "experiments/exp_observe.h"
 
 enum kind { TEXT, NUMBER, WORD };
@@ -33,55 +34,11 @@ struct option {
 #define NUMBER_TO(field, from, to) .kind = NUMBER, .offset = FIELD(field), .least = from, .most = to
 #define WORD_TO(field, ...) .kind = WORD, .offset = FIELD(field), .words = { __VA_ARGS__ }
 
+#define VARIABLE(...) { __VA_ARGS__ },
+#define FROM_MAKE(...) { __VA_ARGS__ },
+
 static const struct option options[] = {
-    { "MODEL", EXPERIMENT, "a name in experiments/models, or the path of a layer table (.csv)", TEXT_TO(model) },
-    { "MODEL", JUDGE | PEERS, "names or layer tables, comma-separated; all (default): the paper's seven",
-      TEXT_TO(model) },
-    { "MACHINE", EXPERIMENT | JUDGE, "simulated machine: host (default), a name in sim/machines, or a .cfg path",
-      TEXT_TO(machine) },
-    { "ALGO", EXPERIMENT,
-      "of base, sconv, sconv_is, sconv_ws, sconv_openblas, sconv_tuned, goto; comma-separated (default "
-      "base,sconv,sconv_openblas)",
-      TEXT_TO(algos) },
-    { "LAYERS", ALL, "only layers whose name matches one of the comma-separated patterns", TEXT_TO(layers) },
-    { "REPS", EXPERIMENT, "timed repetitions (default 10)", NUMBER_TO(reps, 1, 1000000) },
-    { "REPS", PEERS, "sweeps over each network (default 7)", NUMBER_TO(reps, 1, 1000) },
-    { "HOT", PEERS, "repetitions of each layer with hot caches (default 3); 0 = none", NUMBER_TO(hot_reps, 0, 1000) },
-    { "CLOCK", PEERS,
-      "wall (default), or cpu: the thread's own time, without what other processes take on a busy computer",
-      WORD_TO(clock, "wall", "cpu") },
-    { "JOBS", EXPERIMENT, "threads for verification and replay (default: all cores); timing uses one",
-      NUMBER_TO(jobs, 1, 1000000) },
-    { "JOBS", JUDGE, "threads for the replay (default: all cores)", NUMBER_TO(jobs, 1, 1000000) },
-    { "TIMING", EXPERIMENT, "0 = replay only", WORD_TO(timing, "0", "1") },
-    { "CACHE", EXPERIMENT | JUDGE, "caches at the start of each layer: cold (default), warm, network",
-      WORD_TO(cache, "cold", "warm", "network") },
-    { "FILTERS", EXPERIMENT | JUDGE, "when SConv packs filters: ahead (default) or run_time",
-      WORD_TO(packs_filters, "ahead", "run_time") },
-    { "CLASSES", EXPERIMENT,
-      "misses classified as compulsory, capacity, conflict: 3c (default), or machine: as its file says",
-      WORD_TO(classes, "3c", "machine") },
-    { "UKR", ALL,
-      "SConv's micro-kernel, an instruction set (ref, avx2, avx512, mma), or openblas: that of CORE (default: the "
-      "machine's, else the widest this CPU runs)",
-      TEXT_TO(ukr) },
-    { "CORE", EXPERIMENT | JUDGE, "OpenBLAS core that is replayed (default: the machine's, else the one in use)",
-      TEXT_TO(core) },
-    { "OBSERVE", EXPERIMENT,
-      "run layers under emulation, every access observed: 0, sample (one of each shape; default for POWER10), all",
-      WORD_TO(observe, "0", "sample", "all") },
-    { "OBSERVER", EXPERIMENT, "path of the emulator's plugin (the Makefile knows)", TEXT_TO(observer) },
-    { "GUEST", EXPERIMENT, "path of the program that is observed (the Makefile knows)", TEXT_TO(guest) },
-    { "WHY_NO_GUEST", EXPERIMENT, "why these two could not be built (the Makefile knows)", TEXT_TO(why_no_guest) },
-    { "RESULTS", EXPERIMENT, "folder for results (default results); this goes to RESULTS/<machine>/<model>/",
-      TEXT_TO(results) },
-    { "RESULTS", JUDGE,
-      "folder for results (default results); this goes to RESULTS/<machine>/judgement/<model or all>/",
-      TEXT_TO(results) },
-    { "RESULTS", PEERS, "folder for results (default results); this goes to RESULTS/host/peers/<model or all>/",
-      TEXT_TO(results) },
-    { "COMMIT", ALL, "recorded in every result", TEXT_TO(commit) },
-    { "REDRAW", EXPERIMENT, "draw the figures of this result folder again, from its CSV files", TEXT_TO(redraw) },
+#include "experiments/options.def"
 };
 
 struct flag {
@@ -189,6 +146,28 @@ static int read_value(struct exp_options *o, enum exp_program program, const str
     return 0;
 }
 
+/* Says which option was meant, if one comes near. */
+static int unknown(enum exp_program program, const char *arg, size_t name_length, char *why, size_t why_bytes)
+{
+    const char *known[N_OPTIONS + N_FLAGS], *nearest;
+    char *name = exp_format("%.*s", (int)name_length, arg);
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (options[i].programs & 1u << program)
+            known[n++] = options[i].name;
+    }
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].programs & 1u << program)
+            known[n++] = flags[i].name;
+    }
+    nearest = name ? exp_names_nearest(name, known, n) : NULL;
+    free(name);
+    return exp_fail(why, why_bytes, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
+                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "",
+                    programs[program].name);
+}
+
 static int read_argument(struct exp_options *o, enum exp_program program, const char *arg, char *why, size_t why_bytes)
 {
     size_t length = strcspn(arg, "=");
@@ -204,7 +183,7 @@ static int read_argument(struct exp_options *o, enum exp_program program, const 
             !strncmp(options[i].name, arg, length))
             return read_value(o, program, &options[i], arg + length + 1, why, why_bytes);
     }
-    return exp_fail(why, why_bytes, -EINVAL, "unknown option '%s'; %s --help lists them", arg, programs[program].name);
+    return unknown(program, arg, length, why, why_bytes);
 }
 
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,

@@ -33,8 +33,36 @@ options() {
     refuses "or the best of ref, avx2, avx512, mma" MODEL=vgg16 UKR=avx
     refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
     refuses "OBSERVE" MODEL=vgg16 OBSERVE=some
-    refuses "unknown option 'SPEED=11'" MODEL=vgg16 SPEED=11
+    refuses "unknown option 'SPEED=11'; " MODEL=vgg16 SPEED=11
+    refuses "unknown option 'LAYER=conv1', did you mean LAYERS?" MODEL=vgg16 LAYER=conv1
+    refuses "unknown option '--colums', did you mean --columns?" --colums
     refuses "MODEL is missing"
+}
+
+# make_says WORDS ARGUMENTS...: make refuses them in one line that holds WORDS, before it does anything.
+make_says() {
+    local words=$1
+    shift
+    env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL make "$@" >"$work/out" 2>"$work/err"
+    check "make $*: exit status $?, not 2" [ $? -eq 2 ]
+    check "make $*: not one line: $(cat "$work/err" "$work/out")" [ "$(cat "$work/err" "$work/out" | wc -l)" -eq 1 ]
+    check "make $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+variables() {
+    local word known
+    make_says "experiment: unknown variable 'LAYER', did you mean LAYERS?" experiment MODEL=vgg16 LAYER=conv1
+    make_says "judge: unknown variable 'REPS';" judge REPS=3
+    make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
+    make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
+    make_says "figures: unknown variable 'TIMING'" figures MODEL=vgg16 TIMING=0
+    make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
+    known=$(sed -n 's/^VARIABLE("\([A-Z]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/options.def)
+    for word in LAYER model MACH CASH FILTER UKRS X RESULT; do
+        # shellcheck disable=SC2086  # names are words
+        check "make and the program mean the same by $word" [ "$(.ci/nearest $word $known)" = \
+            "$("$experiment" $word=1 2>&1 | sed -n 's/.*did you mean \(.*\)?.*/\1/p')" ]
+    done
 }
 
 tables() {
@@ -245,6 +273,7 @@ documentation() {
 }
 
 options
+variables
 tables
 documentation
 places

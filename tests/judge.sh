@@ -16,7 +16,7 @@ refuses "CACHE" CACHE=tepid
 refuses "f32_1x1" UKR=f32_1x1
 refuses "'avx1024'" UKR=avx1024
 refuses "Z80" CORE=Z80
-refuses "REPS=3" REPS=3
+refuses "unknown option 'REPS=3'; " REPS=3
 refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/results
 
 run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results are

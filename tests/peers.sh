@@ -17,7 +17,7 @@ foreign=mma
 [ "$(uname -m)" != ppc64le ] || foreign=avx512
 refuses "cannot execute f32_" MODEL=tests/data/three.csv UKR=$foreign
 refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
-refuses "GREPS" GREPS=3
+refuses "did you mean REPS?" GREPS=3
 
 grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
 # A layer whose input alone has 8 GiB.

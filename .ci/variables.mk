@@ -1,0 +1,75 @@
+# What may be set on make's command line, by target. Anything else that stands there is refused before anything runs:
+# LAYER=conv1 instead of LAYERS= would run every layer and replace old results. Included by the Makefile.
+#
+# The programs' variables are in experiments/options.def, the others in the lines below: group, name, meaning.
+#
+#| build    CC                compiler: CC=clang
+#| build    SAN               sanitizers: SAN=address,undefined; in a build folder of their own
+#| build    DEVELOPER         1: warnings are errors
+#| build    V                 1: show commands
+#| build    CFLAGS            optimisation and debugging (default -O2 -g)
+#| build    CPPFLAGS          added when compiling
+#| build    LDFLAGS           added when linking
+#| build    BUILD             folder for what is built (default build)
+#| build    CROSS             prefix of a cross compiler's tools
+#| build    SYSROOT           folder with the libraries to link then
+#| build    AR                archiver
+#| build    LD                linker
+#| build    LOG_CC            gcc, for the kernels whose accesses the tests log
+#| install  PREFIX            where to install (default /usr/local)
+#| install  DESTDIR           put before PREFIX, for packages
+#| install  LIBDIR            libsconv's libraries (default PREFIX/lib)
+#| install  INCLUDEDIR        libsconv's header (default PREFIX/include)
+#| install  MANDIR            libsconv's manual (default PREFIX/share/man)
+#| test     SUITE             one suite only, by its name
+#| test     SEED              of random cases
+#| test     REPEAT            how many times as many random cases
+#| test     TEST_WRAPPER      command that runs the tests
+#| fuzz     FUZZ_SECONDS      for each parser (default 60)
+#| fuzz     FUZZ_CC           clang with libFuzzer
+#| fuzz     FUZZ_PARSERS      which parsers
+#| fuzz     FUZZ_BUILD        folder for what is built
+#| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
+#| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
+
+variables_file := $(lastword $(MAKEFILE_LIST))
+options_file := experiments/options.def
+
+group = $(shell sed -n 's/^.| $1 *\([A-Z_]*\) .*/\1/p' $(variables_file))
+options_of = $(shell sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>.*/\1/p' $(options_file))
+
+variables_experiment := $(call options_of,EXPERIMENT)
+variables_figures := $(filter MODEL MACHINE RESULTS,$(variables_experiment))
+variables_judge := $(call options_of,JUDGE)
+variables_bench-peers := $(call options_of,PEERS)
+variables_test := $(call group,test)
+variables_install := $(call group,install)
+variables_fuzz := $(call group,fuzz)
+
+# Targets that know more than what a build does; the first two are read from the environment.
+known_experiment = $(variables_experiment) $(call group,blas)
+known_bench-peers = $(variables_bench-peers) $(call group,blas) $(call group,dnnl)
+known_bench = $(known_bench-peers)
+known_figures = $(variables_figures)
+known_judge = $(variables_judge)
+known_fuzz = $(variables_fuzz)
+$(foreach t,test check check-long asan ubsan sanitize test-power10,$(eval known_$t = $(variables_test)))
+$(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known_$t = $(variables_install)))
+
+# Make that this one starts gets the same command line for other targets.
+ifndef VARIABLES_ARE_KNOWN
+export VARIABLES_ARE_KNOWN := 1
+goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
+known := $(call group,build) $(foreach g,$(goals),$(known_$g))
+given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
+unknown := $(firstword $(filter-out $(known),$(given)))
+ifneq ($(unknown),)
+nearest := $(shell .ci/nearest '$(subst ','\'',$(unknown))' $(known))
+$(error make $(firstword $(goals)): unknown variable '$(unknown)'$(if $(nearest),$(comma) did you mean $(nearest)?,;) 'make help' lists what it knows)
+endif
+endif
+
+# Their descriptions, for `make help`.
+print_group = sed -n 's/^.| $1 *\([A-Z_]*\) *\(.*\)/\1\t\2/p' $(variables_file) | $(print_variables)
+print_options = sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>[A-Z |]*, "\([^"]*\)".*/\1\t\2/p' $(options_file) | $(print_variables)
+print_variables = awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
