@@ -1,6 +1,7 @@
 /* Machine files, good and bad; the host. Bad files are checked to the letter of their message. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void check_bad(const struct bad_file *bad, size_t n_bad)
 
 static void a_small_good_file_is_read(void)
 {
-    static const char text[] = "# comment\n\n  [machine]\t# another\nname = my machine # ...\r\nukr = u\ngemm_core=G\n"
+    static const char text[] = "# comment\n\n  [machine]\t# another\nname = my-machine # ...\r\nukr = u\ngemm_core=G\n"
                                "description = one, two; three = 3\nmemory_latency_cycles = 99.5\n"
                                "[cache L1d]\nsets = 3\nways = 5\nline = 32\nlatency_cycles = 1.5e1\n"
                                "[ cache x]";
@@ -76,7 +77,7 @@ static void a_small_good_file_is_read(void)
     CU_ASSERT(read_text(&m, text, why) == -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "FILE:14: unknown section, '[ cache x]'");
     CU_ASSERT_FATAL(!read_bytes(&m, text, good - 1, why)); /* the last line need not end */
-    CU_ASSERT_STRING_EQUAL(m.name, "my machine");
+    CU_ASSERT_STRING_EQUAL(m.name, "my-machine");
     CU_ASSERT_STRING_EQUAL(m.description, "one, two; three = 3");
     CU_ASSERT_STRING_EQUAL(m.ukr, "u");
     CU_ASSERT_STRING_EQUAL(m.gemm_core, "G");
@@ -142,6 +143,9 @@ static void bad_structure_is_reported_with_its_line(void)
     CHECK_BAD(bad);
 }
 
+#define UNKNOWN                                                                                                        \
+    "unknown policy; there are lru, fifo, tree-plru, bit-plru, random, srrip, brrip, drrip, QLRU_H.._M._R._U.[_UMO]"
+#define NAMED(text) "[machine]\nname = " text "\nmemory_latency_cycles = 100\n" CACHE("L1")
 #define WAYS(text) MACHINE "[cache L1]\nsize = 1 KiB\nline = 64\nlatency_cycles = 1\nways = " text "\n"
 #define SIZE(text) MACHINE "[cache L1]\n" REST "size = " text "\n"
 #define SETS(text) MACHINE "[cache L1]\n" REST "sets = " text "\n"
@@ -183,14 +187,38 @@ static void bad_values_are_reported_with_their_line(void)
         { LATENCY("5 cycles"), "FILE:8: not a number, '5 cycles'" },
         { LATENCY("1.2.3"), "FILE:8: not a number, '1.2.3'" },
         { LATENCY("1e999"), "FILE:8: number too large, '1e999'" },
-        { POLICY("plru"), "FILE:8: unknown policy, 'plru'" },
-        { POLICY("least_recently_used"), "FILE:8: unknown policy, 'least_recently_used'" },
-        { POLICY("the_least_recently_used_"), "FILE:8: longer than 23 characters, 'the_least_recently_used_'" },
+        { POLICY("plru"), "FILE:8: " UNKNOWN ", 'plru'" },
+        { POLICY("least_recently_used"), "FILE:8: " UNKNOWN ", 'least_recently_used'" },
+        { POLICY("the_least_recently_used_"), "FILE:8: " UNKNOWN ", 'the_least_recently_used_'" },
+        { NAMED("a123456789012345678901234567890123456789012345678901234567890123"),
+          "FILE:2: longer than 63 characters, 'a123456789012345678901234567890123456789012345678901234567890123'" },
         { MACHINE "gemm_core = abcdefghijklmnopqrstuvwxyz0123456\n",
           "FILE:4: longer than 31 characters, 'abcdefghijklmnopqrstuvwxyz0123456'" },
     };
 
     CHECK_BAD(bad);
+}
+
+/* The name becomes a folder of results and stands in gnuplot's programs. */
+static void a_name_that_is_no_plain_word_is_refused(void)
+{
+    static const char *const bad[] = { "../x", ".",  "..",   "a/b", "/abs", "'x",   "''",          "a'b",  "\"x\"",
+                                       "-x",   "_x", ".cfg", "a b", "a,b",  "a\tb", "caf\xc3\xa9", "a\\b", "$(x)" };
+    static const char *const good[] = { "m", "0", "power10-victim", "Xeon_4208", "i7-8700K.v2+x", "3.14" };
+    char text[256], why[WHY_BYTES], expected[WHY_BYTES];
+    struct sim_machine m;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(text, sizeof text, NAMED("%s"), bad[i]);
+        snprintf(expected, sizeof expected,
+                 "FILE:2: a machine's name has letters, digits, '_', '-', '.' and '+', a letter or digit first, '%s'",
+                 bad[i]);
+        test_check(read_text(&m, text, why) == -EINVAL && !strcmp(why, expected), "'%s': \"%s\"", bad[i], why);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        snprintf(text, sizeof text, NAMED("%s"), good[i]);
+        test_check(!read_text(&m, text, why) && !strcmp(m.name, good[i]), "'%s': \"%s\"", good[i], why);
+    }
 }
 
 static void a_nul_byte_is_reported(void)
@@ -310,7 +338,7 @@ static void check_round_trip(const struct sim_machine *m)
 static void what_is_printed_reads_back_the_same(void)
 {
     struct sim_machine m = {
-        .name = "odd one",
+        .name = "odd-one",
         .description = "1/3 of a cycle, 3 sets",
         .ukr = "u",
         .n_levels = 2,
@@ -399,12 +427,12 @@ static void bad_options_are_reported_with_their_line(void)
         { LEVEL2("prefetch = stream degree=2x\n"), "FILE:14: degree must be 1..16, 'degree=2x'" },
         { LEVEL2("prefetch = stride distance=65\n"), "FILE:14: distance must be 1..64, 'distance=65'" },
         { LEVEL2("prefetch = stride distance=\n"), "FILE:14: not a whole number, ''" },
-        { LEVEL2("policy = QLRU_H12_M1_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H12_M1_R0_U0'" },
-        { LEVEL2("policy = QLRU_H01_M1_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H01_M1_R0_U0'" },
-        { LEVEL2("policy = QLRU_H11_M4_R0_U0\n"), "FILE:14: unknown policy, 'QLRU_H11_M4_R0_U0'" },
-        { LEVEL2("policy = QLRU_H11_M1_R0_U2\n"), "FILE:14: unknown policy, 'QLRU_H11_M1_R0_U2'" },
-        { LEVEL2("policy = QLRU_H11_M1_R0_U0_\n"), "FILE:14: unknown policy, 'QLRU_H11_M1_R0_U0_'" },
-        { LEVEL2("policy = QLRU_H11\n"), "FILE:14: unknown policy, 'QLRU_H11'" },
+        { LEVEL2("policy = QLRU_H12_M1_R0_U0\n"), "FILE:14: " UNKNOWN ", 'QLRU_H12_M1_R0_U0'" },
+        { LEVEL2("policy = QLRU_H01_M1_R0_U0\n"), "FILE:14: " UNKNOWN ", 'QLRU_H01_M1_R0_U0'" },
+        { LEVEL2("policy = QLRU_H11_M4_R0_U0\n"), "FILE:14: " UNKNOWN ", 'QLRU_H11_M4_R0_U0'" },
+        { LEVEL2("policy = QLRU_H11_M1_R0_U2\n"), "FILE:14: " UNKNOWN ", 'QLRU_H11_M1_R0_U2'" },
+        { LEVEL2("policy = QLRU_H11_M1_R0_U0_\n"), "FILE:14: " UNKNOWN ", 'QLRU_H11_M1_R0_U0_'" },
+        { LEVEL2("policy = QLRU_H11\n"), "FILE:14: " UNKNOWN ", 'QLRU_H11'" },
         { MACHINE "[cache L1]\nsets = 4\nways = 3\nline = 64\nlatency_cycles = 1\npolicy = tree-plru\n",
           "FILE:6: tree-plru needs a power of two ways, '[cache L1]'" },
         { MACHINE CACHE("L1") "inclusion = inclusive\n",
@@ -515,7 +543,7 @@ static void validate_names_the_level_and_the_fault(void)
           "more lines than can be simulated, 'sets 1, ways 4294967295, line 64, latency 1, policy lru'" },
         { LEVEL("a", "lru", 4, 2, 64, -1),
           "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
-        { LEVEL("a", "", 4, 2, 64, 1), "unknown policy, 'sets 4, ways 2, line 64, latency 1, policy '" },
+        { LEVEL("a", "", 4, 2, 64, 1), UNKNOWN ", 'sets 4, ways 2, line 64, latency 1, policy '" },
     };
     char expected[WHY_BYTES], why[WHY_BYTES];
 
@@ -571,6 +599,21 @@ static void the_machine_files_hold_what_their_sources_say(void)
     static const struct expected_level toy[] = { { 1 << 10, 2, 64, 1 },
                                                  { 4 << 10, 4, 64, 5 },
                                                  { 16 << 10, 4, 64, 20 } };
+    static const struct expected_level zen3[] = { { 32 << 10, 8, 64, 4 },
+                                                  { 512 << 10, 8, 64, 12 },
+                                                  { 32 << 20, 16, 64, 46 } };
+    static const struct expected_level zen4[] = { { 32 << 10, 8, 64, 4 },
+                                                  { 1 << 20, 8, 64, 14 },
+                                                  { 32 << 20, 16, 64, 50 } };
+    static const struct expected_level icx[] = { { 48 << 10, 12, 64, 5 },
+                                                 { 1280 << 10, 20, 64, 14 },
+                                                 { 60 << 20, 12, 64, 70 } };
+    static const struct expected_level spr[] = { { 48 << 10, 12, 64, 5 },
+                                                 { 2 << 20, 16, 64, 15 },
+                                                 { 105 << 20, 15, 64, 70 } };
+    static const struct expected_level m1[] = { { 128 << 10, 8, 128, 3 },
+                                                { 12 << 20, 12, 128, 18 },
+                                                { 8 << 20, 16, 128, 100 } };
 
     check_file("sim/machines/clx4208.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
     check_file("sim/machines/power10.cfg", p10, 300, "f32_16x8__mma", "POWER10");
@@ -578,6 +621,57 @@ static void the_machine_files_hold_what_their_sources_say(void)
     check_file("sim/machines/clx4208-real.cfg", clx, 200, "f32_16x24__avx512", "SkylakeX");
     check_file("sim/machines/power10-victim.cfg", p10, 300, "f32_16x8__mma", "POWER10");
     check_file("sim/machines/toy.cfg", toy, 100, "", "");
+    check_file("sim/machines/zen3.cfg", zen3, 380, "f32_16x6__avx2", "Zen");
+    check_file("sim/machines/zen4.cfg", zen4, 400, "f32_16x24__avx512", "Cooperlake");
+    check_file("sim/machines/icx.cfg", icx, 290, "f32_16x24__avx512", "SkylakeX");
+    check_file("sim/machines/spr.cfg", spr, 250, "f32_16x24__avx512", "Cooperlake");
+    check_file("sim/machines/apple-m1.cfg", m1, 320, "f32_16x24__ref", "VORTEX");
+}
+
+/* Whether a comment above all says where values come from, and behind every value, or none, which it is. */
+static bool has_sources(FILE *in)
+{
+    char text[1024];
+    size_t n_head = 0, n_bare = 0, n_explained = 0;
+
+    while (fgets(text, sizeof text, in)) {
+        bool is_value = strchr(text, '=') && strncmp(text, "name", 4) && strncmp(text, "description", 11);
+
+        n_head += *text == '#';
+        n_explained += *text != '#' && is_value && strchr(text, '#');
+        n_bare += is_value && !strchr(text, '#');
+    }
+    return n_head >= 2 && (!n_bare || !n_explained);
+}
+
+static void check_shipped(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    struct sim_machine m;
+    char why[WHY_BYTES] = "";
+    FILE *in = fopen(path, "r");
+
+    CU_ASSERT_FATAL(in != NULL);
+    if (test_check(!sim_machine_read(&m, path, why, sizeof why), "%s", why)) {
+        test_check(strlen(m.name) + 4 == strlen(name) && !strncmp(m.name, name, strlen(m.name)), "%s: name = %s", path,
+                   m.name);
+        test_check(*m.description, "%s has no description", path);
+        check_round_trip(&m);
+    }
+    test_check(has_sources(in), "%s does not say where its values come from", path);
+    fclose(in);
+}
+
+/* `make help` and MACHINE= find a machine by its file, results lie under its name. */
+static void every_shipped_file_is_named_after_its_machine(void)
+{
+    glob_t found;
+
+    CU_ASSERT_FATAL(!glob("sim/machines/*.cfg", 0, NULL, &found));
+    CU_ASSERT(found.gl_pathc >= 10);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check_shipped(found.gl_pathv[i]);
+    globfree(&found);
 }
 
 /* ---- the host ---- */
@@ -708,6 +802,7 @@ static const struct test_case cases[] = {
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },
     { "every option is read and printed", every_option_is_read_and_printed },
     { "validate knows the options too", validate_knows_the_options_too },
+    { "a name that is no plain word is refused", a_name_that_is_no_plain_word_is_refused },
     { "a NUL byte is reported", a_nul_byte_is_reported },
     { "an overlong line is reported", an_overlong_line_is_reported },
     { "files that cannot be read are reported", files_that_cannot_be_read_are_reported },
@@ -717,6 +812,7 @@ static const struct test_case cases[] = {
     { "printing to a full disk fails", printing_to_a_full_disk_fails },
     { "validate names the level and the fault", validate_names_the_level_and_the_fault },
     { "the machine files hold what their sources say", the_machine_files_hold_what_their_sources_say },
+    { "every shipped file is named after its machine", every_shipped_file_is_named_after_its_machine },
     { "the host is described or says why not", the_host_is_described_or_says_why_not },
     { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
     { "what the firmware hides is guessed and said", what_the_firmware_hides_is_guessed_and_said },
