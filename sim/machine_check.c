@@ -29,7 +29,7 @@ static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
     if (!(l->bandwidth_bytes_per_cycle >= 0 && l->bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
         return FAULT("bandwidth is out of range", "bandwidth_bytes_per_cycle");
     if (!memchr(l->policy, '\0', sizeof l->policy) || !sim_replacement_find(l->policy))
-        return FAULT("unknown policy", "policy");
+        return FAULT("unknown policy; there are " SIM_REPLACEMENT_NAMES, "policy");
     if (l->inclusion > SIM_EXCLUSIVE)
         return FAULT("unknown inclusion", "inclusion");
     return NO_FAULT;

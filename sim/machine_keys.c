@@ -15,7 +15,7 @@ static const char *const no_yes[] = { "no", "yes", NULL };
 #define MEMBER(type, m) .offset = offsetof(type, m), .bytes = sizeof((type *)NULL)->m
 
 const struct sim_key sim_machine_keys[] = {
-    { "name", SIM_KEY_TEXT, MEMBER(struct sim_machine, name) },
+    { "name", SIM_KEY_NAME, MEMBER(struct sim_machine, name) },
     { "description", SIM_KEY_TEXT, MEMBER(struct sim_machine, description), .is_optional = true },
     { "ukr", SIM_KEY_TEXT, MEMBER(struct sim_machine, ukr), .is_optional = true },
     { "gemm_core", SIM_KEY_TEXT, MEMBER(struct sim_machine, gemm_core), .is_optional = true },
@@ -94,10 +94,16 @@ bool sim_is_control(char c)
     return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
 }
 
+#define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+bool sim_is_machine_name(const char *name)
+{
+    return *name && strchr(LETTERS_AND_DIGITS, *name) && !name[strspn(name, LETTERS_AND_DIGITS "_-.+")];
+}
+
 bool sim_is_section_name(const char *name)
 {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     size_t length = strlen(name);
 
-    return length && length < sizeof((struct sim_level *)NULL)->name && strspn(name, allowed) == length;
+    return length && length < sizeof((struct sim_level *)NULL)->name && !name[strspn(name, LETTERS_AND_DIGITS "_-")];
 }

@@ -25,6 +25,7 @@ enum {
 
 enum sim_key_kind {
     SIM_KEY_TEXT,
+    SIM_KEY_NAME,   /* a text that sim_is_machine_name() takes */
     SIM_KEY_POLICY, /* a text that sim_replacement_find() knows */
     SIM_KEY_COUNT,  /* a whole number from 1; with a KiB or MiB suffix where takes_suffix */
     SIM_KEY_NUMBER, /* a whole number from 0, 64 bits */
@@ -73,6 +74,13 @@ extern const struct sim_prefetch_name sim_prefetch_names[SIM_N_PREFETCH_KINDS];
 
 /* A character that no line may hold; a tab may be held. */
 bool sim_is_control(char c);
+
+/*
+ * Whether name can be that of a machine. Results are kept in a folder of that name, figures and CSV files show it, so
+ * that it is made of what needs no quoting anywhere: see SIM_MACHINE_NAME_RULE.
+ */
+bool sim_is_machine_name(const char *name);
+#define SIM_MACHINE_NAME_RULE "letters, digits, '_', '-', '.' and '+', a letter or digit first"
 
 /* Whether name can be that of a cache or a TLB. */
 bool sim_is_section_name(const char *name);

@@ -21,6 +21,19 @@ static bool is_printable(const char *text, size_t bytes)
     return true;
 }
 
+/* Could the value of a key be read back? */
+static bool is_readable(const struct sim_key *key, const char *text)
+{
+    switch (key->kind) {
+    case SIM_KEY_NAME:
+        return memchr(text, '\0', key->bytes) && sim_is_machine_name(text);
+    case SIM_KEY_TEXT:
+        return is_printable(text, key->bytes) && (*text || key->is_optional);
+    default:
+        return true;
+    }
+}
+
 static bool can_print_tlbs(const struct sim_machine *m)
 {
     for (size_t i = 0; i < m->n_tlbs; i++) {
@@ -33,9 +46,7 @@ static bool can_print_tlbs(const struct sim_machine *m)
 static bool can_print(const struct sim_machine *m)
 {
     for (const struct sim_key *key = sim_machine_keys; key->name; key++) {
-        const char *text = (const char *)m + key->offset;
-
-        if (key->kind == SIM_KEY_TEXT && (!is_printable(text, key->bytes) || (!*text && !key->is_optional)))
+        if (!is_readable(key, (const char *)m + key->offset))
             return false;
     }
     for (size_t k = 0; k < m->n_levels; k++) {
@@ -160,7 +171,7 @@ int sim_machine_print(const struct sim_machine *m, FILE *out)
     for (const struct sim_key *key = sim_machine_keys; key->name; key++) {
         const char *text = (const char *)m + key->offset;
 
-        if (key->kind == SIM_KEY_TEXT && *text)
+        if ((key->kind == SIM_KEY_TEXT || key->kind == SIM_KEY_NAME) && *text)
             fprintf(out, "%s = %s\n", key->name, text);
     }
     print_cycles(out, "memory_latency_cycles", m->memory_latency_cycles);

@@ -228,11 +228,18 @@ static int set_text(const struct sim_place *at, const struct sim_key *key, const
     return 0;
 }
 
+static int set_name(const struct sim_place *at, const struct sim_key *key, const char *text, char *member)
+{
+    if (!sim_is_machine_name(text))
+        return sim_place_report(at, "a machine's name has " SIM_MACHINE_NAME_RULE, text);
+    return set_text(at, key, text, member);
+}
+
 static int set_policy(const struct sim_place *at, const struct sim_key *key, const char *text, char *member)
 {
-    int err = set_text(at, key, text, member);
-
-    return !err && !sim_replacement_find(text) ? sim_place_report(at, "unknown policy", text) : err;
+    if (!sim_replacement_find(text))
+        return sim_place_report(at, "unknown policy; there are " SIM_REPLACEMENT_NAMES, text);
+    return set_text(at, key, text, member);
 }
 
 /* ---- by kind ---- */
@@ -254,6 +261,8 @@ int sim_value_set(const struct sim_place *at, const struct sim_key *key, const c
         return set_choice(at, key, text, member);
     case SIM_KEY_PREFETCH:
         return set_prefetch(at, text, member);
+    case SIM_KEY_NAME:
+        return set_name(at, key, text, member);
     case SIM_KEY_POLICY:
         return set_policy(at, key, text, member);
     case SIM_KEY_TEXT:

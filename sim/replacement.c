@@ -2,18 +2,22 @@
 
 #include <string.h>
 
-static const struct sim_replacement *const policies[] = {
-    &sim_replacement_lru,    &sim_replacement_fifo,  &sim_replacement_tree_plru, &sim_replacement_bit_plru,
-    &sim_replacement_random, &sim_replacement_srrip, &sim_replacement_brrip,     &sim_replacement_drrip,
+struct named {
+    const char *name;
+    const struct sim_replacement *policy;
 };
+
+#define NAMED(symbol, name) { name, &sim_replacement_##symbol },
+
+static const struct named policies[] = { SIM_REPLACEMENTS(NAMED) };
 
 const struct sim_replacement *sim_replacement_find(const char *name)
 {
     struct sim_replacement_level unused;
 
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
-        if (!strcmp(policies[i]->name, name))
-            return policies[i];
+        if (!strcmp(policies[i].name, name))
+            return policies[i].policy;
     }
     return sim_replacement_parse_qlru(name, &unused) ? &sim_replacement_qlru : NULL;
 }

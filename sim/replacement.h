@@ -52,7 +52,6 @@ struct sim_replacement_level {
 };
 
 struct sim_replacement {
-    const char *name;
     bool needs_power_of_two_ways;
     bool hit_settles; /* a second hit on the same way, straight after the first, changes nothing that matters */
 
@@ -65,9 +64,24 @@ struct sim_replacement {
     void (*invalidate)(struct sim_replacement_level *l, uint64_t *set, uint32_t way); /* NULL: nothing */
 };
 
-extern const struct sim_replacement sim_replacement_lru, sim_replacement_fifo, sim_replacement_tree_plru,
-    sim_replacement_bit_plru, sim_replacement_random, sim_replacement_srrip, sim_replacement_brrip,
-    sim_replacement_drrip, sim_replacement_qlru;
+/* All policies but qlru, which has many names: the end of the C name, and the name that files and options use. */
+#define SIM_REPLACEMENTS(POLICY)                                                                                       \
+    POLICY(lru, "lru")                                                                                                 \
+    POLICY(fifo, "fifo")                                                                                               \
+    POLICY(tree_plru, "tree-plru")                                                                                     \
+    POLICY(bit_plru, "bit-plru")                                                                                       \
+    POLICY(random, "random")                                                                                           \
+    POLICY(srrip, "srrip")                                                                                             \
+    POLICY(brrip, "brrip")                                                                                             \
+    POLICY(drrip, "drrip")
+
+#define SIM_REPLACEMENT_DECLARE(symbol, name) extern const struct sim_replacement sim_replacement_##symbol;
+SIM_REPLACEMENTS(SIM_REPLACEMENT_DECLARE)
+extern const struct sim_replacement sim_replacement_qlru;
+
+/* The names in one text, for messages. */
+#define SIM_REPLACEMENT_LIST(symbol, name) name ", "
+#define SIM_REPLACEMENT_NAMES SIM_REPLACEMENTS(SIM_REPLACEMENT_LIST) "QLRU_H.._M._R._U.[_UMO]"
 
 /* The policy of that name, or NULL. */
 const struct sim_replacement *sim_replacement_find(const char *name);

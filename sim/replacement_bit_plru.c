@@ -41,7 +41,6 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
 }
 
 const struct sim_replacement sim_replacement_bit_plru = {
-    .name = "bit-plru",
     .hit_settles = true,
     .set_words = set_words,
     .clear = clear,

@@ -2,7 +2,6 @@
 #include "sim/replacement.h"
 
 const struct sim_replacement sim_replacement_fifo = {
-    .name = "fifo",
     .hit_settles = true,
     .set_words = sim_replacement_age_words,
     .clear = sim_replacement_age_clear,

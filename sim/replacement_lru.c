@@ -33,7 +33,6 @@ uint32_t sim_replacement_age_victim(struct sim_replacement_level *l, uint64_t *s
 }
 
 const struct sim_replacement sim_replacement_lru = {
-    .name = "lru",
     .hit_settles = true,
     .set_words = sim_replacement_age_words,
     .clear = sim_replacement_age_clear,

@@ -121,7 +121,6 @@ static void invalidate(struct sim_replacement_level *l, uint64_t *set, uint32_t 
 }
 
 const struct sim_replacement sim_replacement_qlru = {
-    .name = "qlru",
     .set_words = set_words,
     .clear = clear,
     .hit = hit,

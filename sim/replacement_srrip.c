@@ -43,7 +43,6 @@ static void fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_in
 }
 
 const struct sim_replacement sim_replacement_srrip = {
-    .name = "srrip",
     .hit_settles = true,
     .set_words = sim_replacement_rrip_words,
     .clear = sim_replacement_rrip_clear,

@@ -45,7 +45,6 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
 }
 
 const struct sim_replacement sim_replacement_tree_plru = {
-    .name = "tree-plru",
     .hit_settles = true,
     .needs_power_of_two_ways = true,
     .set_words = set_words,
