@@ -20,38 +20,64 @@ static int run_one(const struct exp_bench *b, const struct exp_contender *c, uin
 
 /* Everybody once, beginning with contender `first`. times[i * stride] is contender i's. */
 static int run_round(const struct exp_bench *b, const struct exp_contender *contender, size_t n, size_t first,
-                     uint64_t *times, size_t stride, size_t *failed)
+                     uint64_t *times, struct exp_bench_result *result)
 {
     for (size_t i = 0; i < n; i++) {
         size_t who = (first + i) % n;
-        int err = run_one(b, &contender[who], &times[who * stride]);
+        int err = run_one(b, &contender[who], &times[who * b->rounds.most]);
 
         if (err) {
-            if (failed)
-                *failed = who;
+            result->failed = who;
             return err;
         }
     }
     return 0;
 }
 
+const char *exp_end_text(enum exp_end end)
+{
+    static const char *const texts[] = {
+        [EXP_GOES_ON] = "they were not ended",
+        [EXP_END_STOOD] = "the ratios stand",
+        [EXP_END_LIMIT] = "the time limit ended them before the ratios stood",
+        [EXP_END_MOST] = "there may be no more, and the ratios do not stand",
+        [EXP_END_FIXED] = "their number was fixed",
+    };
+
+    return texts[end];
+}
+
+enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elapsed_ns, bool (*stands)(void *ctx),
+                            void *ctx)
+{
+    if (n < r->least)
+        return EXP_GOES_ON;
+    if (r->least == r->most)
+        return EXP_END_FIXED;
+    if (stands && stands(ctx))
+        return EXP_END_STOOD;
+    if (r->limit_ns && elapsed_ns >= r->limit_ns)
+        return EXP_END_LIMIT;
+    return n >= r->most ? EXP_END_MOST : EXP_GOES_ON;
+}
+
 int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
-                  uint64_t *sample_ns, size_t *n_rounds, size_t *failed)
+                  uint64_t *sample_ns, struct exp_bench_result *result)
 {
     uint64_t start;
     int err = 0;
 
-    *n_rounds = 0;
-    if (!n_contenders || !b->min_rounds || b->max_rounds < b->min_rounds)
+    *result = (struct exp_bench_result){ .failed = n_contenders };
+    if (!n_contenders || !b->rounds.least || b->rounds.most < b->rounds.least)
         return -EINVAL;
     for (size_t i = 0; i < b->n_warmups && !err; i++) /* the first round overwrites these times */
-        err = run_round(b, contender, n_contenders, i, sample_ns, b->max_rounds, failed);
+        err = run_round(b, contender, n_contenders, b->first + i, sample_ns, result);
     start = b->now_ns();
-    for (size_t r = 0; r < b->max_rounds && !err; r++) {
-        if (r >= b->min_rounds && b->budget_ns && b->now_ns() - start >= b->budget_ns)
-            break;
-        err = run_round(b, contender, n_contenders, r, sample_ns + r, b->max_rounds, failed);
-        *n_rounds += !err;
+    while (!err && result->end == EXP_GOES_ON) {
+        err = run_round(b, contender, n_contenders, b->first + result->n_rounds, sample_ns + result->n_rounds, result);
+        result->n_rounds += !err;
+        if (!err)
+            result->end = exp_rounds_end(&b->rounds, result->n_rounds, b->now_ns() - start, b->stands, b->ctx);
     }
     return err;
 }

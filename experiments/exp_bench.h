@@ -23,21 +23,45 @@ struct exp_contender {
     void *ctx;
 };
 
+/* How many rounds there are to be. */
+struct exp_rounds {
+    size_t least;      /* >= 1; whatever the limit says */
+    size_t most;       /* >= least; the same: so many, whatever comes of them */
+    uint64_t limit_ns; /* after `least` rounds, none begins once this much time has gone; 0: no limit */
+};
+
+/* Why there are no more. */
+enum exp_end { EXP_GOES_ON, EXP_END_STOOD, EXP_END_LIMIT, EXP_END_MOST, EXP_END_FIXED };
+
+/* What to say of it, such as "the time limit ended them". */
+const char *exp_end_text(enum exp_end end);
+
+/* Whether to end after n rounds. stands (may be NULL) is asked whether what was sought is known well enough. */
+enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elapsed_ns, bool (*stands)(void *ctx),
+                            void *ctx);
+
 struct exp_bench {
     size_t n_warmups;
-    size_t min_rounds;         /* >= 1 */
-    size_t max_rounds;         /* >= min_rounds */
-    uint64_t budget_ns;        /* after min_rounds, no round begins once this much time has gone; 0: no limit */
+    size_t first; /* which contender begins round 0 */
+    struct exp_rounds rounds;
+    bool (*stands)(void *ctx); /* as in exp_rounds_end */
+    void *ctx;
     uint64_t (*now_ns)(void);  /* monotonic clock */
     bool (*interrupted)(void); /* asked between runs; may be NULL */
 };
 
+/* How it went. */
+struct exp_bench_result {
+    size_t n_rounds;
+    enum exp_end end;
+    size_t failed; /* contender whose callback failed; n_contenders: none */
+};
+
 /*
- * Measures. sample_ns[i * max_rounds + r] receives the time of contender i in round r; *n_rounds the number of rounds.
- * Returns 0; -EINVAL if max_rounds < min_rounds, min_rounds is 0 or there is no contender; -EINTR if interrupted; else
- * what a callback returned, with *failed (may be NULL) as the index of its contender.
+ * Measures. sample_ns[i * rounds.most + r] receives the time of contender i in round r. Returns 0; -EINVAL if
+ * rounds.most < rounds.least, that is 0 or there is no contender; -EINTR if interrupted; else what a callback returned.
  */
 int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
-                  uint64_t *sample_ns, size_t *n_rounds, size_t *failed);
+                  uint64_t *sample_ns, struct exp_bench_result *result);
 
 #endif

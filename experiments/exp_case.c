@@ -108,7 +108,32 @@ const char *exp_case_why_no_phases(const struct exp_case *c)
     return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
 }
 
+double exp_case_fastest_ns(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? (double)NAN
+                                   : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);
+}
+
 double exp_case_median_ns(const struct exp_case *c)
 {
     return c->measured.why_no_time ? (double)NAN : exp_stats_median(c->measured.sample_ns, c->measured.n_samples);
+}
+
+struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
+{
+    const struct exp_case *base = exp_case_of(e, c, "base");
+    struct exp_pair pair = { .algo_ns = c->measured.sample_ns };
+
+    if (base && !base->measured.why_no_time)
+        pair.base_ns = base->measured.sample_ns;
+    if (!c->measured.why_no_time)
+        pair.n_rounds = c->measured.n_samples;
+    return pair;
+}
+
+struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c)
+{
+    struct exp_pair pair = exp_case_pair(e, c);
+
+    return pair.base_ns ? exp_ratio_of(&pair, 1) : exp_ratio_none();
 }

@@ -12,6 +12,7 @@
 #include "experiments/exp_algo.h"
 #include "experiments/exp_model.h"
 #include "experiments/exp_phases.h"
+#include "experiments/exp_ratio.h"
 #include "kernels/plan.h"
 #include "sim/stats.h"
 
@@ -41,7 +42,7 @@ const char *exp_cache_state_name(enum exp_cache_state s);
 
 struct exp_measured {
     const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
-    uint64_t *sample_ns;     /* [n_samples], in the order of the repetitions */
+    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds, as many as the layer's other algorithms have */
     size_t n_samples;
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
@@ -89,7 +90,14 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
 /* Why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
 
-/* Median of the timed repetitions in ns; NaN if there are none. */
+/* Of the timed rounds, in ns; NaN if there are none. */
+double exp_case_fastest_ns(const struct exp_case *c);
 double exp_case_median_ns(const struct exp_case *c);
+
+/* The rounds of a case beside those of Base, if that was timed. */
+struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
+
+/* How many times as fast as Base, in this layer; all NaN if one of the two was not timed. */
+struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
 #endif

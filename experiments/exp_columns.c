@@ -85,38 +85,33 @@ PUT(put_core_size)
         exp_csv_empty(csv, column);
 }
 
-enum time { MEDIAN, MIN, MAX, REPS, GFLOPS, SPEEDUP };
-
-static double speedup(const struct exp_row *row)
-{
-    const struct exp_case *base = exp_case_of(row->r->e, row->c, "base");
-
-    return base ? exp_case_median_ns(base) / exp_case_median_ns(row->c) : (double)NAN;
-}
+enum time { MEDIAN, MIN, MAX, REPS, GFLOPS };
 
 PUT(put_time)
 {
     const struct exp_measured *m = &row->c->measured;
-    double median = exp_case_median_ns(row->c);
+    double fastest = exp_case_fastest_ns(row->c);
 
-    if (m->why_no_time) {
+    if (m->why_no_time)
         exp_csv_missing(csv, column, m->why_no_time);
-        return;
-    }
-    if (arg == SPEEDUP && isnan(speedup(row))) {
-        exp_csv_missing(csv, column, "base was not timed");
-        return;
-    }
-    if (arg == MIN || arg == MAX || arg == REPS)
+    else if (arg == MIN || arg == MAX || arg == REPS)
         exp_csv_u64(csv, column,
                     arg == MIN   ? exp_stats_min(m->sample_ns, m->n_samples)
                     : arg == MAX ? exp_stats_max(m->sample_ns, m->n_samples)
                                  : m->n_samples);
     else
         exp_csv_double(csv, column,
-                       arg == MEDIAN   ? median
-                       : arg == GFLOPS ? 2 * conv_macs(&row->c->layer->problem) / median
-                                       : speedup(row));
+                       arg == MEDIAN ? exp_case_median_ns(row->c) : 2 * conv_macs(&row->c->layer->problem) / fastest);
+}
+
+PUT(put_speedup)
+{
+    const struct exp_ratio ratio = exp_case_speedup(row->r->e, row->c);
+
+    exp_csv_number(csv, column, *(const double *)(const void *)((const char *)&ratio + arg),
+                   row->c->measured.why_no_time ? row->c->measured.why_no_time
+                   : isfinite(ratio.value)      ? EXP_RATIO_NO_INTERVAL
+                                                : "base was not timed");
 }
 
 enum phase { IM2COL, PACKING, KERNELS, OTHER, STEPS_TO_TIME };
@@ -226,6 +221,7 @@ PUT(put_cycles)
 #define TILING(field) put_tiling_size, offsetof(struct csa_tiling, field)
 #define PREDICTED(field) put_tiling_double, offsetof(struct csa_tiling, field)
 #define BLOCKING(field) put_core_size, offsetof(struct conv_gemm_core, field)
+#define SPEEDUP(field) put_speedup, offsetof(struct exp_ratio, field)
 #define CELL(field) put_cell, offsetof(struct sim_cell, field)
 
 static const struct exp_layer_column columns[] = {
@@ -274,12 +270,17 @@ static const struct exp_layer_column columns[] = {
     { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },
       PREDICTED(dram_lines) },
     { { "predicted_cycles", "cycles", "C_TOTAL", "SConv Eq. 6" }, PREDICTED(total_cycles) },
-    { { "measured_time_median_ns", "ns", "median over the repetitions", "clock" }, put_time, MEDIAN },
-    { { "measured_time_min_ns", "ns", "fastest repetition", "clock" }, put_time, MIN },
-    { { "measured_time_max_ns", "ns", "slowest repetition", "clock" }, put_time, MAX },
-    { { "measured_reps", "", "timed repetitions", "" }, put_time, REPS },
-    { { "measured_gflops", "GFLOP/s", "2 * macs / median", "clock" }, put_time, GFLOPS },
-    { { "measured_speedup_vs_base", "", "base's median / this median, same run", "clock" }, put_time, SPEEDUP },
+    { { "measured_time_median_ns", "ns", "median over the rounds", "clock" }, put_time, MEDIAN },
+    { { "measured_time_min_ns", "ns", "fastest round", "clock" }, put_time, MIN },
+    { { "measured_time_max_ns", "ns", "slowest round", "clock" }, put_time, MAX },
+    { { "measured_reps", "", "timed rounds", "" }, put_time, REPS },
+    { { "measured_gflops", "GFLOP/s", "2 * macs / fastest round", "clock" }, put_time, GFLOPS },
+    { { "measured_speedup_vs_base", "", "base's fastest round / this fastest round, same run", "clock" },
+      SPEEDUP(value) },
+    { { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
+      SPEEDUP(low) },
+    { { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }, SPEEDUP(high) },
+    { { "measured_speedup_by_median", "", "base's median / this median, to compare", "clock" }, SPEEDUP(by_median) },
     { { "measured_loads", "loads", "load instructions of one run", "perf_event" }, put_count, EXP_LOADS },
     { { "measured_l1_load_misses", "loads", "of those, not served by L1", "perf_event" },
       put_count,

@@ -13,8 +13,9 @@
 #include "experiments/exp_error.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_tensors.h"
+#include "experiments/exp_totals.h"
 
-enum { OVERHEAD_REPEATS = 101, MAX_PHASE_RUNS = 3 };
+enum { OVERHEAD_REPEATS = 101, MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
 
 /* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
 static const double phase_tolerance = 1.2;
@@ -127,14 +128,16 @@ static int count(struct counting *k, struct runner *r)
     return err;
 }
 
-static int keep_samples(struct exp_case *c, const uint64_t *sample, size_t n)
+static int keep_samples(struct exp_measured *k, const uint64_t *sample, size_t n)
 {
-    c->measured.sample_ns = calloc(n, sizeof *c->measured.sample_ns);
-    if (!c->measured.sample_ns)
+    uint64_t *all = realloc(k->sample_ns, (k->n_samples + n) * sizeof *all);
+
+    if (!all)
         return -ENOMEM;
-    memcpy(c->measured.sample_ns, sample, n * sizeof *sample);
-    c->measured.n_samples = n;
-    c->measured.why_no_time = NULL;
+    memcpy(all + k->n_samples, sample, n * sizeof *sample);
+    k->sample_ns = all;
+    k->n_samples += n;
+    k->why_no_time = NULL;
     return 0;
 }
 
@@ -169,36 +172,45 @@ static int measure_phases(struct runner *r)
     return err;
 }
 
-/* Times the runners of one layer, of which there is one at least, in turns, then counts them one by one. */
-static int measure_runners(struct measure *m, struct runner *runner, size_t n)
+/* What each runner is asked once, besides its time. */
+static int count_runner(struct measure *m, struct runner *r)
+{
+    int err = count(&m->hardware, r);
+
+    err = err ? err : count(&m->software, r);
+    return err ? err : measure_phases(r);
+}
+
+/* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
+static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
 {
     struct exp_contender contender[EXP_N_ALGOS];
-    struct exp_bench bench = {
+    const size_t n_before = runner[0].c->measured.n_samples;
+    const struct exp_bench bench = {
         .n_warmups = 1,
-        .min_rounds = m->o->n_reps,
-        .max_rounds = m->o->n_reps,
+        .first = n_before,
+        .rounds = { n_rounds, n_rounds, 0 },
         .now_ns = ctr_now_ns,
         .interrupted = exp_interrupted,
     };
-    uint64_t *sample = calloc(n * m->o->n_reps, sizeof *sample);
-    size_t n_rounds = 0;
+    struct exp_bench_result result;
+    uint64_t *sample = calloc(n * n_rounds, sizeof *sample);
     int err = sample ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < n; i++)
         contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
     if (!err)
-        err = exp_bench_run(&bench, contender, n, sample, &n_rounds, NULL);
+        err = exp_bench_run(&bench, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++) {
-        err = keep_samples(runner[i].c, sample + i * m->o->n_reps, n_rounds);
-        err = err ? err : count(&m->hardware, &runner[i]);
-        err = err ? err : count(&m->software, &runner[i]);
-        err = err ? err : measure_phases(&runner[i]);
+        err = keep_samples(&runner[i].c->measured, sample + i * n_rounds, result.n_rounds);
+        if (!err && !n_before)
+            err = count_runner(m, &runner[i]);
     }
     free(sample);
     return err;
 }
 
-static int measure_layer(struct measure *m, struct exp_case *first)
+static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rounds)
 {
     struct runner runner[EXP_N_ALGOS];
     size_t n = 0;
@@ -212,15 +224,15 @@ static int measure_layer(struct measure *m, struct exp_case *first)
         err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
     }
     if (!err && n)
-        err = measure_runners(m, runner, n);
+        err = measure_runners(m, runner, n, n_rounds);
     while (n)
         exp_tensors_release(&runner[--n].tensors);
     return err;
 }
 
-double exp_measure_weight(const struct exp_case *c, unsigned n_reps)
+double exp_measure_weight(const struct exp_case *c, size_t n_rounds)
 {
-    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (n_reps + 3); /* the constant is the sweep */
+    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (double)(n_rounds + 3); /* the constant is the sweep */
 }
 
 /* Twice the last level of the computer this runs on, or of the simulated machine if the former cannot be read. */
@@ -251,16 +263,58 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
     return 0;
 }
 
-static int measure_layers(struct measure *m)
+/* How many rounds every layer has, of what can be timed; 0 if nothing can. */
+static size_t fewest_rounds(const struct exp_experiment *e)
 {
+    size_t fewest = SIZE_MAX;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_measured *k = &e->cases[i].measured;
+
+        if (!e->cases[i].algo->why_not_run(e->setup) && k->n_samples < fewest)
+            fewest = k->n_samples;
+    }
+    return fewest < SIZE_MAX ? fewest : 0;
+}
+
+static bool stands(void *experiment)
+{
+    return exp_totals_stand(experiment);
+}
+
+/* Gives each layer some rounds more, unless the time is over. */
+static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
+{
+    const size_t n_before = fewest_rounds(m->e);
     int err = 0;
 
     for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
         struct exp_case *first = &m->e->cases[l * m->e->n_algos];
 
+        if (exp_rounds_end(&m->o->rounds, n_before, ctr_now_ns() - start_ns, NULL, NULL) != EXP_GOES_ON)
+            break;
         exp_progress_begin(m->progress, l + 1, first->layer->name, "timing");
-        err = measure_layer(m, first);
-        exp_progress_step(m->progress, exp_measure_weight(first, m->o->n_reps) * (double)m->e->n_algos);
+        err = measure_layer(m, first, n_rounds);
+        exp_progress_step(m->progress, exp_measure_weight(first, n_rounds) * (double)m->e->n_algos);
+    }
+    return err;
+}
+
+static int measure_layers(struct measure *m)
+{
+    const struct exp_rounds *rounds = &m->o->rounds;
+    const uint64_t start_ns = ctr_now_ns();
+    int err = 0;
+
+    while (!err && m->info->end == EXP_GOES_ON) {
+        size_t left = rounds->most - m->info->n_rounds;
+
+        err = measure_pass(m, left < ROUNDS_PER_PASS ? left : ROUNDS_PER_PASS, start_ns);
+        m->info->n_rounds = fewest_rounds(m->e);
+        if (!err && !m->info->n_rounds) /* nothing runs here */
+            break;
+        if (!err)
+            m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
     }
     return err;
 }

@@ -2,8 +2,10 @@
  * Running an experiment's algorithms for real: results checked first, then timed and counted.
  *
  * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
- * replayed. The algorithms take turns, repetition by repetition, after one untimed round. Cold (the default): before
- * each repetition a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
+ * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
+ * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
+ * model stands (exp_ratio.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
+ * before each run a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
  * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
  * algorithm directly before each timed one. Counters, where the machine has them,
  * count runs of their own, so that reading them costs no time in the samples. So do the clocks that tell packing from
@@ -15,12 +17,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
 #include "experiments/exp_progress.h"
 
 struct exp_measure_options {
-    unsigned n_reps;    /* timed repetitions, >= 1 */
-    unsigned n_threads; /* for the verification */
+    struct exp_rounds rounds; /* of every layer */
+    unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
     const char *groups_dir; /* counters/groups */
 };
@@ -34,6 +37,8 @@ struct exp_measure_info {
     char software_source[96];
     char why_no_software[300];
     char why_no_base_steps[160];
+    size_t n_rounds;    /* of the layer with the fewest; 0: nothing was timed */
+    enum exp_end end;   /* why there were no more */
     double sweep_bytes; /* size of the buffer that empties the caches; 0 when warm */
 };
 
@@ -51,6 +56,6 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
 
 /* The work of verifying a layer or timing a case, for progress estimates: a quarter of a naive multiply-add each. */
 double exp_verify_weight(const struct exp_case *c);
-double exp_measure_weight(const struct exp_case *c, unsigned n_reps);
+double exp_measure_weight(const struct exp_case *c, size_t n_rounds);
 
 #endif

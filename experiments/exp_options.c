@@ -57,8 +57,9 @@ static const struct flag flags[] = {
 
 static const struct {
     const char *name, *model;
-    unsigned reps;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10 }, { "judge", "all", 0 }, { "peers", "all", 7 } };
+    size_t least_rounds, most_rounds;
+    unsigned limit;
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 60, 30 }, { "judge", "all", 0, 0, 0 }, { "peers", "all", 5, 60, 60 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -121,7 +122,7 @@ static struct exp_options defaults(enum exp_program program)
         .guest = "",
         .why_no_guest = "",
         .observe = EXP_OBSERVE_DEFAULT,
-        .reps = programs[program].reps,
+        .limit = programs[program].limit,
         .hot_reps = 3,
         .jobs = cores > 0 ? (unsigned)cores : 1,
         .timing = 1,
@@ -199,4 +200,12 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
     if (!*o->model && !*o->redraw && !o->helps && !o->documents && !o->asks_guest)
         return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;
+}
+
+struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program)
+{
+    if (o->reps)
+        return (struct exp_rounds){ o->reps, o->reps, 0 };
+    return (struct exp_rounds){ programs[program].least_rounds, programs[program].most_rounds,
+                                (uint64_t)o->limit * 1000000000u };
 }

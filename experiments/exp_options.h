@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/exp_bench.h"
+
 enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
 
 /* Fields of options that a program does not know have their default. */
@@ -22,7 +24,8 @@ struct exp_options {
     const char *guest;
     const char *why_no_guest; /* why they could not be built; "" if they could */
     const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
-    unsigned reps;            /* >= 1 */
+    unsigned reps;            /* rounds; 0: until the speed-ups stand */
+    unsigned limit;           /* seconds */
     unsigned hot_reps;        /* with hot caches; 0: none */
     unsigned clock;           /* 0: wall, 1: the thread's own time */
     unsigned jobs;            /* threads, >= 1 */
@@ -42,6 +45,9 @@ struct exp_options {
  */
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
                       size_t why_bytes);
+
+/* How many rounds were asked for. */
+struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program);
 
 void exp_options_usage(enum exp_program program, FILE *out);
 

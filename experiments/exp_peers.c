@@ -520,11 +520,12 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
 {
     const unsigned n_reps = o->n_hot_reps;
     const struct exp_bench protocol = {
-        .min_rounds = n_reps, .max_rounds = n_reps, .now_ns = o->now_ns, .interrupted = exp_interrupted
+        .rounds = { n_reps, n_reps, 0 }, .now_ns = o->now_ns, .interrupted = exp_interrupted
     };
     struct hot_runner runner[EXP_N_PEERS];
     struct exp_contender contender[EXP_N_PEERS];
-    size_t n = 0, n_rounds;
+    struct exp_bench_result result;
+    size_t n = 0;
     int err;
 
     for (int m = 0; m < EXP_N_PEERS; m++) {
@@ -534,12 +535,12 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
         contender[n] = (struct exp_contender){ exp_peer_name((enum exp_peer)m), run_hot, run_hot, &runner[n] };
         n++;
     }
-    err = exp_bench_run(&protocol, contender, n, sample, &n_rounds, NULL);
+    err = exp_bench_run(&protocol, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++) {
         struct exp_peer_times *t = &l->times[EXP_PEERS_HOT][runner[i].m];
 
-        memcpy(t->sample_ns, sample + i * n_reps, n_rounds * sizeof *sample);
-        t->n = n_rounds;
+        memcpy(t->sample_ns, sample + i * n_reps, result.n_rounds * sizeof *sample);
+        t->n = result.n_rounds;
     }
     return err;
 }

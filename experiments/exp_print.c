@@ -28,8 +28,8 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
             csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
             first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
     if (base && chosen && !base->measured.why_no_time && !chosen->measured.why_no_time)
-        fprintf(out, " %9.3f %8.2f", exp_case_median_ns(base) / 1e6,
-                exp_case_median_ns(base) / exp_case_median_ns(chosen));
+        fprintf(out, " %9.3f %8.2f", exp_case_fastest_ns(base) / 1e6,
+                exp_case_fastest_ns(base) / exp_case_fastest_ns(chosen));
     else
         fprintf(out, " %9s %8s", "-", "-");
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
@@ -63,9 +63,9 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
     if (t->why_no_time)
         fprintf(out, " %12s %9s", "-", "-");
     else if (base && !base->why_no_time)
-        fprintf(out, " %12.3f %9.3f", t->time_ns / 1e6, base->time_ns / t->time_ns);
+        fprintf(out, " %12.3f %9.3f", t->fastest_ns / 1e6, t->speedup.value);
     else
-        fprintf(out, " %12.3f %9s", t->time_ns / 1e6, "-");
+        fprintf(out, " %12.3f %9s", t->fastest_ns / 1e6, "-");
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
         print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
         print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);

@@ -17,8 +17,14 @@
 static const struct exp_csv_column model_columns[] = {
     { "model", "", "name of the layer table", "" },
     { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" },
-    { "measured_time_ns", "ns", "sum over the layers of the medians", "clock" },
-    { "measured_speedup_vs_base", "", "base's time / this time", "clock" },
+    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },
+    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" },
+    { "measured_speedup_vs_base", "", "base's sum of the fastest rounds / this sum", "clock" },
+    { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
+    { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
+    { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
+    { "measured_rounds", "", "timed rounds, of the layer with the fewest", "" },
+    { "measured_end", "", "why there were no more: the ratios stand, REPS, the time limit or the most there may be", "" },
     { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
     { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
     { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
@@ -129,19 +135,31 @@ static void put_counts(struct exp_csv *csv, const char *source, double loads, co
     exp_csv_number(csv, column, why_not ? (double)NAN : loads, why_not);
 }
 
-static void put_times(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)
+static double number(const struct exp_total *t, double x)
 {
+    return t->why_no_time ? (double)NAN : x;
+}
+
+static void put_times(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t,
+                      const struct exp_total *base)
+{
+    const char *why = t->why_no_time                ? t->why_no_time
+                      : !base                       ? "base was not selected"
+                      : base->why_no_time           ? base->why_no_time
+                      : !isfinite(t->speedup.value) ? "out of memory"
+                                                    : EXP_RATIO_NO_INTERVAL;
+
+    exp_csv_number(csv, "measured_time_min_ns", number(t, t->fastest_ns), t->why_no_time);
+    exp_csv_number(csv, "measured_time_median_ns", number(t, t->median_ns), t->why_no_time);
+    exp_csv_number(csv, "measured_speedup_vs_base", t->speedup.value, why);
+    exp_csv_number(csv, "measured_speedup_low", t->speedup.low, why);
+    exp_csv_number(csv, "measured_speedup_high", t->speedup.high, why);
+    exp_csv_number(csv, "measured_speedup_by_median", t->speedup.by_median, why);
+    exp_csv_number(csv, "measured_rounds", number(t, (double)r->info->n_rounds), t->why_no_time);
     if (t->why_no_time)
-        exp_csv_missing(csv, "measured_time_ns", t->why_no_time);
+        exp_csv_missing(csv, "measured_end", t->why_no_time);
     else
-        exp_csv_double(csv, "measured_time_ns", t->time_ns);
-    if (t->why_no_time || !base || base->why_no_time)
-        exp_csv_missing(csv, "measured_speedup_vs_base",
-                        t->why_no_time ? t->why_no_time
-                        : base         ? base->why_no_time
-                                       : "base was not selected");
-    else
-        exp_csv_double(csv, "measured_speedup_vs_base", base->time_ns / t->time_ns);
+        exp_csv_string(csv, "measured_end", exp_end_text(r->info->end));
 }
 
 static bool paper_speedup(const struct exp_report *r, double *value)
@@ -174,7 +192,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
     for (size_t i = 0; i < n; i++) {
         exp_csv_string(csv, "model", r->e->model->name);
         exp_csv_string(csv, "algo", total[i].algo);
-        put_times(csv, &total[i], base);
+        put_times(csv, r, &total[i], base);
         put_counts(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
         put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
         if (has_paper && !strcmp(total[i].algo, "sconv"))

@@ -14,7 +14,7 @@ struct exp_report {
     const char *experiments_dir; /* for the published numbers */
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
     enum exp_cache_state cache;
-    unsigned n_reps; /* 0: not timed */
+    bool is_timed;
 };
 
 /*

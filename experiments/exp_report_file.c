@@ -20,7 +20,10 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
     exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
     exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
-    exp_csv_header(csv, "repetitions", "%u", r->n_reps);
+    if (r->is_timed)
+        exp_csv_header(csv, "timed rounds", "%zu: %s", r->info->n_rounds, exp_end_text(r->info->end));
+    else
+        exp_csv_header(csv, "timed rounds", "0");
     exp_csv_header(csv, "host", "host.txt beside this file");
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/exp_totals.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 size_t exp_named_level(const struct sim_stats *s, size_t name)
@@ -23,10 +24,12 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
 
 static void add_time(struct exp_total *t, const struct exp_case *c)
 {
-    if (c->measured.why_no_time)
+    if (c->measured.why_no_time) {
         t->why_no_time = c->measured.why_no_time;
-    else
-        t->time_ns += exp_case_median_ns(c);
+    } else {
+        t->fastest_ns += exp_case_fastest_ns(c);
+        t->median_ns += exp_case_median_ns(c);
+    }
 }
 
 static void add_counts(struct exp_total *t, const struct exp_case *c, const char *why_no_counts)
@@ -63,9 +66,27 @@ bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
     return strcmp(t->algo, "sconv") ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
 }
 
+/* Of the covered cases to Base where that ran, else to a nanosecond. */
+static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct exp_total *t)
+{
+    struct exp_pair *pair = calloc(e->model->n_layers, sizeof *pair);
+    struct exp_ratio ratio = exp_ratio_none();
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n_cases && pair; i++) {
+        if (exp_total_covers(t, &e->cases[i]) && n < e->model->n_layers)
+            pair[n++] = exp_case_pair(e, &e->cases[i]);
+    }
+    if (pair)
+        ratio = exp_ratio_of(pair, n);
+    free(pair);
+    return ratio;
+}
+
 /* Returns how many layers the total covers. */
 static size_t sum_up(const struct exp_experiment *e, const char *algo, const char *why_no_counts, struct exp_total *t)
 {
+    bool is_beside_base = false;
     size_t n = 0;
 
     *t = (struct exp_total){ .algo = algo };
@@ -75,8 +96,10 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
         add_time(t, &e->cases[i]);
         add_counts(t, &e->cases[i], why_no_counts);
         add_simulated(t, &e->cases[i]);
+        is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
         n++;
     }
+    t->speedup = is_beside_base && !t->why_no_time ? ratio_of(e, t) : exp_ratio_none();
     return n;
 }
 
@@ -90,6 +113,18 @@ size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, str
             n += sum_up(e, "sconv", why_no_counts, &total[n]) == e->model->n_layers;
     }
     return n;
+}
+
+bool exp_totals_stand(const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_algos; i++) {
+        const struct exp_total t = { .algo = e->cases[i].algo->name };
+        struct exp_ratio ratio = e->cases[i].measured.why_no_time ? exp_ratio_none() : ratio_of(e, &t);
+
+        if (!e->cases[i].measured.why_no_time && !exp_ratio_stands(&ratio))
+            return false;
+    }
+    return true;
 }
 
 const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo)

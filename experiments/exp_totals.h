@@ -12,7 +12,8 @@ enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level
 struct exp_total {
     const char *algo; /* an algorithm, or "sconv": the chosen schedule of every layer */
     const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
-    double time_ns;                                              /* sum of medians */
+    double fastest_ns, median_ns;                                /* sums over the layers */
+    struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
     double simulated_loads, measured_loads;
     double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
 };
@@ -29,6 +30,12 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
  * many; total[] has room for EXP_N_ALGOS + 1. A number that one layer lacks is missing in the total.
  */
 size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total);
+
+/*
+ * Whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed, whether
+ * its time does.
+ */
+bool exp_totals_stand(const struct exp_experiment *e);
 
 /* Whether a case is one of those that a total sums up. */
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);

@@ -78,20 +78,20 @@ static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflop
 {
     struct exp_contender contender[MAX_CONTENDERS];
     struct exp_bench protocol = {
-        .n_warmups = 2, .min_rounds = ROUNDS, .max_rounds = ROUNDS, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
+        .n_warmups = 2, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
     };
     uint64_t sample[MAX_CONTENDERS * ROUNDS];
-    size_t n_rounds;
+    struct exp_bench_result result;
     int err;
 
     for (size_t i = 0; i < n; i++) {
         b[i].a.n_f = n_f && n_f < b[i].u->n_f ? n_f : b[i].u->n_f;
         contender[i] = (struct exp_contender){ b[i].u->name, run_ukr, NULL, &b[i] };
     }
-    err = exp_bench_run(&protocol, contender, n, sample, &n_rounds, NULL);
+    err = exp_bench_run(&protocol, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++)
         gflops[i] = 2.0 * UKR_K * (double)(b[i].a.n_win * b[i].a.n_f) * UKR_CALLS /
-                    exp_stats_median(sample + i * ROUNDS, n_rounds);
+                    exp_stats_median(sample + i * ROUNDS, result.n_rounds);
     return err;
 }
 
@@ -151,8 +151,7 @@ static int bench_layer_threads(const struct conv_problem *p, const struct sconv_
                                double *ns)
 {
     struct exp_bench protocol = { .n_warmups = 1,
-                                  .min_rounds = THREAD_ROUNDS,
-                                  .max_rounds = THREAD_ROUNDS,
+                                  .rounds = { THREAD_ROUNDS, THREAD_ROUNDS, 0 },
                                   .now_ns = ctr_now_ns,
                                   .interrupted = exp_interrupted };
     const struct sconv_shape shape = sconv_shape_of(p);
@@ -162,7 +161,7 @@ static int bench_layer_threads(const struct conv_problem *p, const struct sconv_
     struct threads_bench b[MAX_THREADS] = { { 0 } };
     struct exp_contender contender[MAX_THREADS];
     uint64_t sample[MAX_THREADS * THREAD_ROUNDS];
-    size_t n_rounds;
+    struct exp_bench_result result;
     int err = in && out && weights ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < n_threads && !err; i++) {
@@ -175,9 +174,9 @@ static int bench_layer_threads(const struct conv_problem *p, const struct sconv_
         err = err || b[i].workspace ? err : -ENOMEM;
         contender[i] = (struct exp_contender){ "threads", run_threads, NULL, &b[i] };
     }
-    err = err ? err : exp_bench_run(&protocol, contender, n_threads, sample, &n_rounds, NULL);
+    err = err ? err : exp_bench_run(&protocol, contender, n_threads, sample, &result);
     for (size_t i = 0; i < n_threads; i++) {
-        ns[i] += err ? 0 : exp_stats_median(sample + i * THREAD_ROUNDS, n_rounds);
+        ns[i] += err ? 0 : exp_stats_median(sample + i * THREAD_ROUNDS, result.n_rounds);
         sconv_plan_free(b[i].plan);
         free(b[i].workspace);
     }
@@ -240,11 +239,10 @@ static int open_vgg(struct vgg *v)
 
 static int bench_vgg(struct vgg *v)
 {
-    const struct exp_measure_options o = { .n_reps = REPS, .n_threads = 1, .groups_dir = "counters/groups" };
+    const struct exp_measure_options o = { .rounds = { REPS, REPS, 0 }, .n_threads = 1, .groups_dir = "counters/groups" };
     struct exp_measure_info info;
     struct exp_progress *progress;
     struct exp_total total[EXP_N_ALGOS + 1];
-    const struct exp_total *base;
     size_t n;
     int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), v->model.n_layers, 0, ctr_now_ns);
 
@@ -255,15 +253,14 @@ static int bench_vgg(struct vgg *v)
     if (err)
         return err;
     n = exp_totals(&v->experiment, "", total);
-    base = exp_total_find(total, n, "base");
     printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
            v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
     for (size_t i = 0; i < n; i++) {
         if (total[i].why_no_time)
             printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
         else
-            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6,
-                   base && !base->why_no_time ? base->time_ns / total[i].time_ns : (double)NAN);
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].fastest_ns / 1e6,
+                   total[i].speedup.value);
     }
     return 0;
 }

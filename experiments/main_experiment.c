@@ -96,7 +96,7 @@ static double total_weight(const struct session *s)
         const struct exp_case *c = &s->experiment.cases[i];
         bool is_first = i % s->experiment.n_algos == 0;
 
-        sum += exp_measure_weight(c, s->options.reps) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
+        sum += exp_measure_weight(c, exp_options_rounds(&s->options, EXP_EXPERIMENT).least) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
     return sum + exp_observe_weight(&s->observed);
 }
@@ -104,7 +104,7 @@ static double total_weight(const struct session *s)
 static int measure(struct session *s, struct exp_progress *progress)
 {
     const struct exp_measure_options m = {
-        .n_reps = s->options.reps,
+        .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
         .groups_dir = GROUPS_DIR,
@@ -292,7 +292,7 @@ static int write_tables(struct session *s)
         .experiments_dir = EXPERIMENTS_DIR,
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
-        .n_reps = s->why_not_timed ? 0 : s->options.reps,
+        .is_timed = !s->why_not_timed,
     };
     int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);
 

@@ -81,7 +81,7 @@ static int prepare(struct session *s)
 {
     int err = exp_models_read(&s->models, EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
 
-    s->times = (struct exp_peers_options){ .n_reps = s->o.reps,
+    s->times = (struct exp_peers_options){ .n_reps = s->o.reps ? s->o.reps : 7,
                                            .n_hot_reps = s->o.hot_reps,
                                            .now_ns = s->o.clock ? thread_ns : ctr_now_ns };
     if (!err)

@@ -13,6 +13,7 @@
 #include "experiments/exp_bench.h"
 #include "experiments/exp_pool.h"
 #include "experiments/exp_progress.h"
+#include "experiments/exp_ratio.h"
 #include "experiments/exp_stats.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -113,8 +114,8 @@ static int fake_run(void *ctx)
 
 static const struct fake_contender fresh[3] = { { 'A', 1000, 10, 0, 0 }, { 'B', 0, 20, 0, 0 }, { 'C', 5, 30, 0, 0 } };
 
-static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *sample_ns, size_t *n_rounds,
-                 size_t *failed)
+static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *sample_ns,
+                 struct exp_bench_result *result)
 {
     const struct exp_contender contender[] = { { "a", fake_run, fake_prepare, &c[0] },
                                                { "b", fake_run, NULL, &c[1] },
@@ -122,19 +123,19 @@ static int bench(const struct exp_bench *b, struct fake_contender *c, uint64_t *
 
     memset(fake.log, 0, sizeof fake.log);
     fake.ns = 5;
-    return exp_bench_run(b, contender, 3, sample_ns, n_rounds, failed);
+    return exp_bench_run(b, contender, 3, sample_ns, result);
 }
 
 static void test_turns(void)
 {
-    const struct exp_bench b = { .n_warmups = 1, .min_rounds = 3, .max_rounds = 3, .now_ns = fake_now };
+    const struct exp_bench b = { .n_warmups = 1, .rounds = { 3, 3, 0 }, .now_ns = fake_now };
     struct fake_contender c[3];
     uint64_t sample_ns[9];
-    size_t n_rounds = 0;
+    struct exp_bench_result result;
 
     memcpy(c, fresh, sizeof c);
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
-    CU_ASSERT_EQUAL(n_rounds, 3);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 3);
     CU_ASSERT_STRING_EQUAL(fake.log, "aABcC"
                                      "aABcC"
                                      "BcCaA"
@@ -149,48 +150,148 @@ static void test_turns(void)
 static void test_budget(void)
 {
     /* A round takes 1000 + 5 + 60 ns and a few more: the third begins at about 2130, the fourth would at 3200. */
-    struct exp_bench b = { .min_rounds = 2, .max_rounds = 10, .budget_ns = 3000, .now_ns = fake_now };
+    struct exp_bench b = { .rounds = { 2, 10, 3000 }, .now_ns = fake_now };
     struct fake_contender c[3];
     uint64_t sample_ns[30];
-    size_t n_rounds = 0;
+    struct exp_bench_result result;
 
     memcpy(c, fresh, sizeof c);
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
-    CU_ASSERT_EQUAL(n_rounds, 3);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 3);
+    CU_ASSERT_EQUAL(result.end, EXP_END_LIMIT);
     CU_ASSERT_EQUAL(sample_ns[10], 20);
     CU_ASSERT_EQUAL(sample_ns[12], 22);
-    b.budget_ns = 1;
+    b.rounds.limit_ns = 1;
     memcpy(c, fresh, sizeof c);
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
-    CU_ASSERT_EQUAL(n_rounds, 2); /* the minimum comes first */
-    b.budget_ns = 0;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 2); /* the minimum comes first */
+    b.rounds.limit_ns = 0;
     memcpy(c, fresh, sizeof c);
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), 0);
-    CU_ASSERT_EQUAL(n_rounds, 10);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 10);
+    CU_ASSERT_EQUAL(result.end, EXP_END_MOST);
+}
+
+/* Stands from the fourth time on that it is asked. */
+static bool stands_at_fourth(void *ctx)
+{
+    return ++*(int *)ctx >= 4;
+}
+
+static void test_stands(void)
+{
+    int n_asked = 0;
+    struct exp_bench b = {
+        .rounds = { 2, 10, 0 }, .now_ns = fake_now, .stands = stands_at_fourth, .ctx = &n_asked, .first = 1
+    };
+    struct exp_bench_result result;
+    struct fake_contender c[3];
+    uint64_t sample_ns[30];
+
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 5); /* asked after rounds 2, 3, 4, 5 */
+    CU_ASSERT_EQUAL(result.end, EXP_END_STOOD);
+    CU_ASSERT_EQUAL(strncmp(fake.log, "BcCaA", 5), 0);
+    b.rounds.least = b.rounds.most = 6;
+    memcpy(c, fresh, sizeof c);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), 0);
+    CU_ASSERT_EQUAL(result.n_rounds, 6); /* a fixed number asks nobody */
+    CU_ASSERT_EQUAL(result.end, EXP_END_FIXED);
+    CU_ASSERT_EQUAL(n_asked, 4);
+}
+
+/* ---- speed-ups ---- */
+
+enum { N_ROUNDS = 24 };
+
+/* Two layers: Base takes 300 and 100 ns, the algorithm 150 and 100, when nothing disturbs them. */
+static void fill_rounds(uint64_t ns[4][N_ROUNDS])
+{
+    static const uint64_t quiet[4] = { 300, 150, 100, 100 };
+
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t r = 0; r < N_ROUNDS; r++)
+            ns[i][r] = quiet[i];
+    }
+}
+
+static struct exp_ratio ratio_of(uint64_t ns[4][N_ROUNDS], size_t n_rounds)
+{
+    const struct exp_pair pair[2] = { { ns[0], ns[1], n_rounds }, { ns[2], ns[3], n_rounds } };
+
+    return exp_ratio_of(pair, 2);
+}
+
+static void test_ratio(void)
+{
+    uint64_t ns[4][N_ROUNDS];
+    struct exp_ratio r, again;
+
+    fill_rounds(ns);
+    r = ratio_of(ns, N_ROUNDS);
+    CU_ASSERT(r.value == 1.6 && r.low == 1.6 && r.high == 1.6 && r.by_median == 1.6); /* 400 / 250 */
+    CU_ASSERT(exp_ratio_stands(&r));
+    for (size_t i = 0; i < N_ROUNDS; i += 2) { /* half the rounds are disturbed, and by chance Base's more */
+        ns[0][i] += 100;
+        ns[0][i + 1] += i ? 90 : 0;
+        ns[1][i] += 20;
+    }
+    r = ratio_of(ns, N_ROUNDS);
+    CU_ASSERT(r.value == 1.6);
+    CU_ASSERT(r.by_median > 1.8);
+    CU_ASSERT(r.low == 1.6 && r.high == 490 / 250.0); /* half of the halves lack Base's one quiet round */
+    CU_ASSERT_FALSE(exp_ratio_stands(&r));
+    again = ratio_of(ns, N_ROUNDS);
+    CU_ASSERT_EQUAL(memcmp(&r, &again, sizeof r), 0);
+    for (size_t i = 0; i < N_ROUNDS; i += 3) /* with eight quiet rounds, nearly every half has one */
+        ns[0][i] = 300;
+    r = ratio_of(ns, N_ROUNDS);
+    CU_ASSERT(r.value == 1.6 && exp_ratio_stands(&r));
+}
+
+static void test_ratio_of_little(void)
+{
+    uint64_t ns[4][N_ROUNDS];
+    struct exp_pair alone = { NULL, ns[1], N_ROUNDS };
+    struct exp_ratio r;
+
+    fill_rounds(ns);
+    r = ratio_of(ns, EXP_RATIO_LEAST_ROUNDS - 1);
+    CU_ASSERT(r.value == 1.6 && isnan(r.low) && isnan(r.high) && !exp_ratio_stands(&r));
+    r = ratio_of(ns, EXP_RATIO_LEAST_ROUNDS);
+    CU_ASSERT(r.value == 1.6 && r.low == 1.6);
+    r = ratio_of(ns, 0);
+    CU_ASSERT(isnan(r.value) && !exp_ratio_stands(&r));
+    r = exp_ratio_of(&alone, 1);
+    CU_ASSERT(r.value == 1 / 150.0 && exp_ratio_stands(&r));
+    ns[1][3] = 100;
+    r = exp_ratio_of(&alone, 1);
+    CU_ASSERT(r.value == 1 / 100.0 && !exp_ratio_stands(&r));
 }
 
 static void test_bench_failures(void)
 {
-    struct exp_bench b = { .min_rounds = 2, .max_rounds = 2, .now_ns = fake_now, .interrupted = fake_interrupted };
+    struct exp_bench b = { .rounds = { 2, 2, 0 }, .now_ns = fake_now, .interrupted = fake_interrupted };
     struct fake_contender c[3];
     uint64_t sample_ns[6];
-    size_t n_rounds = 0, failed = 99;
+    struct exp_bench_result result;
 
     memcpy(c, fresh, sizeof c);
     c[1].fails_at = 2;
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, &failed), -EIO);
-    CU_ASSERT_EQUAL(failed, 1);
-    CU_ASSERT_EQUAL(n_rounds, 1);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), -EIO);
+    CU_ASSERT_EQUAL(result.failed, 1);
+    CU_ASSERT_EQUAL(result.n_rounds, 1);
     fake.stop = true;
     memcpy(c, fresh, sizeof c);
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINTR);
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), -EINTR);
     CU_ASSERT_STRING_EQUAL(fake.log, "");
     fake.stop = false;
-    b.max_rounds = 1;
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINVAL);
-    b.min_rounds = b.max_rounds = 0;
-    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &n_rounds, NULL), -EINVAL);
-    CU_ASSERT_EQUAL(exp_bench_run(&b, NULL, 0, sample_ns, &n_rounds, NULL), -EINVAL);
+    b.rounds.most = 1;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), -EINVAL);
+    b.rounds.least = b.rounds.most = 0;
+    CU_ASSERT_EQUAL(bench(&b, c, sample_ns, &result), -EINVAL);
+    CU_ASSERT_EQUAL(exp_bench_run(&b, NULL, 0, sample_ns, &result), -EINVAL);
 }
 
 /* ---- thread pool ---- */
@@ -410,6 +511,9 @@ static const struct test_case cases[] = {
     { "aggregates agree with sorting", test_random_aggregates },
     { "contenders take turns and each is timed alone", test_turns },
     { "the budget ends the rounds, the minimum comes first", test_budget },
+    { "rounds end when what is sought stands", test_stands },
+    { "a speed-up is of the fastest rounds, its interval of halves of them", test_ratio },
+    { "a speed-up of few rounds, or without Base", test_ratio_of_little },
     { "a failing contender is named, an interruption is seen", test_bench_failures },
     { "each job runs once, each thread has its own number", test_pool_runs_all },
     { "a failing job stops the pool", test_pool_failure },
