@@ -35,7 +35,7 @@ static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum
     return (double)(next->reads + next->writes + next->clean_fills);
 }
 
-static void judge_schedule(struct exp_verdict *v, const struct sim_machine *m, const struct exp_case *c)
+static void judge_schedule(struct exp_judgement *v, const struct sim_machine *m, const struct exp_case *c)
 {
     const struct sim_stats *s = &c->simulated.stats;
     struct sim_cell sum = sim_stats_total(s);
@@ -51,13 +51,13 @@ static void judge_schedule(struct exp_verdict *v, const struct sim_machine *m, c
     v->predicted_cycles[which] = c->tiling[which].total_cycles;
 }
 
-void exp_judge(struct exp_verdict *v, const struct exp_experiment *e, size_t layer)
+void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer)
 {
     const struct sim_machine *m = &e->setup->machine;
     const struct exp_case *first = &e->cases[layer * e->n_algos];
     const struct exp_case *base = exp_case_of(e, first, "base");
 
-    *v = (struct exp_verdict){
+    *v = (struct exp_judgement){
         .layer = first->layer,
         .is_pointwise = conv_is_pointwise(&first->layer->problem),
         .chosen = csa_choose(first->tiling),
@@ -73,17 +73,17 @@ void exp_judge(struct exp_verdict *v, const struct exp_experiment *e, size_t lay
     v->issue_speedup = v->base.issue_cycles / v->schedule[v->chosen].issue_cycles;
 }
 
-static double best(const struct exp_verdict *v, enum exp_yardstick y)
+static double best(const struct exp_judgement *v, enum exp_yardstick y)
 {
     return v->value[y][CSA_WS] < v->value[y][CSA_IS] ? v->value[y][CSA_WS] : v->value[y][CSA_IS];
 }
 
-bool exp_verdict_is_right(const struct exp_verdict *v, enum exp_yardstick y)
+bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y)
 {
     return v->value[y][v->chosen] <= best(v, y);
 }
 
-double exp_verdict_regret(const struct exp_verdict *v, enum exp_yardstick y)
+double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
 {
     return v->value[y][v->chosen] - best(v, y);
 }
@@ -96,14 +96,14 @@ static void add_estimate(struct exp_estimate *sum, const struct exp_estimate *e)
     sum->packing_cycles += e->packing_cycles;
 }
 
-void exp_judge_add(struct exp_judge_total *t, const struct exp_verdict *v)
+void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
 {
     t->n_layers++;
     t->n_chosen[v->chosen]++;
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
         struct exp_judge_sum *s = &t->sum[y];
 
-        s->n_right += exp_verdict_is_right(v, (enum exp_yardstick)y);
+        s->n_right += exp_judgement_is_right(v, (enum exp_yardstick)y);
         s->n_equal += v->value[y][CSA_IS] == v->value[y][CSA_WS];
         s->schedule[CSA_IS] += v->value[y][CSA_IS];
         s->schedule[CSA_WS] += v->value[y][CSA_WS];

@@ -24,7 +24,7 @@ const char *exp_yardstick_name(enum exp_yardstick y);  /* in columns' names */
 const char *exp_yardstick_label(enum exp_yardstick y); /* for people */
 
 /* A layer. Values are NaN where they cannot be had. */
-struct exp_verdict {
+struct exp_judgement {
     const struct exp_layer *layer;
     bool is_pointwise;
     enum csa_schedule chosen;
@@ -35,11 +35,11 @@ struct exp_verdict {
 };
 
 /* Judges one layer of an experiment with base and both schedules, all replayed (base only if it can be). */
-void exp_judge(struct exp_verdict *v, const struct exp_experiment *e, size_t layer);
+void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer);
 
 /* By a yardstick: whether the choice is not worse than the other; by how much it is worse (0 if it is not). */
-bool exp_verdict_is_right(const struct exp_verdict *v, enum exp_yardstick y);
-double exp_verdict_regret(const struct exp_verdict *v, enum exp_yardstick y);
+bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y);
+double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y);
 
 /* Sums over layers. */
 struct exp_judge_total {
@@ -53,7 +53,7 @@ struct exp_judge_total {
     double max_speedup, max_pointwise_speedup;
 };
 
-void exp_judge_add(struct exp_judge_total *t, const struct exp_verdict *v);
+void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
 void exp_judge_merge(struct exp_judge_total *t, const struct exp_judge_total *other);
 
 /* What the choices cost over the better schedules, in percent of those. */

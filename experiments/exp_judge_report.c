@@ -143,10 +143,10 @@ static void put_ms(struct exp_csv *csv, const char *column, double cycles, const
 
 /* ---- layers.csv ---- */
 
-static void put_yardstick(const struct exp_judge_report *r, const struct exp_verdict *v, enum exp_yardstick y)
+static void put_yardstick(const struct exp_judge_report *r, const struct exp_judgement *v, enum exp_yardstick y)
 {
     const char *reason = exp_judge_why_not(r, y);
-    double is = v->value[y][CSA_IS], ws = v->value[y][CSA_WS], regret = exp_verdict_regret(v, y);
+    double is = v->value[y][CSA_IS], ws = v->value[y][CSA_WS], regret = exp_judgement_regret(v, y);
     char column[64];
 
     put_named(r->layers, "is_", y, "", is, reason);
@@ -160,7 +160,7 @@ static void put_yardstick(const struct exp_judge_report *r, const struct exp_ver
     put_named(r->layers, "regret_", y, "_percent", regret > 0 ? 100 * regret / (is < ws ? is : ws) : 0, reason);
 }
 
-static void put_layer(const struct exp_judge_report *r, const char *model, const struct exp_verdict *v)
+static void put_layer(const struct exp_judge_report *r, const char *model, const struct exp_judgement *v)
 {
     const struct exp_estimate *chosen = &v->schedule[v->chosen];
     const char *no_base = exp_judge_why_no_comparison(r);
@@ -355,20 +355,20 @@ static double ratio(double ws, double is)
     return ws == is ? 1 : ws / is;
 }
 
-static double layer_ratio(const struct exp_verdict *v, size_t column)
+static double layer_ratio(const struct exp_judgement *v, size_t column)
 {
     const double *value = column ? v->value[column - 1] : v->predicted_cycles;
 
     return ratio(value[CSA_WS], value[CSA_IS]);
 }
 
-static double layer_speedup(const struct exp_verdict *v, size_t column)
+static double layer_speedup(const struct exp_judgement *v, size_t column)
 {
     return column ? v->issue_speedup : v->speedup;
 }
 
 /* Fills value[n] with what f says of the layers that belong, in ascending order. Returns n. */
-static size_t sort_layers(const struct exp_judge_report *r, double (*f)(const struct exp_verdict *v, size_t column),
+static size_t sort_layers(const struct exp_judge_report *r, double (*f)(const struct exp_judgement *v, size_t column),
                           size_t column, bool only_pointwise, double *value)
 {
     size_t n = 0;

@@ -34,7 +34,7 @@ struct exp_judge_report {
     struct exp_csv *layers;
     struct exp_judge_model *model; /* [n_models], the last one "all" once finished */
     size_t n_models, max_models;
-    struct exp_verdict *verdict; /* [n_verdicts]; their layers live as long as the models do */
+    struct exp_judgement *verdict; /* [n_verdicts]; their layers live as long as the models do */
     size_t n_verdicts, max_verdicts;
 };
 

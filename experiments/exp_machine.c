@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_emulated.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_names.h"
 
@@ -25,5 +26,35 @@ int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t
     if (err == -ENOENT && !is_path)
         exp_names_unknown(&(struct exp_names){ "machine", MACHINES_DIR, SUFFIX, " host" }, which, why, why_bytes);
     free(path);
+    return err;
+}
+
+static int compare_level(const struct sim_machine *m, const struct sim_machine *here, size_t i, char *why,
+                         size_t why_bytes)
+{
+    const struct sim_level *a = &here->level[i], *b = &m->level[i];
+
+    if (a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b))
+        return 0;
+    return exp_fail(why, why_bytes, -ENODEV, "this computer's %s is %.0f KiB in %zu ways, %s's is %.0f KiB in %zu",
+                    a->name, (double)sim_level_bytes(a) / 1024, (size_t)a->n_ways, m->name,
+                    (double)sim_level_bytes(b) / 1024, (size_t)b->n_ways);
+}
+
+int exp_machine_why_not_here(const struct sim_machine *m, char *why, size_t why_bytes)
+{
+    enum { N_COMPARED = 2 };
+    struct sim_machine here;
+    char reason[200];
+    int err = sim_machine_host(&here, reason, sizeof reason);
+
+    if (ctr_is_emulated())
+        return exp_fail(why, why_bytes, -ENODEV, "times are an emulator's");
+    if (err)
+        return exp_fail(why, why_bytes, -ENODEV, "this computer's caches are not known: %s", reason);
+    for (size_t i = 0; i < N_COMPARED && !err; i++) {
+        if (i < m->n_levels && i < here.n_levels)
+            err = compare_level(m, &here, i, why, why_bytes);
+    }
     return err;
 }

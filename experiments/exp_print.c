@@ -52,6 +52,10 @@ static void print_layers(const struct exp_report *r, FILE *out)
             "K3", "base ms", "speed-up", "L1", "L1", "L2", "L2", "L3", "L3");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);
+    fprintf(out,
+            "CSA's plan, from the cache sizes alone: is, ws: the input or the weights (filters) stay while the others "
+            "stream past;\nNc: channels in a tile, so that a tile of each fits L1 (SConv Eq. 2); K2: streaming tiles "
+            "kept in L2 (Eq. 4);\nK3: stationary tiles kept in L3 (Eq. 5).\n");
 }
 
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)

@@ -106,3 +106,10 @@ bool exp_ratio_stands(const struct exp_ratio *r)
 {
     return 100 * (r->high - r->low) <= EXP_RATIO_PERCENT * r->value;
 }
+
+int exp_ratio_side(const struct exp_ratio *s)
+{
+    double low = isnan(s->low) ? s->value : s->low, high = isnan(s->high) ? s->value : s->high;
+
+    return (low > 1) - (high < 1); /* false for NaN */
+}

@@ -45,4 +45,10 @@ struct exp_ratio exp_ratio_none(void);
 
 bool exp_ratio_stands(const struct exp_ratio *r);
 
+/*
+ * Which side of 1 it takes: 1 above, -1 below, with the whole interval (the value, where there is none). 0: the interval
+ * holds 1, or nothing is known.
+ */
+int exp_ratio_side(const struct exp_ratio *r);
+
 #endif

@@ -11,6 +11,7 @@
 #include "counters/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
 #include "counters/ctr_timer.h"
+#include "experiments/exp_answer.h"
 #include "experiments/exp_case.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_figures.h"
@@ -284,9 +285,9 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
 
 /* ---- the whole ---- */
 
-static int write_tables(struct session *s)
+static struct exp_report report_of(const struct session *s)
 {
-    const struct exp_report report = {
+    return (struct exp_report){
         .e = &s->experiment,
         .info = &s->info,
         .experiments_dir = EXPERIMENTS_DIR,
@@ -294,10 +295,16 @@ static int write_tables(struct session *s)
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
     };
-    int err = exp_report_write(&report, &s->dir, s->why, sizeof s->why);
+}
+
+static int write_tables(struct session *s, const struct exp_report *report)
+{
+    int err = exp_report_write(report, &s->dir, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_observe_write(&s->observed, &report, &s->dir, s->why, sizeof s->why);
+        err = exp_answer_write(report, &s->dir, s->why, sizeof s->why);
+    if (!err)
+        err = exp_observe_write(&s->observed, report, &s->dir, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (!err)
@@ -305,7 +312,7 @@ static int write_tables(struct session *s)
     if (!err)
         err = exp_outdir_write(&s->dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
     if (!err) {
-        exp_report_print(&report, stdout);
+        exp_report_print(report, stdout);
         exp_observe_print(&s->observed, stdout);
     }
     return err;
@@ -313,8 +320,8 @@ static int write_tables(struct session *s)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "layers.csv",  "model.csv",   "traffic.csv", "classes.csv",
-                                         "samples.csv", "machine.cfg", "host.txt" };
+    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "traffic.csv",
+                                         "classes.csv", "samples.csv", "machine.cfg", "host.txt" };
 
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -335,12 +342,14 @@ static void print_guest(struct session *s)
 /* A figure that fails does not cost the tables: they are kept, and the exit status says that something is missing. */
 static int run(struct session *s)
 {
+    struct exp_report report;
     int err = prepare(s), drawn;
 
     if (!err)
         err = work(s);
+    report = report_of(s);
     if (!err)
-        err = write_tables(s);
+        err = write_tables(s, &report);
     if (err)
         return err;
     printf("\nfigures\n");
@@ -354,6 +363,10 @@ static int run(struct session *s)
     if (err)
         return err;
     print_tables(s);
+    printf("\n");
+    err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
+    if (err)
+        return err;
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
 }
 

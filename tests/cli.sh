@@ -177,6 +177,10 @@ results() {
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws|sconv_openblas) ' "$work/one.out")" -eq 4 ]
+    check "the last words are a verdict" [ "$(grep -n '^VERDICT for three (3 convolutions): .*im2col + OpenBLAS' "$work/one.out" | cut -d: -f1)" -gt \
+        "$(grep -n '^tables' "$work/one.out" | cut -d: -f1)" ]
+    check "verdict.txt has a row for every layer and variant" [ "$(grep -cE ' sconv(_openblas)? +[0-9.]+ ' "$dir/verdict.txt")" -eq 6 ]
+    check "the plan's letters are explained" grep -q 'Nc: channels.*K2: streaming' "$work/one.out"
     check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \
         -eq "$("$experiment" --columns | sed '/model.csv/q' | grep -c '^| `')" ]
     run two REPS=2 TIMING=1 JOBS=1 && check "a second run simulates the same" \
@@ -184,6 +188,7 @@ results() {
     check "and plans the same" cmp -s <(deterministic "$dir/layers.csv") <(deterministic "$work/two/toy/three/layers.csv")
     check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null && test -s '$dir/speedup_layers.png'"
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
+    check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$work/one/toy/three/verdict.txt"
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
     foreign=f32_16x8__mma
     [ "$(uname -m)" != ppc64le ] && [ -z "${EMULATED:-}" ] || foreign=f32_16x24__avx512

@@ -41,6 +41,7 @@
     X(observe) \
     X(peers) \
     X(judge) \
+    X(verdict) \
     X(sconv)
 /* clang-format on */
 

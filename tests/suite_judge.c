@@ -11,9 +11,9 @@
 #include "tests/suites.h"
 
 /* Both schedules by every yardstick the same, base three times as slow as the chosen one. */
-static struct exp_verdict verdict(double is, double ws, enum csa_schedule chosen)
+static struct exp_judgement verdict(double is, double ws, enum csa_schedule chosen)
 {
-    struct exp_verdict v = { .chosen = chosen, .is_pointwise = chosen == CSA_WS, .speedup = 3, .issue_speedup = 2 };
+    struct exp_judgement v = { .chosen = chosen, .is_pointwise = chosen == CSA_WS, .speedup = 3, .issue_speedup = 2 };
 
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
         v.value[y][CSA_IS] = is;
@@ -27,11 +27,11 @@ static struct exp_verdict verdict(double is, double ws, enum csa_schedule chosen
 /* Three layers: a right choice, a tie, a choice that costs 20 more than 100. */
 static void test_sums(void)
 {
-    const struct exp_verdict v[] = { verdict(10, 20, CSA_IS), verdict(40, 40, CSA_WS), verdict(120, 100, CSA_IS) };
+    const struct exp_judgement v[] = { verdict(10, 20, CSA_IS), verdict(40, 40, CSA_WS), verdict(120, 100, CSA_IS) };
     struct exp_judge_total t = { 0 }, twice = { 0 };
 
-    CU_ASSERT(exp_verdict_is_right(&v[0], EXP_EQ6_CYCLES) && exp_verdict_is_right(&v[1], EXP_EQ6_CYCLES));
-    CU_ASSERT(!exp_verdict_is_right(&v[2], EXP_EQ6_CYCLES) && exp_verdict_regret(&v[2], EXP_EQ6_CYCLES) == 20);
+    CU_ASSERT(exp_judgement_is_right(&v[0], EXP_EQ6_CYCLES) && exp_judgement_is_right(&v[1], EXP_EQ6_CYCLES));
+    CU_ASSERT(!exp_judgement_is_right(&v[2], EXP_EQ6_CYCLES) && exp_judgement_regret(&v[2], EXP_EQ6_CYCLES) == 20);
     for (size_t i = 0; i < 3; i++)
         exp_judge_add(&t, &v[i]);
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
@@ -50,7 +50,7 @@ static void test_sums(void)
 
 static void test_nothing_moves(void)
 {
-    struct exp_verdict none = verdict(0, 0, CSA_IS), wrong = verdict(5, 0, CSA_IS);
+    struct exp_judgement none = verdict(0, 0, CSA_IS), wrong = verdict(5, 0, CSA_IS);
     struct exp_judge_total t = { 0 };
 
     exp_judge_add(&t, &none);
