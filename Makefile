@@ -104,7 +104,7 @@ logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c)
 $(BUILD)/logged/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  LOGCC   $<"
-	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<))) -fsanitize=thread -MMD -MP -c -o $@ $<
+	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<))) -fsanitize=thread -DLOGGED_PREFETCHES -MMD -MP -c -o $@ $<
 
 $(BUILD)/logged.o: $(logged_objects)
 	$(Q)$(LD) -r -o $@.all $^

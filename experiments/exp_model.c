@@ -15,53 +15,23 @@
 
 #define SUFFIX ".csv"
 
-struct shape_column {
-    const char *name;
-    size_t offset;    /* of a size_t in struct conv_problem */
-    size_t low;       /* smallest value allowed */
-    bool is_optional; /* 1 where the column is missing */
-};
-
-#define SHAPE(column, member, low, is_optional)                                                                        \
-    {                                                                                                                  \
-        column, offsetof(struct conv_problem, member), low, is_optional                                                \
-    }
-
-static const struct shape_column shape_columns[] = {
-    SHAPE("batch", n, 1, true),
-    SHAPE("in_c", c, 1, false),
-    SHAPE("in_h", h, 1, false),
-    SHAPE("in_w", w, 1, false),
-    SHAPE("out_c", k, 1, false),
-    SHAPE("k_h", r, 1, false),
-    SHAPE("k_w", s, 1, false),
-    SHAPE("stride_h", stride_h, 1, false),
-    SHAPE("stride_w", stride_w, 1, false),
-    SHAPE("pad_top", pad_top, 0, false),
-    SHAPE("pad_left", pad_left, 0, false),
-    SHAPE("pad_bottom", pad_bottom, 0, false),
-    SHAPE("pad_right", pad_right, 0, false),
-    SHAPE("group", groups, 1, false),
-    SHAPE("dilation_h", dilation_h, 1, false),
-    SHAPE("dilation_w", dilation_w, 1, false),
-};
-
-enum { N_SHAPE_COLUMNS = sizeof shape_columns / sizeof shape_columns[0] };
+/* 1 where a table has no such column. */
+static const char optional_column[] = "batch";
 
 static const size_t no_column = SIZE_MAX;
 
 struct columns {
     size_t name;
-    size_t shape[N_SHAPE_COLUMNS];
+    size_t shape[CONV_N_FIELDS];
 };
 
 static int find_columns(const struct exp_table *t, struct columns *c, char *why, size_t why_bytes)
 {
     int err = exp_table_column(t, "name", &c->name, why, why_bytes);
 
-    for (size_t i = 0; i < N_SHAPE_COLUMNS && !err; i++) {
-        err = exp_table_column(t, shape_columns[i].name, &c->shape[i], why, why_bytes);
-        if (err && shape_columns[i].is_optional) {
+    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
+        err = exp_table_column(t, conv_fields[i].name, &c->shape[i], why, why_bytes);
+        if (err && !strcmp(conv_fields[i].name, optional_column)) {
             c->shape[i] = no_column;
             err = 0;
         }
@@ -69,7 +39,7 @@ static int find_columns(const struct exp_table *t, struct columns *c, char *why,
     return err ? -EINVAL : 0;
 }
 
-static int read_size(const struct exp_table *t, size_t row, size_t column, const struct shape_column *s, size_t *value,
+static int read_size(const struct exp_table *t, size_t row, size_t column, const struct conv_field *f, size_t *value,
                      char *why, size_t why_bytes)
 {
     uint64_t number;
@@ -78,11 +48,11 @@ static int read_size(const struct exp_table *t, size_t row, size_t column, const
     if (err)
         return err == -ERANGE ? -EOVERFLOW : err;
     if (number > SIZE_MAX)
-        return exp_fail(why, why_bytes, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], s->name,
+        return exp_fail(why, why_bytes, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], f->name,
                         exp_table_string(t, row, column));
-    if (number < s->low)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], s->name,
-                        exp_table_string(t, row, column), s->low);
+    if (number < f->low)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], f->name,
+                        exp_table_string(t, row, column), f->low);
     *value = (size_t)number;
     return 0;
 }
@@ -103,15 +73,15 @@ static int read_layer(struct exp_layer *l, const struct exp_table *t, const stru
                       size_t why_bytes)
 {
     const char *name = exp_table_string(t, row, c->name);
-    char reason[256] = "";
+    char reason[512] = "";
     int err = check_name(t, row, name, why, why_bytes);
 
-    for (size_t i = 0; i < N_SHAPE_COLUMNS && !err; i++) {
-        size_t *value = (size_t *)(void *)((char *)&l->problem + shape_columns[i].offset);
+    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
+        size_t value = 1;
 
-        *value = 1;
         if (c->shape[i] != no_column)
-            err = read_size(t, row, c->shape[i], &shape_columns[i], value, why, why_bytes);
+            err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why, why_bytes);
+        conv_field_set(&l->problem, i, value);
     }
     if (err)
         return err;

@@ -171,9 +171,12 @@ struct observing {
 
 static char *shape_text(const struct conv_problem *p)
 {
-    return exp_format("SHAPE=%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu", p->n, p->c, p->h, p->w,
-                      p->k, p->r, p->s, p->stride_h, p->stride_w, p->pad_top, p->pad_left, p->pad_bottom, p->pad_right,
-                      p->dilation_h, p->dilation_w, p->groups);
+    char text[CONV_N_FIELDS * 21] = ""; /* as many digits as 2^64 has, and a comma */
+    size_t used = 0;
+
+    for (size_t i = 0; i < CONV_N_FIELDS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", i ? "," : "", conv_field(p, i));
+    return exp_format("SHAPE=%s", text);
 }
 
 /* A path as QEMU's options want it: commas twice. From malloc; NULL when out of memory. */

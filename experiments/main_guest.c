@@ -7,6 +7,7 @@
  *
  * It plans as the experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,20 +74,21 @@ static int read_options(struct session *s, int argc, char **argv)
 static int read_shape(struct session *s)
 {
     struct conv_problem *p = &s->layer.problem;
-    size_t *const field[] = { &p->n,         &p->c,          &p->h,          &p->w,       &p->k,        &p->r,
-                              &p->s,         &p->stride_h,   &p->stride_w,   &p->pad_top, &p->pad_left, &p->pad_bottom,
-                              &p->pad_right, &p->dilation_h, &p->dilation_w, &p->groups };
-    size_t n = sizeof field / sizeof field[0];
     const char *text = s->options.shape;
-    char why[256];
+    char why[512];
     int err;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
         char *end;
+        uintmax_t number;
 
-        *field[i] = strtoul(text, &end, 10);
-        if (end == text || *end != (i + 1 < n ? ',' : '\0'))
-            return FAIL(s, -EINVAL, "SHAPE: must be %zu numbers, not '%s'", n, s->options.shape);
+        errno = 0;
+        number = strtoumax(text, &end, 10);
+        if (!isdigit((unsigned char)*text) || *end != (i + 1 < CONV_N_FIELDS ? ',' : '\0'))
+            return FAIL(s, -EINVAL, "SHAPE: must be %d numbers, not '%s'", (int)CONV_N_FIELDS, s->options.shape);
+        if (errno || number > SIZE_MAX)
+            return FAIL(s, -EOVERFLOW, "SHAPE: %s, '%.*s' is too large", conv_fields[i].name, (int)(end - text), text);
+        conv_field_set(p, i, (size_t)number);
         text = end + 1;
     }
     err = conv_problem_finish(p, why, sizeof why);

@@ -15,7 +15,7 @@ static struct conv_problem flattened(const struct conv_problem *p)
     if (conv_is_pointwise(p)) {
         view.w = p->h * p->w;
         view.q = p->p * p->q;
-        view.h = view.p = 1;
+        view.h = view.p = view.dilation_h = view.dilation_w = 1;
     }
     return view;
 }

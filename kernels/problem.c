@@ -1,121 +1,266 @@
 #include "kernels/problem.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
-struct size_field {
-    const char *name;
-    size_t offset;
+#include "kernels/plan.h"
+
+/* Members are told apart by their number in the struct, which is nothing but sizes. */
+#define MEMBER(member) (offsetof(struct conv_problem, member) / sizeof(size_t))
+
+enum { OUT_H = MEMBER(p), OUT_W = MEMBER(q), MAX_TERMS = 5 };
+
+static const char *const extent_names[] = { "out_h", "out_w" };
+
+const struct conv_field conv_fields[CONV_N_FIELDS] = {
+    [MEMBER(n)] = { "batch", 1 },
+    [MEMBER(c)] = { "in_c", 1 },
+    [MEMBER(h)] = { "in_h", 1 },
+    [MEMBER(w)] = { "in_w", 1 },
+    [MEMBER(k)] = { "out_c", 1 },
+    [MEMBER(r)] = { "k_h", 1 },
+    [MEMBER(s)] = { "k_w", 1 },
+    [MEMBER(stride_h)] = { "stride_h", 1 },
+    [MEMBER(stride_w)] = { "stride_w", 1 },
+    [MEMBER(pad_top)] = { "pad_top", 0 },
+    [MEMBER(pad_left)] = { "pad_left", 0 },
+    [MEMBER(pad_bottom)] = { "pad_bottom", 0 },
+    [MEMBER(pad_right)] = { "pad_right", 0 },
+    [MEMBER(dilation_h)] = { "dilation_h", 1 },
+    [MEMBER(dilation_w)] = { "dilation_w", 1 },
+    [MEMBER(groups)] = { "group", 1 },
 };
 
-static const struct size_field positive_fields[] = {
-    { "batch", offsetof(struct conv_problem, n) },
-    { "in_c", offsetof(struct conv_problem, c) },
-    { "in_h", offsetof(struct conv_problem, h) },
-    { "in_w", offsetof(struct conv_problem, w) },
-    { "out_c", offsetof(struct conv_problem, k) },
-    { "k_h", offsetof(struct conv_problem, r) },
-    { "k_w", offsetof(struct conv_problem, s) },
-    { "stride_h", offsetof(struct conv_problem, stride_h) },
-    { "stride_w", offsetof(struct conv_problem, stride_w) },
-    { "dilation_h", offsetof(struct conv_problem, dilation_h) },
-    { "dilation_w", offsetof(struct conv_problem, dilation_w) },
-    { "group", offsetof(struct conv_problem, groups) },
+/* Sums and products of members that later code forms, and what users call them. */
+struct term_list {
+    const char *what;
+    bool is_of_group; /* in_c stands for one group's channels */
+    size_t n;
+    size_t member[MAX_TERMS];
 };
 
-static int fail(int err, char *why, size_t why_bytes, const char *text)
+/* A position along an axis may be one stride past the last window and one dilation past the last tap. */
+enum { IN, BEFORE, AFTER, STRIDE, DILATION, N_REACH };
+
+static const struct axis {
+    struct term_list reach;
+    size_t filter, out;
+} axes[] = {
+    { { "the padded height with a stride and a dilation more",
+        false,
+        N_REACH,
+        { MEMBER(h), MEMBER(pad_top), MEMBER(pad_bottom), MEMBER(stride_h), MEMBER(dilation_h) } },
+      MEMBER(r),
+      OUT_H },
+    { { "the padded width with a stride and a dilation more",
+        false,
+        N_REACH,
+        { MEMBER(w), MEMBER(pad_left), MEMBER(pad_right), MEMBER(stride_w), MEMBER(dilation_w) } },
+      MEMBER(s),
+      OUT_W },
+};
+
+enum { N_AXES = sizeof axes / sizeof axes[0] };
+
+enum { INPUT, FILTER, OUTPUT, MATRIX, N_PRODUCTS };
+
+static const struct term_list products[N_PRODUCTS] = {
+    [INPUT] = { "the input tensor", false, 4, { MEMBER(n), MEMBER(c), MEMBER(h), MEMBER(w) } },
+    [FILTER] = { "the filter tensor", true, 4, { MEMBER(k), MEMBER(c), MEMBER(r), MEMBER(s) } },
+    [OUTPUT] = { "the output tensor", false, 4, { MEMBER(n), MEMBER(k), OUT_H, OUT_W } },
+    [MATRIX] = { "the im2col matrix", true, 5, { MEMBER(c), MEMBER(r), MEMBER(s), OUT_H, OUT_W } },
+};
+
+_Static_assert(sizeof(struct conv_problem) == (CONV_N_FIELDS + 2) * sizeof(size_t), "sizes only");
+
+size_t conv_field(const struct conv_problem *p, size_t field)
 {
-    snprintf(why, why_bytes, "%s", text);
-    return err;
+    return *(const size_t *)(const void *)((const char *)p + field * sizeof(size_t));
 }
 
-static int check_positive(const struct conv_problem *p, char *why, size_t why_bytes)
+void conv_field_set(struct conv_problem *p, size_t field, size_t value)
 {
-    for (size_t i = 0; i < sizeof positive_fields / sizeof positive_fields[0]; i++) {
-        const struct size_field *f = &positive_fields[i];
+    *(size_t *)(void *)((char *)p + field * sizeof(size_t)) = value;
+}
 
-        if (*(const size_t *)(const void *)((const char *)p + f->offset) == 0) {
-            snprintf(why, why_bytes, "%s is 0, must be at least 1", f->name);
+/* The most bytes from the first tensor's start on. */
+static size_t max_bytes(void)
+{
+    const uint64_t simulated = ((uint64_t)1 << SIM_ADDRESS_BITS) - CONV_REPLAY_BASE;
+
+    return simulated < PTRDIFF_MAX ? (size_t)simulated : PTRDIFF_MAX;
+}
+
+static bool add(size_t *sum, size_t term)
+{
+    return !__builtin_add_overflow(*sum, term, sum) && *sum <= max_bytes();
+}
+
+static bool multiply(size_t *product, size_t factor)
+{
+    return !__builtin_mul_overflow(*product, factor, product) && *product <= max_bytes();
+}
+
+static const char *name_of(size_t member)
+{
+    return member < CONV_N_FIELDS ? conv_fields[member].name : extent_names[member - CONV_N_FIELDS];
+}
+
+/* Appends to a text that is cut at its end. */
+static void __attribute__((format(printf, 3, 4))) append(char *text, size_t text_bytes, const char *format, ...)
+{
+    va_list args;
+    size_t used;
+
+    if (!text_bytes)
+        return;
+    used = strlen(text);
+    va_start(args, format);
+    vsnprintf(text + used, text_bytes - used, format, args);
+    va_end(args);
+}
+
+/* " (field value, field value)" */
+static void append_terms(const struct conv_problem *p, const struct term_list *t, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; i < t->n; i++)
+        append(why, why_bytes, "%s%s %zu", i ? ", " : " (", name_of(t->member[i]), conv_field(p, t->member[i]));
+    if (t->is_of_group)
+        append(why, why_bytes, ", group %zu", p->groups);
+    append(why, why_bytes, ")");
+}
+
+static int exceeds(const struct conv_problem *p, const struct term_list *t, char *why, size_t why_bytes)
+{
+    snprintf(why, why_bytes, "%s exceeds the address space", t->what);
+    append_terms(p, t, why, why_bytes);
+    return -EOVERFLOW;
+}
+
+static int check_low(const struct conv_problem *p, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+        if (conv_field(p, i) < conv_fields[i].low) {
+            snprintf(why, why_bytes, "%s is %zu, must be at least %zu", conv_fields[i].name, conv_field(p, i),
+                     conv_fields[i].low);
             return -EINVAL;
         }
     }
     return 0;
 }
 
-/* Output positions along one axis; -EINVAL if the dilated filter does not fit, -EOVERFLOW. */
-static int output_extent(size_t in, size_t pad_before, size_t pad_after, size_t filter, size_t dilation, size_t stride,
-                         size_t *out)
+static int check_groups(const struct conv_problem *p, char *why, size_t why_bytes)
 {
-    size_t padded, extent;
+    size_t odd = p->c % p->groups ? MEMBER(c) : MEMBER(k);
 
-    if (__builtin_add_overflow(in, pad_before, &padded) || __builtin_add_overflow(padded, pad_after, &padded) ||
-        __builtin_mul_overflow(filter - 1, dilation, &extent) || __builtin_add_overflow(extent, 1, &extent))
-        return -EOVERFLOW;
-    if (extent > padded)
-        return -EINVAL;
-    *out = (padded - extent) / stride + 1;
-    return 0;
+    if (conv_field(p, odd) % p->groups == 0)
+        return 0;
+    snprintf(why, why_bytes, "group %zu does not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
+    return -EINVAL;
 }
 
-/* Whether the product of the factors, times the bytes of a float, exceeds PTRDIFF_MAX. */
-static bool bytes_overflow(const size_t *factor, size_t n)
+static bool add_up(const struct conv_problem *p, const struct term_list *t, size_t *sum)
+{
+    *sum = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!add(sum, conv_field(p, t->member[i])))
+            return false;
+    }
+    return true;
+}
+
+static int check_reach(const struct conv_problem *p, char *why, size_t why_bytes)
 {
     size_t bytes = sizeof(float);
 
-    for (size_t i = 0; i < n; i++) {
-        if (__builtin_mul_overflow(bytes, factor[i], &bytes) || bytes > PTRDIFF_MAX)
-            return true;
+    for (size_t i = 0; i < N_AXES; i++) {
+        size_t length;
+
+        if (!add_up(p, &axes[i].reach, &length) || !multiply(&length, sizeof(float)))
+            return exceeds(p, &axes[i].reach, why, why_bytes);
+        if (multiply(&bytes, length / sizeof(float)))
+            continue;
+        snprintf(why, why_bytes, "the padded image exceeds the address space");
+        append_terms(p, &axes[0].reach, why, why_bytes);
+        append_terms(p, &axes[1].reach, why, why_bytes);
+        return -EOVERFLOW;
     }
-    return false;
-}
-
-static int check_bytes(const struct conv_problem *p, char *why, size_t why_bytes)
-{
-    const size_t input[] = { p->n, p->c, p->h, p->w };
-    const size_t filter[] = { p->k, p->c, p->r, p->s };
-    const size_t output[] = { p->n, p->k, p->p, p->q };
-    const size_t im2col[] = { p->c, p->r, p->s, p->p, p->q };
-
-    if (bytes_overflow(input, 4))
-        return fail(-EOVERFLOW, why, why_bytes, "the input tensor exceeds the address space");
-    if (bytes_overflow(filter, 4))
-        return fail(-EOVERFLOW, why, why_bytes, "the filter tensor exceeds the address space");
-    if (bytes_overflow(output, 4))
-        return fail(-EOVERFLOW, why, why_bytes, "the output tensor exceeds the address space");
-    if (bytes_overflow(im2col, 5))
-        return fail(-EOVERFLOW, why, why_bytes, "the im2col matrix exceeds the address space");
     return 0;
 }
 
-static int check_extent(int err, const char *axis, size_t in, size_t filter, char *why, size_t why_bytes)
+/* Output positions along one axis, whose reach is known to be representable. */
+static int set_extent(struct conv_problem *p, const struct axis *axis, char *why, size_t why_bytes)
 {
-    if (err == -EOVERFLOW)
-        snprintf(why, why_bytes, "the padded or dilated %s overflows", axis);
-    else if (err)
-        snprintf(why, why_bytes, "the filter (%s %zu, dilated) is larger than the padded input (%s %zu plus padding)",
-                 axis, filter, axis, in);
-    return err;
+    const size_t *member = axis->reach.member;
+    size_t padded = conv_field(p, member[IN]) + conv_field(p, member[BEFORE]) + conv_field(p, member[AFTER]), last_tap;
+
+    if (__builtin_mul_overflow(conv_field(p, axis->filter) - 1, conv_field(p, member[DILATION]), &last_tap) ||
+        last_tap >= padded) {
+        snprintf(why, why_bytes, "the filter, %s %zu, is larger than the padded input", name_of(axis->filter),
+                 conv_field(p, axis->filter));
+        append_terms(p, &axis->reach, why, why_bytes);
+        return -EINVAL;
+    }
+    conv_field_set(p, axis->out, (padded - last_tap - 1) / conv_field(p, member[STRIDE]) + 1);
+    return 0;
+}
+
+static bool product_bytes(const struct conv_problem *p, const struct term_list *t, size_t *bytes)
+{
+    *bytes = sizeof(float);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t value = conv_field(p, t->member[i]);
+
+        if (!multiply(bytes, t->is_of_group && t->member[i] == MEMBER(c) ? value / p->groups : value))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * All that an algorithm holds at a time, each tensor on pages of its own: beside the four products, packed filters are
+ * as large as filters, and packed windows at most a matrix whose windows were rounded up to a tile.
+ */
+static bool total_fits(const struct conv_problem *p, const size_t bytes[N_PRODUCTS])
+{
+    size_t tile = CONV_MAX_WIN * sizeof(float), total = CONV_N_TENSORS * CONV_PAGE_BYTES;
+
+    return multiply(&tile, conv_reduction(p)) && add(&total, tile) && add(&total, bytes[INPUT]) &&
+           add(&total, bytes[OUTPUT]) && add(&total, bytes[FILTER]) && add(&total, bytes[FILTER]) &&
+           add(&total, bytes[MATRIX]) && add(&total, bytes[MATRIX]);
+}
+
+static int check_tensors(const struct conv_problem *p, char *why, size_t why_bytes)
+{
+    size_t bytes[N_PRODUCTS];
+
+    for (size_t i = 0; i < N_PRODUCTS; i++) {
+        if (!product_bytes(p, &products[i], &bytes[i]))
+            return exceeds(p, &products[i], why, why_bytes);
+    }
+    if (total_fits(p, bytes))
+        return 0;
+    snprintf(why, why_bytes,
+             "all tensors together exceed the address space (input %zu bytes, filter %zu, output %zu, "
+             "im2col matrix %zu, and what is packed)",
+             bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
+    return -EOVERFLOW;
 }
 
 int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes)
 {
-    int err = check_positive(p, why, why_bytes);
+    int err = check_low(p, why, why_bytes);
 
-    if (err)
-        return err;
-    if (p->c % p->groups || p->k % p->groups) {
-        snprintf(why, why_bytes, "group %zu does not divide %s %zu", p->groups, p->c % p->groups ? "in_c" : "out_c",
-                 p->c % p->groups ? p->c : p->k);
-        return -EINVAL;
-    }
-    err = output_extent(p->h, p->pad_top, p->pad_bottom, p->r, p->dilation_h, p->stride_h, &p->p);
-    if (err)
-        return check_extent(err, "height", p->h, p->r, why, why_bytes);
-    err = output_extent(p->w, p->pad_left, p->pad_right, p->s, p->dilation_w, p->stride_w, &p->q);
-    if (err)
-        return check_extent(err, "width", p->w, p->s, why, why_bytes);
-    return check_bytes(p, why, why_bytes);
+    if (!err)
+        err = check_groups(p, why, why_bytes);
+    if (!err)
+        err = check_reach(p, why, why_bytes);
+    for (size_t i = 0; i < N_AXES && !err; i++)
+        err = set_extent(p, &axes[i], why, why_bytes);
+    return err ? err : check_tensors(p, why, why_bytes);
 }
 
 size_t conv_group_channels(const struct conv_problem *p)
@@ -151,8 +296,9 @@ bool conv_is_pointwise(const struct conv_problem *p)
 
 bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b)
 {
-    return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->k == b->k && a->r == b->r &&
-           a->s == b->s && a->stride_h == b->stride_h && a->stride_w == b->stride_w && a->pad_top == b->pad_top &&
-           a->pad_left == b->pad_left && a->pad_bottom == b->pad_bottom && a->pad_right == b->pad_right &&
-           a->dilation_h == b->dilation_h && a->dilation_w == b->dilation_w && a->groups == b->groups;
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+        if (conv_field(a, i) != conv_field(b, i))
+            return false;
+    }
+    return true;
 }

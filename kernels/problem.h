@@ -26,11 +26,26 @@ struct conv_problem {
     size_t p, q;   /* output height, width; set by conv_problem_finish() */
 };
 
+/* What a user writes: all members but p and q, in their order. Layer tables name their columns so. */
+struct conv_field {
+    const char *name;
+    size_t low; /* smallest value allowed */
+};
+
+enum { CONV_N_FIELDS = offsetof(struct conv_problem, p) / sizeof(size_t) };
+extern const struct conv_field conv_fields[CONV_N_FIELDS];
+
+size_t conv_field(const struct conv_problem *p, size_t field);
+void conv_field_set(struct conv_problem *p, size_t field, size_t value);
+
 /*
- * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or with one line in why:
+ * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or with one line in why that names
+ * the fields and their values. What passes may be planned, replayed and executed: every extent, offset, element count
+ * and address that is formed then is representable, in bytes, in the simulator's address space too.
  *   -EINVAL     a size, stride, dilation or group count of 0; channels or filters that groups do not divide; a filter
  *               larger than the padded input
- *   -EOVERFLOW  the bytes of a tensor, or of the im2col matrix, exceed PTRDIFF_MAX
+ *   -EOVERFLOW  more bytes than can be addressed: the padded image, each axis longer by a stride and a dilation; a
+ *               tensor; the im2col matrix; or everything that an algorithm holds at a time
  */
 int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes);
 

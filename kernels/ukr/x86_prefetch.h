@@ -8,7 +8,8 @@
 #include "kernels/ukr.h"
 #include "kernels/ukr/x86_mask.h"
 
-#if defined(__SANITIZE_THREAD__)
+/* Only the tests' copy of the kernels logs them: unlike loads and stores, ThreadSanitizer has no hook for them. */
+#if defined(LOGGED_PREFETCHES)
 void logged_prefetch(const void *p);
 #define PREFETCH(p) logged_prefetch(p)
 #else
