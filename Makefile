@@ -240,22 +240,22 @@ bench-sim: deps ## Measure the simulator: accesses per second by stream and inte
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
-FUZZ_PARSERS := machine din lackey text binary
+FUZZ_TARGETS := machine din lackey text binary shape
 FUZZ_BUILD := $(BUILD)-fuzz
 
-fuzz: deps ## Fuzz the parsers of machine files and traces, FUZZ_SECONDS=60 each (needs clang with libFuzzer)
+fuzz: deps ## Fuzz the parsers of machine files and traces, and shapes of convolutions, FUZZ_SECONDS=60 each (needs clang with libFuzzer)
 	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    $(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null || \
 	    { echo "fuzz: $(FUZZ_CC) cannot link libFuzzer; on Debian 12: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(FUZZ_BUILD) SAN=fuzzer-no-link,address,undefined \
-	    $(foreach p,$(FUZZ_PARSERS),$(FUZZ_BUILD)/fuzz_$p)
-	$(Q)cd $(FUZZ_BUILD) && for p in $(FUZZ_PARSERS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
+	    $(foreach p,$(FUZZ_TARGETS),$(FUZZ_BUILD)/fuzz_$p)
+	$(Q)cd $(FUZZ_BUILD) && for p in $(FUZZ_TARGETS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
 	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
 	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
 
-$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,tests/fuzz_targets.c) $(call archive,sim)
+$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c shape_check.c kcheck.c rng.c)) $(foreach l,$(LIBRARIES),$(call archive,$l))
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ -lhwloc -lm
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
 
 asan: ## The tests with AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address test

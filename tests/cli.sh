@@ -86,6 +86,8 @@ tables() {
     refuses "does not divide" "$model"
     table a,4294967295,4294967295,4294967295,1,1,1,1,1,0,0,0,0,1,1,1
     refuses "exceeds the address space" "$model"
+    table a,3,8,8,4,3,3,1,18446744073709551615,1,1,1,1,1,1,1
+    refuses "stride_w 18446744073709551615" "$model"
     echo "$header" >"$work/bad.csv"
     refuses "bad.csv" "$model"
     printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 1 KiB\nways = 3\nline = 64\nlatency_cycles = 1\n' \

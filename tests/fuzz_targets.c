@@ -6,6 +6,7 @@
 #include "sim/machine.h"
 #include "sim/trace_reader.h"
 #include "tests/fuzz_targets.h"
+#include "tests/shape_check.h"
 
 enum {
     MANY_ACCESSES =
@@ -169,4 +170,27 @@ bool fuzz_lackey(const uint8_t *data, size_t size)
 bool fuzz_binary(const uint8_t *data, size_t size)
 {
     return fuzz_trace(SIM_TRACE_BINARY, data, size);
+}
+
+/* ---- shapes ---- */
+
+static size_t size_at(const uint8_t *data, size_t size, size_t index)
+{
+    uint64_t number = 0;
+
+    if (index * sizeof number + sizeof number > size)
+        return 1;
+    for (size_t i = 0; i < sizeof number; i++)
+        number |= (uint64_t)data[index * sizeof number + i] << 8 * i;
+    return (size_t)number;
+}
+
+bool fuzz_shape(const uint8_t *data, size_t size)
+{
+    struct conv_problem p = { 0 };
+    struct shape_check check;
+
+    for (size_t i = 0; i < CONV_N_FIELDS; i++)
+        conv_field_set(&p, i, size_at(data, size, i));
+    return shape_check(&check, &p, size_at(data, size, CONV_N_FIELDS)) || complain("a shape", check.why);
 }

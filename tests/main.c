@@ -26,6 +26,7 @@
     X(sim_trace) \
     X(sim_reuse) \
     X(kernels) \
+    X(shapes) \
     X(csa) \
     X(tune) \
     X(nest) \

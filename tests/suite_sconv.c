@@ -336,7 +336,8 @@ static void bad_shapes_are_refused(void)
     };
     static const size_t sizes[] = { offsetof(struct sconv_shape, batch), offsetof(struct sconv_shape, in_c),
                                     offsetof(struct sconv_shape, in_h), offsetof(struct sconv_shape, out_c),
-                                    offsetof(struct sconv_shape, pad_left) };
+                                    offsetof(struct sconv_shape, pad_left), offsetof(struct sconv_shape, stride_h),
+                                    offsetof(struct sconv_shape, stride_w), offsetof(struct sconv_shape, dilation_w) };
     struct sconv_shape flat = small;
 
     for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {

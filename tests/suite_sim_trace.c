@@ -478,14 +478,14 @@ static unsigned replay_folder(const char *parser, bool (*target)(const uint8_t *
     return n;
 }
 
-static void parsers_hold_on_the_fuzzing_corpus(void)
+static void targets_hold_on_the_fuzzing_corpus(void)
 {
     static const struct {
         const char *parser;
         bool (*target)(const uint8_t *data, size_t size);
     } targets[] = {
         { "machine", fuzz_machine }, { "text", fuzz_text },     { "din", fuzz_din },
-        { "lackey", fuzz_lackey },   { "binary", fuzz_binary },
+        { "lackey", fuzz_lackey },   { "binary", fuzz_binary }, { "shape", fuzz_shape },
     };
 
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
@@ -505,7 +505,7 @@ static const struct test_case cases[] = {
     { "long lines are refused unless they are foreign", long_lines_are_refused_unless_they_are_foreign },
     { "options outside their range are refused", options_outside_their_range_are_refused },
     { "errors of reading are told", errors_of_reading_are_told },
-    { "parsers hold on the fuzzing corpus", parsers_hold_on_the_fuzzing_corpus },
+    { "parsers and shapes hold on the fuzzing corpus", targets_hold_on_the_fuzzing_corpus },
     { NULL, NULL },
 };
 

@@ -26,11 +26,16 @@ void element_emit_copy(struct sim_run load, struct sim_run store, size_t n, stru
         sim_emit(sink, run, 2, n);
 }
 
+/* A run counts in 32 bits; a row may have more. */
 void element_emit_stores(struct sim_run store, size_t n, struct sim_sink *sink)
 {
-    store.count = (uint32_t)n;
-    if (n)
+    const size_t most = (size_t)1 << 31;
+
+    for (; n; n -= store.count) {
+        store.count = (uint32_t)(n < most ? n : most);
         sim_emit(sink, &store, 1, 1);
+        store.addr += store.count * (uint64_t)store.stride_bytes;
+    }
 }
 
 /* How many of the positions 0 .. len - 1, stride apart from start, lie below limit (may be negative). */

@@ -196,12 +196,11 @@ void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink)
     for (size_t f = 0; f < n_rows; f++) {
         uint64_t row = a->out + f * a->ld_out * sizeof(float);
         size_t pieces = n / per_piece;
-        struct sim_run run[2] = {
-            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row, (int64_t)per_piece, pieces),
-            element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1, n % per_piece),
-        };
+        struct sim_run piece = element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row, (int64_t)per_piece, 1);
+        struct sim_run rest = element_run(SIM_STORE, CONV_OUTPUT, CONV_PHASE_ZERO, row + pieces * a->piece_bytes, 1, 1);
 
-        run[0].access_bytes = a->piece_bytes;
-        sim_emit(sink, run, 2, 1);
+        piece.access_bytes = a->piece_bytes;
+        element_emit_stores(piece, pieces, sink);
+        element_emit_stores(rest, n % per_piece, sink);
     }
 }
