@@ -25,9 +25,9 @@
 #| test     SEED              of random cases
 #| test     REPEAT            how many times as many random cases
 #| test     TEST_WRAPPER      command that runs the tests
-#| fuzz     FUZZ_SECONDS      for each parser (default 60)
+#| fuzz     FUZZ_SECONDS      for each target (default 60)
 #| fuzz     FUZZ_CC           clang with libFuzzer
-#| fuzz     FUZZ_PARSERS      which parsers
+#| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
