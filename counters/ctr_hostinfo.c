@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -52,15 +53,36 @@ static const struct {
     { "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog" },
 };
 
+static int read_cpu_line(size_t i, char *value, size_t bytes)
+{
+    int err = ctr_text_key(cpuinfo, cpu_lines[i].proc_key, value, bytes);
+
+    return err == -ENODATA && cpu_lines[i].other_proc_key
+               ? ctr_text_key(cpuinfo, cpu_lines[i].other_proc_key, value, bytes)
+               : err;
+}
+
+void ctr_hostinfo_cpu(char *text, size_t bytes)
+{
+    char name[256], family[64], model[64];
+    bool has_model = !ctr_text_key(cpuinfo, "cpu family", family, sizeof family) &&
+                     !ctr_text_key(cpuinfo, "model", model, sizeof model);
+
+    if (read_cpu_line(0, name, sizeof name))
+        snprintf(text, bytes, "unknown CPU");
+    else if (has_model)
+        snprintf(text, bytes, "%s (family %s, model %s)", name, family, model);
+    else
+        snprintf(text, bytes, "%s", name);
+}
+
 static void print_cpu(FILE *out)
 {
     char value[256];
 
     for (size_t i = 0; i < sizeof cpu_lines / sizeof cpu_lines[0]; i++) {
-        int err = ctr_text_key(cpuinfo, cpu_lines[i].proc_key, value, sizeof value);
+        int err = read_cpu_line(i, value, sizeof value);
 
-        if (err == -ENODATA && cpu_lines[i].other_proc_key)
-            err = ctr_text_key(cpuinfo, cpu_lines[i].other_proc_key, value, sizeof value);
         if (err == -ENODATA)
             fprintf(out, "%s: missing (no '%s' in %s)\n", cpu_lines[i].key, cpu_lines[i].proc_key, cpuinfo);
         else if (err)

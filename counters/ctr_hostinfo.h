@@ -6,9 +6,13 @@
 #ifndef CTR_HOSTINFO_H
 #define CTR_HOSTINFO_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* Returns 0 or -EIO if writing failed. Not thread-safe (see ctr_event.h). */
 int ctr_hostinfo_print(FILE *out);
+
+/* Names this computer's CPU in a few words: "Intel(R) Xeon(R) Processor (family 6, model 167)"; "unknown CPU". */
+void ctr_hostinfo_cpu(char *text, size_t bytes);
 
 #endif

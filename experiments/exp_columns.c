@@ -13,17 +13,23 @@
 
 enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, FITS, WINDOWS };
 
-static const char *fits_text(unsigned fits)
+/* "L1+L2": the levels, by the machine file's names, whose equation the plan meets. */
+static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
 {
-    static const char *const texts[8] = { "none", "L1", "L2", "L1+L2", "L3", "L1+L3", "L2+L3", "L1+L2+L3" };
+    size_t used = 0;
 
-    return texts[fits & 7];
+    snprintf(text, bytes, "none");
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        if (fits & (1u << l))
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? "+" : "", exp_level_name(m, l));
+    }
 }
 
 PUT(put_text)
 {
     const struct exp_setup *s = row->r->e->setup;
     const struct exp_case *c = row->c;
+    char fits[64] = "";
     const char *text[] = {
         [MODEL] = row->r->e->model->name,
         [LAYER] = c->layer->name,
@@ -31,10 +37,12 @@ PUT(put_text)
         [MACHINE] = s->machine.name,
         [UKR] = c->plan.ukr->name,
         [CORE] = c->plan.core ? c->plan.core->name : "",
-        [FITS] = c->algo->is_sconv ? fits_text(c->plan.tiling.fits) : "",
+        [FITS] = fits,
         [WINDOWS] = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "",
     };
 
+    if (c->algo->is_sconv)
+        print_fits(&s->machine, c->plan.tiling.fits, fits, sizeof fits);
     exp_csv_string(csv, column, text[arg]);
 }
 

@@ -10,16 +10,13 @@
 
 struct exp_figures {
     const char *experiments_dir; /* holds figures/ and published/ */
-    const char *layers_csv;      /* one row per layer and algorithm */
-    const char *totals_csv;      /* model.csv: one row per algorithm */
-    const char *classes_csv;     /* misses by tensor and class; may be missing or without rows */
-    const char *observed_csv;    /* observed streams; likewise, or NULL */
-    const char *out_dir;         /* gets <figure>.png and <figure>.svg */
+    const char *dir;             /* has the CSV files, gets <figure>.png and <figure>.svg */
     const char *machine;         /* one line each, for the titles: the simulated machine; */
     const char *simulator;       /* what simulated it and how; */
     const char *host;            /* where and by what it was measured */
     const char *observed;        /* by what streams were observed; */
     const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
+    const char *levels;          /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
 };
 
 /* Draws every figure. Reports and returns as exp_plot_figures, and -errno of reading the CSV files. */

@@ -350,7 +350,7 @@ static void print_level(const struct exp_observation *x, const struct sim_cell *
         fprintf(out, " %7s", a > 0 ? "-" : "+0.00");
 }
 
-static void print_case(const struct exp_case *c, const struct exp_observation *x, FILE *out)
+static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
 {
     struct sim_cell seen, replayed;
     double a, b;
@@ -365,7 +365,7 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
     a = (double)(seen.loads + seen.stores);
     b = (double)(replayed.loads + replayed.stores);
     fprintf(out, " %11.4g %+7.2f", a, 100 * (a - b) / b);
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+    for (size_t l = 0; l < n_levels; l++)
         print_level(x, &seen, &replayed, l, out);
     if (known_difference(x))
         fprintf(out, "  (%s)", known_difference(x));
@@ -382,10 +382,12 @@ void exp_observe_print(const struct exp_observed *o, FILE *out)
     fprintf(out, "\nobserved under emulation (%s), simulated on %s\n", how, o->setup.machine.name);
     fprintf(out,
             "accesses to tensors; load misses as %% of loads; each beside what it differs by from the replay, in %%\n");
-    fprintf(out, "%-28s %-8s %11s %7s %8s %7s %8s %7s %8s %7s\n", "layer", "algo", "accesses", "diff", "L1", "diff",
-            "L2", "diff", "L3", "diff");
+    fprintf(out, "%-28s %-8s %11s %7s", "layer", "algo", "accesses", "diff");
+    for (size_t l = 0; l < exp_n_level_names(&o->setup.machine); l++)
+        fprintf(out, " %8.8s %7s", exp_level_name(&o->setup.machine, l), "diff");
+    fprintf(out, "\n");
     for (size_t i = 0; i < o->experiment.n_cases; i++) {
         if (o->observation[i].same_as == i)
-            print_case(&o->experiment.cases[i], &o->observation[i], out);
+            print_case(&o->experiment.cases[i], &o->observation[i], exp_n_level_names(&o->setup.machine), out);
     }
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_plot_data.h"
 #include "experiments/exp_process.h"
 #include "experiments/exp_signal.h"
 
@@ -147,39 +148,113 @@ int exp_plot_draw(const char *script, const char *output, const struct exp_plot_
     return err;
 }
 
-static int draw_file(const struct exp_plot_figures *f, const char *figure, const char *format,
-                     exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
-{
-    char *script = exp_format("%s/%s.gp", f->scripts_dir, figure);
-    char *output = exp_format("%s/%s.%s", f->out_dir, figure, format);
-    int err = script && output ? exp_plot_draw(script, output, f->variable, f->n_variables, why, why_bytes)
-                               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+/* ---- figures of a result folder ---- */
 
-    if (report && output)
-        report(ctx, output, err, err ? why : "");
-    free(output);
-    free(script);
+enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
+
+struct drawing {
+    const struct exp_plot_figures *f;
+    const char *figure;
+    char *script;
+    struct exp_plot_variable *variable; /* f's, and the script's tables */
+    size_t n_variables;
+    exp_plot_report_fn report;
+    void *ctx;
+};
+
+static void tell(const struct drawing *d, const char *suffix, int err, const char *why)
+{
+    char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, suffix);
+
+    if (file && d->report)
+        d->report(d->ctx, file, err, why);
+    free(file);
+}
+
+/* A picture of an earlier run must not pass for one of these results. */
+static void remove_old(const struct drawing *d)
+{
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
+
+        if (file)
+            unlink(file);
+        free(file);
+    }
+}
+
+static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
+{
+    int first = 0;
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        char line[512] = "";
+        char *output = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
+        int err = output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, line, sizeof line)
+                         : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+
+        free(output);
+        if (err == -ENODATA)
+            return exp_fail(why, why_bytes, err, "%s", line); /* the other format would say the same */
+        tell(d, file_kinds[i].suffix, err, line);
+        if (err && !first)
+            first = exp_fail(why, why_bytes, err, "%s", line);
+        if (err == -ENOENT || err == -EINTR || exp_interrupted())
+            break;
+    }
+    return first;
+}
+
+static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, char *why, size_t why_bytes)
+{
+    size_t n = d->f->n_variables;
+    int err;
+
+    d->n_variables = n + data->n_tables;
+    d->variable = malloc((d->n_variables + 1) * sizeof *d->variable);
+    if (!d->variable)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (n)
+        memcpy(d->variable, d->f->variable, n * sizeof *d->variable);
+    memcpy(d->variable + n, data->variable, data->n_tables * sizeof *d->variable);
+    err = draw_formats(d, why, why_bytes);
+    free(d->variable);
     return err;
+}
+
+static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
+{
+    struct exp_plot_data data;
+    int err = exp_plot_data_open(&data, d->script, d->f->data_dir, d->f->out_dir, why, why_bytes);
+    bool has_data = !err;
+
+    if (has_data)
+        err = draw_with_data(d, &data, why, why_bytes);
+    exp_plot_data_close(&data);
+    if (err == -ENODATA)
+        remove_old(d);
+    if (err == -ENODATA || !has_data)
+        tell(d, "", err, why);
+    return err == -ENODATA ? 0 : err;
 }
 
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
                      size_t why_bytes)
 {
-    enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
     int first = 0;
 
     for (size_t i = 0; i < f->n_figures; i++) {
-        for (size_t j = 0; j < N_FORMATS; j++) {
-            char line[512];
-            int err = draw_file(f, f->figure[i], file_kinds[j].format, report, ctx, line, sizeof line);
+        struct drawing d = { .f = f, .figure = f->figure[i], .report = report, .ctx = ctx };
+        char line[512] = "";
+        int err;
 
-            if (err == -ENODATA)
-                break; /* the other format would say the same */
-            if (err && !first)
-                first = exp_fail(why, why_bytes, err, "%s: %s", f->figure[i], line);
-            if (err == -ENOENT || err == -EINTR || exp_interrupted())
-                return first;
-        }
+        d.script = exp_format("%s/%s.gp", f->scripts_dir, d.figure);
+        err = d.script ? draw_figure(&d, line, sizeof line) : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+        free(d.script);
+        if (err && !first)
+            first = exp_fail(why, why_bytes, err, "%s: %s", d.figure, line);
+        if (err == -ENOENT || err == -EINTR || exp_interrupted())
+            break;
     }
     return first;
 }

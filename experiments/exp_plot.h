@@ -27,20 +27,27 @@ struct exp_plot_variable {
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
                   char *why, size_t why_bytes);
 
-/* Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg. */
+/*
+ * Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg from the tables
+ * in data_dir that its head names (exp_plot_data.h).
+ */
 struct exp_plot_figures {
-    const char *scripts_dir, *out_dir;
+    const char *scripts_dir, *data_dir, *out_dir;
     const char *const *figure;
     size_t n_figures;
     const struct exp_plot_variable *variable;
     size_t n_variables;
 };
 
-/* Told about each file: err as exp_plot_draw; why is a line, or "" if it was drawn. */
+/*
+ * Told about each file: err as exp_plot_draw; why is a line, or "" if it was drawn. A figure that is not even begun is
+ * told about once, without the format in the file's name.
+ */
 typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const char *why);
 
 /*
- * Draws them all, until the program is interrupted. A figure without data (-ENODATA) is no failure. report may be NULL.
+ * Draws them all, until the program is interrupted. A figure without data (-ENODATA) is no failure: it is not drawn, and
+ * an older picture of that name is removed. report may be NULL.
  * Returns 0; the first -errno, after having tried the others; -ENOENT at once if gnuplot is missing; why gets its line.
  */
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,

@@ -32,7 +32,7 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
                 exp_case_fastest_ns(base) / exp_case_fastest_ns(chosen));
     else
         fprintf(out, " %9s %8s", "-", "-");
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+    for (size_t l = 0; l < exp_n_level_names(&r->e->setup->machine); l++) {
         for (int i = 0; i < 2; i++) {
             const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
             struct sim_cell sum = s && !s->why_not ? sim_stats_total(&s->stats) : (struct sim_cell){ 0 };
@@ -46,10 +46,14 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
 
 static void print_layers(const struct exp_report *r, FILE *out)
 {
+    const struct sim_machine *m = &r->e->setup->machine;
+
     fprintf(out, "\n%-28s %8s  %-20s %9s %8s  %s\n", "", "", "CSA's plan", "measured", "",
             "simulated load misses, % of loads: base, sconv");
-    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s %8s %7s %7s %7s %7s %7s\n", "layer", "Mmacs", "", "Nc", "K2",
-            "K3", "base ms", "speed-up", "L1", "L1", "L2", "L2", "L3", "L3");
+    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s", "layer", "Mmacs", "", "Nc", "K2", "K3", "base ms", "speed-up");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, "%8.7s%8.7s", exp_level_name(m, l), exp_level_name(m, l));
+    fprintf(out, "\n");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);
     fprintf(out,
@@ -58,11 +62,19 @@ static void print_layers(const struct exp_report *r, FILE *out)
             "kept in L2 (Eq. 4);\nK3: stationary tiles kept in L3 (Eq. 5).\n");
 }
 
+static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
+{
+    if (t->why_not_simulated)
+        fprintf(out, "%9s", "-");
+    else
+        fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_misses[level], t->macs));
+}
+
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
 {
     const char *what = !strcmp(t->algo, "sconv") ? "sconv (CSA's choice)" : t->algo;
+    size_t n_levels = exp_n_level_names(&r->e->setup->machine);
 
-    (void)r;
     fprintf(out, "%-28s", what);
     if (t->why_no_time)
         fprintf(out, " %12s %9s", "-", "-");
@@ -70,10 +82,12 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
         fprintf(out, " %12.3f %9.3f", t->fastest_ns / 1e6, t->speedup.value);
     else
         fprintf(out, " %12.3f %9s", t->fastest_ns / 1e6, "-");
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+    for (size_t l = 0; l < n_levels; l++) {
         print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
         print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);
     }
+    for (size_t l = 0; l < n_levels; l++)
+        print_per_work(out, t, l);
     if (t->why_not_simulated)
         fprintf(out, "%14s", "-");
     else
@@ -108,6 +122,24 @@ static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
     }
 }
 
+/* Rates divide by the algorithm's own loads; misses per multiply-add compare algorithms that load more or less. */
+static void print_totals_head(const struct exp_report *r, FILE *out)
+{
+    const struct sim_machine *m = &r->e->setup->machine;
+    size_t n_levels = exp_n_level_names(m);
+
+    fprintf(out,
+            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated and measured,\n"
+            "then simulated per 1000 multiply-adds, which compares algorithms that make different numbers of loads\n",
+            r->e->model->name, r->e->model->n_layers, m->name);
+    fprintf(out, "%-28s %12s %9s", "", "measured ms", "speed-up");
+    for (size_t l = 0; l < n_levels; l++)
+        fprintf(out, "%8.7s%8s", exp_level_name(m, l), "meas");
+    for (size_t l = 0; l < n_levels; l++)
+        fprintf(out, "%9.8s", exp_level_name(m, l));
+    fprintf(out, "%14s\n", "sim loads");
+}
+
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
@@ -119,10 +151,7 @@ void exp_report_print(const struct exp_report *r, FILE *out)
         n_ws += csa_choose(r->e->cases[l * r->e->n_algos].tiling) == CSA_WS;
     if (r->e->model->n_layers <= MOST_LAYERS)
         print_layers(r, out);
-    fprintf(out, "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated and measured\n",
-            r->e->model->name, r->e->model->n_layers, r->e->setup->machine.name);
-    fprintf(out, "%-28s %12s %9s %8s%8s%8s%8s%8s%8s%14s\n", "", "measured ms", "speed-up", "L1 sim", "meas", "L2 sim",
-            "meas", "L3 sim", "meas", "sim loads");
+    print_totals_head(r, out);
     for (size_t i = 0; i < n; i++)
         print_total(r, &total[i], base, out);
     fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);

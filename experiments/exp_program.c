@@ -8,12 +8,18 @@
 #include "experiments/exp_error.h"
 #include "experiments/exp_signal.h"
 
-void exp_program_report_figure(void *program, const char *file, int err, const char *why)
+void exp_program_report_figure(void *figures, const char *file, int err, const char *why)
 {
+    const struct exp_program_figures *f = figures;
     const char *slash = strrchr(file, '/');
 
-    if (err)
-        fprintf(stderr, "%s: %s not drawn: %s\n", (const char *)program, slash ? slash + 1 : file, why);
+    file = slash ? slash + 1 : file;
+    if (!err) {
+        printf("  %s/%s\n", f->dir, file);
+        return;
+    }
+    printf("  %-36s not drawn: %s\n", file, why);
+    fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
 int exp_program_end(const char *program, int err, char *why, size_t why_bytes)

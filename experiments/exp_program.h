@@ -6,8 +6,16 @@
 
 enum { EXP_EXIT_BAD_INPUT = 2 };
 
-/* Says on standard error that a figure is missing, and why: an exp_plot_report_fn whose ctx is the program's name. */
-void exp_program_report_figure(void *program, const char *file, int err, const char *why);
+/* Who draws figures, and the folder where the user will find them. */
+struct exp_program_figures {
+    const char *program, *dir;
+};
+
+/*
+ * Lists a figure on standard output; one that is missing with the reason, which goes to standard error as well. An
+ * exp_plot_report_fn whose ctx is a struct exp_program_figures.
+ */
+void exp_program_report_figure(void *figures, const char *file, int err, const char *why);
 
 /*
  * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that

@@ -66,6 +66,34 @@ static bool is_same_model(const char *a, const char *b)
 }
 
 /* The row of a number; n_rows if there is none. */
+/* The computers of the paper's Table 1: as printed there, and what is known of the real parts. */
+static const struct {
+    const char *machine, *cpu, *arch;
+} computers[] = {
+    { "clx4208", "Silver 4208", "x86" },
+    { "clx4208-real", "Silver 4208", "x86" },
+    { "power10", "POWER10", "P10" },
+    { "power10-victim", "POWER10", "P10" },
+};
+
+const char *exp_published_arch_of_machine(const char *name)
+{
+    for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
+        if (!strcmp(computers[i].machine, name))
+            return computers[i].arch;
+    }
+    return "";
+}
+
+const char *exp_published_arch_of_cpu(const char *cpu)
+{
+    for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
+        if (strstr(cpu, computers[i].cpu))
+            return computers[i].arch;
+    }
+    return "";
+}
+
 static size_t find_row(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                        const char *metric)
 {

@@ -18,6 +18,13 @@ int exp_published_read(struct exp_published *p, const char *experiments_dir, cha
 void exp_published_release(struct exp_published *p);
 
 /*
+ * The paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what a CPU
+ * calls itself. "" for every other computer: what the paper printed does not belong beside its numbers.
+ */
+const char *exp_published_arch_of_machine(const char *name);
+const char *exp_published_arch_of_cpu(const char *cpu);
+
+/*
  * Looks one number up: figure "Table 2", model "vgg16" or "VGG-16" (compared without case and punctuation; "all" and ""
  * stand for themselves), arch "x86" or "P10", metric "conv_speedup". The text is owned by p; NULL if the paper has no
  * such number.

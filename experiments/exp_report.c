@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_hostinfo.h"
 #include "experiments/exp_columns.h"
 #include "experiments/exp_csv.h"
 #include "experiments/exp_error.h"
@@ -33,7 +34,11 @@ static const struct exp_csv_column model_columns[] = {
     { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
     { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
     { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
-    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model and kind of machine",
+    { "macs", "multiply-adds", "nominal, taps on padding included, summed over the layers", "" },
+    { "simulated_l1_misses_per_1000_macs", "loads", "L1 load misses per 1000 multiply-adds", "replay" },
+    { "simulated_l2_misses_per_1000_macs", "loads", "the same for L2", "replay" },
+    { "simulated_l3_misses_per_1000_macs", "loads", "the same for L3", "replay" },
+    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model; only on the paper's own computers",
       "SConv Table 2" },
 };
 
@@ -68,17 +73,6 @@ static const struct exp_csv_column sample_columns[] = {
 };
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
-
-const char *exp_report_arch(const struct sim_machine *m)
-{
-    if (strstr(m->ukr, "__mma"))
-        return "P10";
-#if defined(__x86_64__)
-    return "x86";
-#else
-    return strstr(m->ukr, "__avx") ? "x86" : "";
-#endif
-}
 
 /* ---- layers.csv ---- */
 
@@ -135,6 +129,20 @@ static void put_counts(struct exp_csv *csv, const char *source, double loads, co
     exp_csv_number(csv, column, why_not ? (double)NAN : loads, why_not);
 }
 
+/* What rates cannot say: they divide by different numbers of loads. */
+static void put_misses_per_work(struct exp_csv *csv, const struct exp_total *t)
+{
+    char column[48];
+
+    exp_csv_double(csv, "macs", t->macs);
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        snprintf(column, sizeof column, "simulated_l%zu_misses_per_1000_macs", l + 1);
+        exp_csv_number(csv, column,
+                       t->why_not_simulated ? (double)NAN : exp_per_1000_macs(t->simulated_misses[l], t->macs),
+                       t->why_not_simulated);
+    }
+}
+
 static double number(const struct exp_total *t, double x)
 {
     return t->why_no_time ? (double)NAN : x;
@@ -162,15 +170,17 @@ static void put_times(struct exp_csv *csv, const struct exp_report *r, const str
         exp_csv_string(csv, "measured_end", exp_end_text(r->info->end));
 }
 
+/* Table 2 belongs beside measured times, so the computer that ran must be the paper's. */
 static bool paper_speedup(const struct exp_report *r, double *value)
 {
     struct exp_published published;
-    char why[256];
+    char cpu[256], why[256];
     bool found;
 
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
     if (exp_published_read(&published, r->experiments_dir, why, sizeof why))
         return false;
-    found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_report_arch(&r->e->setup->machine),
+    found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_published_arch_of_cpu(cpu),
                                   "conv_speedup", value, why, sizeof why);
     exp_published_release(&published);
     return found;
@@ -195,6 +205,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
         put_times(csv, r, &total[i], base);
         put_counts(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
         put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
+        put_misses_per_work(csv, &total[i]);
         if (has_paper && !strcmp(total[i].algo, "sconv"))
             exp_csv_double(csv, "paper_conv_speedup", paper);
         else

@@ -28,9 +28,6 @@ struct exp_report {
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
 
-/* The machine group whose published numbers belong beside the simulated machine: "x86", "P10", or "" for none. */
-const char *exp_report_arch(const struct sim_machine *m);
-
 /* The closing table. */
 void exp_report_print(const struct exp_report *r, FILE *out);
 

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "experiments/exp_totals.h"
+
 static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
 {
     const struct exp_setup *s = r->e->setup;
@@ -17,6 +19,8 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
     exp_csv_header(csv, "compiler", "%s", __VERSION__);
     exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
+    exp_csv_header(csv, "levels", "l1 is its %s, l2 its %s, l3 its %s", exp_level_name(&s->machine, 0),
+                   exp_level_name(&s->machine, 1), exp_level_name(&s->machine, 2));
     exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
     exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
     exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");

@@ -1,13 +1,36 @@
 #include "experiments/exp_totals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-size_t exp_named_level(const struct sim_stats *s, size_t name)
+static size_t level_of(size_t n_levels, size_t name)
 {
-    size_t last = s->n_levels - 1;
+    size_t last = n_levels - 1;
 
     return name == EXP_N_NAMED_LEVELS - 1 || name > last ? last : name;
+}
+
+size_t exp_named_level(const struct sim_stats *s, size_t name)
+{
+    return level_of(s->n_levels, name);
+}
+
+const char *exp_level_name(const struct sim_machine *m, size_t name)
+{
+    return m->level[level_of(m->n_levels, name)].name;
+}
+
+size_t exp_n_level_names(const struct sim_machine *m)
+{
+    return m->n_levels < EXP_N_NAMED_LEVELS ? m->n_levels : EXP_N_NAMED_LEVELS;
+}
+
+void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes)
+{
+    size_t level = level_of(m->n_levels, name);
+
+    snprintf(text, bytes, "%s-%s", m->level[level].name, level + 1 < m->n_levels ? m->level[level + 1].name : "memory");
 }
 
 double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name)
@@ -61,6 +84,11 @@ static void add_simulated(struct exp_total *t, const struct exp_case *c)
         t->simulated_misses[l] += exp_load_misses(&c->simulated.stats, &sum, l);
 }
 
+double exp_per_1000_macs(double misses, double macs)
+{
+    return 1000 * misses / macs;
+}
+
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
 {
     return strcmp(t->algo, "sconv") ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
@@ -97,6 +125,7 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
         add_counts(t, &e->cases[i], why_no_counts);
         add_simulated(t, &e->cases[i]);
         is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
+        t->macs += conv_macs(&e->cases[i].layer->problem);
         n++;
     }
     t->speedup = is_beside_base && !t->why_no_time ? ratio_of(e, t) : exp_ratio_none();

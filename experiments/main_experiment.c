@@ -22,10 +22,12 @@
 #include "experiments/exp_options.h"
 #include "experiments/exp_outdir.h"
 #include "experiments/exp_program.h"
+#include "experiments/exp_published.h"
 #include "experiments/exp_progress.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_report.h"
 #include "experiments/exp_signal.h"
+#include "experiments/exp_totals.h"
 
 #define EXPERIMENTS_DIR "experiments"
 #define GROUPS_DIR "counters/groups"
@@ -177,22 +179,33 @@ static int print_machine(const void *session, FILE *out)
     return sim_machine_print(&((const struct session *)session)->setup.machine, out);
 }
 
+/* Whose published misses belong beside the simulated ones: the paper ran networks layer by layer, so none of warm caches. */
+static const char *published_arch(const struct session *s)
+{
+    return s->options.cache == EXP_WARM ? "" : exp_published_arch_of_machine(s->setup.machine.name);
+}
+
 /* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
 static int print_titles(const void *session, FILE *out)
 {
     const struct session *s = session;
     const struct exp_setup *u = &s->setup;
-    char observed[256];
+    char observed[256], cpu[256];
 
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
     fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
     fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    fprintf(out, "host: %s, one thread, %s%s%s; OpenBLAS core %s\n",
-            ctr_is_emulated() ? "an emulator, whose times are its own" : "this computer",
+    fprintf(out, "host: %s%s, one thread, %s%s%s; OpenBLAS core %s\n",
+            ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
             s->why_not_timed ? "not timed" : "time by CLOCK_MONOTONIC", *s->info.counter_source ? ", counts by " : "",
             s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
-    fprintf(out, "arch: %s\n", exp_report_arch(&u->machine));
+    fprintf(out, "arch: %s\n", published_arch(s));
+    fprintf(out, "levels:");
+    for (size_t l = 0; l < exp_n_level_names(&u->machine); l++)
+        fprintf(out, " %s", exp_level_name(&u->machine, l));
+    fprintf(out, "\n");
     exp_observe_describe(&s->observed, observed, sizeof observed);
     fprintf(out, "observed: %s\n", observed);
     return 0;
@@ -201,7 +214,7 @@ static int print_titles(const void *session, FILE *out)
 /* ---- figures ---- */
 
 struct titles {
-    char machine[256], simulator[256], host[256], arch[16], observed[256];
+    char machine[256], simulator[256], host[512], arch[16], levels[64], observed[256];
 };
 
 static int read_titles(const char *path, struct titles *t, char *why, size_t why_bytes)
@@ -211,11 +224,9 @@ static int read_titles(const char *path, struct titles *t, char *why, size_t why
         char *value;
         size_t bytes;
     } keys[] = {
-        { "machine: ", t->machine, sizeof t->machine },
-        { "simulator: ", t->simulator, sizeof t->simulator },
-        { "host: ", t->host, sizeof t->host },
-        { "arch: ", t->arch, sizeof t->arch },
-        { "observed: ", t->observed, sizeof t->observed },
+        { "machine: ", t->machine, sizeof t->machine }, { "simulator: ", t->simulator, sizeof t->simulator },
+        { "host: ", t->host, sizeof t->host },          { "arch: ", t->arch, sizeof t->arch },
+        { "levels: ", t->levels, sizeof t->levels },    { "observed: ", t->observed, sizeof t->observed },
     };
     FILE *in = fopen(path, "r");
     char line[512];
@@ -234,52 +245,29 @@ static int read_titles(const char *path, struct titles *t, char *why, size_t why
     return 0;
 }
 
-static void report_figure(void *ctx, const char *file, int err, const char *why)
-{
-    const char *dir = ctx, *slash = strrchr(file, '/');
-
-    file = slash ? slash + 1 : file;
-    if (err)
-        printf("  %-36s not drawn: %s\n", file, why);
-    else
-        printf("  %s/%s\n", dir, file);
-}
-
 /* Draws all figures from the CSV files in `from`; `shown` is where the user will find them. */
 static int draw(const char *from, const char *shown, char *why, size_t why_bytes)
 {
-    char *titles_path = exp_format("%s/titles.txt", from);
-    char *layers = exp_format("%s/layers.csv", from), *totals = exp_format("%s/model.csv", from);
-    char *classes = exp_format("%s/classes.csv", from), *observed = exp_format("%s/observed.csv", from);
+    char *path = exp_format("%s/titles.txt", from);
     struct titles t;
-    int err = titles_path && layers && totals && classes && observed
-                  ? read_titles(titles_path, &t, why, why_bytes)
-                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? read_titles(path, &t, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err) {
+        struct exp_program_figures list = { .program = "experiment", .dir = shown };
         const struct exp_figures f = {
             .experiments_dir = EXPERIMENTS_DIR,
-            .layers_csv = layers,
-            .totals_csv = totals,
-            .classes_csv = classes,
-            .observed_csv = observed,
-            .out_dir = from,
+            .dir = from,
             .machine = t.machine,
             .simulator = t.simulator,
             .host = t.host,
             .arch = t.arch,
+            .levels = t.levels,
             .observed = t.observed,
         };
-        char shown_copy[1024];
 
-        snprintf(shown_copy, sizeof shown_copy, "%s", shown);
-        err = exp_figures_draw(&f, report_figure, shown_copy, why, why_bytes);
+        err = exp_figures_draw(&f, exp_program_report_figure, &list, why, why_bytes);
     }
-    free(titles_path);
-    free(layers);
-    free(totals);
-    free(classes);
-    free(observed);
+    free(path);
     return err;
 }
 
@@ -356,8 +344,6 @@ static int run(struct session *s)
     drawn = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
     if (exp_interrupted())
         return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    if (drawn)
-        fprintf(stderr, "experiment: %s\n", s->why);
     err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
     s->has_dir = err != 0;
     if (err)

@@ -18,8 +18,8 @@
 #include "experiments/exp_program.h"
 #include "experiments/exp_progress.h"
 #include "experiments/exp_replay.h"
-#include "experiments/exp_report.h"
 #include "experiments/exp_signal.h"
+#include "experiments/exp_totals.h"
 
 #define EXPERIMENTS_DIR "experiments"
 #define FIGURES_DIR EXPERIMENTS_DIR "/figures"
@@ -62,7 +62,7 @@ static int prepare(struct session *s)
     err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
     s->has_dir = !err;
     s->report.machine = &s->setup.machine;
-    s->report.arch = exp_report_arch(&s->setup.machine);
+    s->report.arch = exp_published_arch_of_machine(s->setup.machine.name);
     s->report.has_whole_models = !*o->layers;
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
@@ -114,17 +114,21 @@ static int print_machine(const void *session, FILE *out)
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    static char program[] = "judge";
+    struct exp_program_figures list = { .program = "judge", .dir = s->final_path };
     static const char *const names[] = { "judge_schedules", "judge_speedups" };
+    char border[EXP_N_NAMED_LEVELS][40];
     const struct exp_plot_variable variable[] = {
         { "figures", FIGURES_DIR },
-        { "data", s->dir.path },
         { "what", s->what },
         { "machine", s->setup.machine.name },
+        { "border_1", border[0] },
+        { "border_2", border[1] },
+        { "border_3", border[2] },
         { "figure_letter", strcmp(s->report.arch, "P10") ? "a" : "b" },
     };
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
+        .data_dir = s->dir.path,
         .out_dir = s->dir.path,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -132,7 +136,10 @@ static int draw(struct session *s)
         .n_variables = sizeof variable / sizeof variable[0],
     };
 
-    return exp_plot_figures(&figures, exp_program_report_figure, program, s->why, sizeof s->why);
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        exp_border_name(&s->setup.machine, l, border[l], sizeof border[l]);
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)
@@ -149,7 +156,7 @@ static int finish(struct session *s)
     s->has_dir = err != 0;
     if (err)
         return err;
-    printf("\n%s\ntables and figures: %s/\n", s->what, s->final_path);
+    printf("\n%s\ntables: %s/\n", s->what, s->final_path);
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
 }
 

@@ -69,10 +69,14 @@ static void describe(struct session *s)
 {
     const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
 
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_fail(
         s->what, sizeof s->what, 0,
-        "peers, commit %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by %s",
-        *s->o.commit ? s->o.commit : "unknown", s->o.clock ? "cpu" : "wall", s->times.n_reps, s->times.n_hot_reps,
+        "peers, commit %s; %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
+        "%s",
+        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock ? "cpu" : "wall", s->times.n_reps, s->times.n_hot_reps,
         s->setup.blas.core, s->setup.ukr->name, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl,
         peak ? peak->name : "no loop for this CPU");
 }
@@ -183,16 +187,19 @@ static double mean_of_models(const struct session *s, bool of_peak)
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    static char program[] = "peers";
+    struct exp_program_figures list = { .program = "peers", .dir = s->final_path };
     static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                          "peers_roofline" };
     char peak[32], read[32];
     const struct exp_plot_variable variable[] = {
-        { "figures", FIGURES_DIR }, { "data", s->dir.path }, { "what", s->what },
-        { "peak_gflops", peak },    { "read_gbytes", read },
+        { "figures", FIGURES_DIR },
+        { "what", s->what },
+        { "peak_gflops", peak },
+        { "read_gbytes", read },
     };
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
+        .data_dir = s->dir.path,
         .out_dir = s->dir.path,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
@@ -202,7 +209,8 @@ static int draw(struct session *s)
 
     snprintf(peak, sizeof peak, "%g", mean_of_models(s, true));
     snprintf(read, sizeof read, "%g", mean_of_models(s, false));
-    return exp_plot_figures(&figures, exp_program_report_figure, program, s->why, sizeof s->why);
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)
@@ -215,16 +223,16 @@ static int finish(struct session *s)
         err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (err)
         return err;
+    exp_peers_report_print(&s->report, stdout);
+    exp_peers_targets_print(&s->report, stdout);
     drawn = draw(s);
     if (exp_interrupted())
         return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    exp_peers_report_print(&s->report, stdout);
-    exp_peers_targets_print(&s->report, stdout);
     err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
     s->has_dir = err != 0;
     if (err)
         return err;
-    printf("\n%s\ntables and figures: %s/\n", s->what, s->final_path);
+    printf("\n%s\ntables: %s/\n", s->what, s->final_path);
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
 }
 

@@ -1,14 +1,13 @@
 # Estimated speed-ups of SConv over Base: per model beside the paper's Table 2, and sorted as in its Figures 8 and 9.
+# draws models.csv: issue_speedup estimated_speedup
+# draws speedups.csv: issue_speedup estimated_speedup
 load figures."/peers_common.gp"
-file = data."/speedups.csv"; models = data."/models.csv"
-n = 0
-stats file using (n = n + 1, 0) nooutput
-if (n == 0) { print "no estimates: the machine's file states no issue rates, or Base was not replayed"; exit status 77 }
+file = speedups_csv; models = models_csv
 highest = 1
 stats file using (highest = number("issue_speedup") > highest ? number("issue_speedup") : highest, \
     highest = number("estimated_speedup") > highest ? number("estimated_speedup") : highest, 0) nooutput
-set terminal unknown
-eval 'set terminal '.(format eq "svg" ? "svg" : "pngcairo")." size 1200,600 noenhanced font 'DejaVu Sans,11' background 'white'; set output output"
+W = 1200; H = 600
+eval open_output
 set multiplot layout 1,2 title "ESTIMATED speed-up of SConv over Base on ".machine.", not measured; diamonds and quotes: measured in the paper" \
     margins 0.06, 0.985, 0.24, 0.80 spacing 0.07
 set label 99 what at screen 0.01, screen 0.02 left font ",8" tc rgb "#606060"
@@ -22,21 +21,21 @@ set offsets 0.6, 0.6, 0, 0
 plot models using ($0 - 0.18):(number("issue_speedup")) with boxes lc rgb colour_rows title "all hit L1", \
      models using ($0 + 0.18):(number("estimated_speedup")) with boxes lc rgb colour_sconv title "loads wait", \
      models using 0:(number("paper_speedup")) with points pt 13 ps 1.8 lc rgb colour_reorder title "Table 2", \
-     models using 0:(NaN):xticlabel(strcol("model")) notitle
+     models using 0:(NaN):xticlabel(stringcolumn("model")) notitle
 unset label 99
 unset offsets
 won = ""; most = ""; pointwise_won = ""
-stats models using (strcol("model") eq "all" ? (won = strcol("paper_won_percent"), most = strcol("paper_max_speedup"), \
-    pointwise_won = strcol("paper_pointwise_won_percent"), 0) : 0) nooutput
+stats models using (stringcolumn("model") eq "all" ? (won = stringcolumn("paper_won_percent"), most = stringcolumn("paper_max_speedup"), \
+    pointwise_won = stringcolumn("paper_pointwise_won_percent"), 0) : 0) nooutput
 set xtics norotate auto
 set xrange [0:100]
 set logscale y
 set yrange [0.7:highest * 1.6]
 set ytics (0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 4, 6, 8, 10, 15, 20)
-set xlabel "share of the layers, each curve sorted on its own, %"
+set xlabel "share of the layers, each curve sorted on its own [%]"
 set ylabel ""
-pointwise(c) = strcol("layers") eq "pointwise" ? number(c) : NaN
-every_layer(c) = strcol("layers") eq "all" ? number(c) : NaN
+pointwise(c) = stringcolumn("layers") eq "pointwise" ? number(c) : NaN
+every_layer(c) = stringcolumn("layers") eq "all" ? number(c) : NaN
 if (strlen(won)) {
     set label 1 sprintf("paper, Figure 8%s: %s %% of the layers faster than Base, at most %s times;\nFigure 9%s: %s %% of the pointwise ones", \
         figure_letter, won, most, figure_letter, pointwise_won) at graph 0.03, graph 0.93 left tc rgb colour_reorder font ",10"

@@ -1,35 +1,42 @@
-# The paper's Figure 11 for one model: misses of each level in % of all loads. Base, SConv with the chosen schedule, and SConv with
-# OpenBLAS's micro-kernel, which is what the paper compares.
+# The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
+# compares algorithms that make different numbers of loads. Base, SConv with the chosen schedule, and SConv with OpenBLAS's micro-kernel, which is
+# what the paper compares.
+# draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: base sconv sconv_openblas
+# reads layers.csv
 load figures."/common.gp"
+totals = model_csv
 
 array Algo[3] = ["base", "sconv", "sconv_openblas"]
-array Name[3] = ["Base", "SConv", "... OpenBLAS's\nmicro-kernel"]
+array Name[3] = ["Base", "SConv", "SConv, OpenBLAS's\nmicro-kernel"]
 array Colour[3] = [colour_base, colour_sconv, colour_openblas]
 array Simulated[9]; array Measured[9]; array Simulated_loads[3]; array Measured_loads[3]
 at(a, l) = 3 * a + l - 3
-reason = ""; n_bars = 0; has_measured = 0
+reason = ""; has_measured = 0; macs = NaN; n_bars = 0
+array Bar_of[3]; array Algo_of[3]
 do for [a = 1:3] {
     simulated = NaN; measured = NaN
-    stats totals using (algo_is(Algo[a]) ? (simulated = column("simulated_loads"), measured = column("measured_loads")) : 0, \
+    stats totals using (algo_is(Algo[a]) ? (simulated = column("simulated_loads"), measured = column("measured_loads"), \
+        macs = max2(macs, column("macs"))) : 0, \
         is_missing(stringcolumn("measured_loads")) ? (reason = stringcolumn("measured_loads")) : 0, 0) nooutput
     Simulated_loads[a] = simulated; Measured_loads[a] = measured
-    do for [l = 1:3] {
+    do for [l = 1:n_levels] {
         s = sprintf("simulated_l%d_miss_percent", l)
         m = sprintf("measured_l%d_miss_percent", l)
         simulated = NaN; measured = NaN
         stats totals using (algo_is(Algo[a]) ? (simulated = column(s), measured = column(m)) : 0, 0) nooutput
         Simulated[at(a, l)] = simulated; Measured[at(a, l)] = measured
     }
-    if (Measured[at(a, 1)] == Measured[at(a, 1)]) { has_measured = 1; n_bars = a }
-    if (Simulated[at(a, 1)] == Simulated[at(a, 1)]) { n_bars = a }
+    if (Measured[at(a, 1)] == Measured[at(a, 1)]) { has_measured = 1 }
+    Bar_of[a] = 0
+    if (max2(Measured[at(a, 1)], Simulated[at(a, 1)]) == max2(Measured[at(a, 1)], Simulated[at(a, 1)])) {
+        n_bars = n_bars + 1; Bar_of[a] = n_bars; Algo_of[n_bars] = a
+    }
 }
-if (n_bars == 0) {
-    print "no miss rates to draw: neither Base nor SConv (both schedules, or with OpenBLAS's micro-kernel) were selected"
-    exit status 77
-}
-if (n_bars < 2) { n_bars = 2 }
+has_paper = strlen(paper_l1_base) > 0
+n_rows = macs > 0 ? 2 : 1
 
-W = n_bars == 3 ? 1250 : 1050
+W = 90 + n_levels * (n_bars == 3 ? 390 : 320)
+if (W < 700) { W = 700 }
 columns = W / char_width
 text = has_measured ? "Measured: ".host."." : "Measured: not available: ".short_reason(reason)."."
 eval wrap_text
@@ -37,62 +44,75 @@ foot = wrapped; foot_lines = n_lines
 text = "Simulated: ".machine.", ".simulator."."
 eval wrap_text
 foot = wrapped."\n".foot; foot_lines = foot_lines + n_lines
-if (n_bars == 3) { foot_lines = foot_lines + 1 }
-H = 500 + foot_lines * line_height
+if (has_paper) { foot = foot."\nPaper: SConv, Figure 11, average of seven models, measured on a real machine of this kind."; foot_lines = foot_lines + 1 }
+panel = 300; head = 128; gap = 120; bottom = 108 + foot_lines * line_height
+H = head + n_rows * panel + (n_rows - 1) * gap + bottom
 eval open_output
 
 # x of the bars: 1 .. n_bars; simulated left, measured right of it.
-half = 0.19
-bar = 0.34
+half = has_measured ? 0.19 : 0
+bar = has_measured ? 0.34 : 0.5
 label_of(v) = v != v ? "" : v >= 10 ? sprintf("%.1f", v) : v >= 0.095 ? sprintf("%.2f", v) : sprintf("%.2g", v)
 times(b, s) = (b == b && s == s && s > 0) ? sprintf("%.2g", b / s) : "-"
-fewer_simulated(a) = times(Simulated[at(1, l)] * Simulated_loads[1], Simulated[at(a, l)] * Simulated_loads[a])
-fewer_measured(a) = times(Measured[at(1, l)] * Measured_loads[1], Measured[at(a, l)] * Measured_loads[a])
+per_work(rate, loads) = rate / 100 * loads / macs * 1000
+simulated_of(a) = by_work ? per_work(Simulated[at(a, l)], Simulated_loads[a]) : Simulated[at(a, l)]
+measured_of(a) = by_work ? per_work(Measured[at(a, l)], Measured_loads[a]) : Measured[at(a, l)]
+fewer(bar, of) = Algo_of[bar] == 1 || !Bar_of[1] ? "" : (of eq "s" ? \
+    times(Simulated[at(1, l)] * Simulated_loads[1], Simulated[at(Algo_of[bar], l)] * Simulated_loads[Algo_of[bar]]) : \
+    times(Measured[at(1, l)] * Measured_loads[1], Measured[at(Algo_of[bar], l)] * Measured_loads[Algo_of[bar]]))
+both(of) = (n_bars > 1 ? fewer(2, of) : "").(n_bars > 2 ? ", ".fewer(3, of) : "")
 
 what(kind) = stringcolumn("what") eq kind ? column("y") : NaN
-title_text = sprintf("%s: cache misses in %% of all loads (%s), Base against SConv", model, layer_text)
+title_text = sprintf("%s: cache misses of Base and SConv (%s)", model, layer_text)
 eval put_head
-set multiplot layout 1,3 \
-    margins screen 0.07, screen 0.985, screen (foot_lines * line_height + 95) / H, screen 1 - (head_height - 6.0) / H spacing screen 0.065
+legend_text = "simulated"; legend_point = square; legend_colour = "#505050"; eval put_legend
+if (has_measured) { legend_text = "measured (hatched)"; legend_point = open_square; eval put_legend }
+if (has_paper) { legend_text = "paper, average of 7 models"; legend_point = diamond; legend_colour = colour_paper; eval put_legend }
+set multiplot
 set xrange [0.5:n_bars + 0.65]
-set xtics scale 0
-set xtics (Name[1] 1, Name[2] 2)
-if (n_bars == 3) { set xtics add (Name[3] 3) }
 unset key
-do for [l = 1:3] {
-    if (l == 2) { eval drop_head; unset label 1000 }
-    if (l == 1) { set label 1000 foot at screen 0.015, screen ((foot_lines - (n_bars == 3)) * line_height) / H left front }
-    paper_base = l == 1 && strlen(paper_l1_base) ? real(paper_l1_base) : NaN
-    paper_sconv = l == 1 && strlen(paper_l1_sconv) ? real(paper_l1_sconv) : NaN
-    paper_ratio = l == 2 ? paper_l2_ratio : l == 3 ? paper_l3_ratio : ""
-    top = max2(paper_base, paper_sconv)
-    do for [a = 1:3] { top = max2(top, max2(Simulated[at(a, l)], Measured[at(a, l)])) }
-    if (top != top || top <= 0) { top = 1 }
-    set yrange [0:top * 1.3]
-    set title sprintf("L%d", l) font ",12" offset 0, -0.3
-    set ylabel (l == 1 ? "misses / all loads [%]" : "")
-    set xlabel "misses of Base / misses of SConv:\nsimulated ".fewer_simulated(2).(n_bars == 3 ? ", ".fewer_simulated(3) : ""). \
-        (has_measured ? "; measured ".fewer_measured(2).(n_bars == 3 ? ", ".fewer_measured(3) : "") : ""). \
-        (strlen(paper_ratio) ? "\npaper (average) ".paper_ratio : "\n ") offset 0, n_bars == 3 ? -0.9 : 0.2
-    set key at graph 1, graph 1.0 right top Left reverse samplen 1.5 width 0
-    set boxwidth bar absolute
-    set print $bars
-    print "x\ty\ttext\twhat"
-    do for [a = 1:n_bars] {
-        unset label a
-        if (!has_measured) { set label a "measured: not available" at a + half, graph 0.02 rotate by 90 left tc rgb "#606060" font ",9" }
-        print sprintf("%g\t%.9g\t%s\tsimulated %d", a - half, Simulated[at(a, l)], label_of(Simulated[at(a, l)]), a)
-        print sprintf("%g\t%.9g\t%s\tmeasured %d", a + half, Measured[at(a, l)], label_of(Measured[at(a, l)]), a)
+set boxwidth bar absolute
+left = 80; right = 16; space = 66
+width = (W - left - right - (n_levels - 1) * space) / (1.0 * n_levels)
+do for [row = 1:n_rows] {
+    by_work = row == 2
+    do for [l = 1:n_levels] {
+        if (row * l == 2) { eval drop_head; unset label 1000 }
+        if (row * l == 1) { set label 1000 foot at screen 12.0 / W, screen (foot_lines * line_height) / (1.0 * H) left front }
+        x0 = left + (l - 1) * (width + space); y0 = head + (row - 1) * (panel + gap)
+        set lmargin at screen x0 / (1.0 * W)
+        set rmargin at screen (x0 + width) / (1.0 * W)
+        set tmargin at screen 1 - y0 / (1.0 * H)
+        set bmargin at screen 1 - (y0 + panel) / (1.0 * H)
+        paper_base = has_paper && !by_work && l == 1 && Bar_of[1] ? real(paper_l1_base) : NaN
+        paper_sconv = has_paper && !by_work && l == 1 && n_bars > 1 ? real(paper_l1_sconv) : NaN
+        paper_ratio = by_work && n_levels == 3 ? (l == 2 ? paper_l2_ratio : l == 3 ? paper_l3_ratio : "") : ""
+        top = max2(paper_base, paper_sconv)
+        do for [b = 1:n_bars] { top = max2(top, max2(simulated_of(Algo_of[b]), measured_of(Algo_of[b]))) }
+        if (top != top || top <= 0) { top = 1 }
+        set yrange [0:top * 1.15]
+        set title level_name(l).(by_work ? ": load misses per 1000 multiply-adds" : ": load misses in % of all loads") font ",12" offset 0, -0.3
+        set ylabel (l == 1 ? (by_work ? "misses / 1000 macs" : "misses / all loads [%]") : "") offset 1, 0
+        set xtics scale 0
+        set xtics ("" 0)
+        do for [b = 1:n_bars] { set xtics add (Name[Algo_of[b]] b) }
+        set xlabel (by_work && Bar_of[1] && n_bars > 1 ? "misses of Base / misses of SConv:\nsimulated ".both("s"). \
+            (has_measured ? "; measured ".both("m") : ""). \
+            (strlen(paper_ratio) ? "; paper ".paper_ratio : "") : "") offset 0, n_bars == 3 ? -0.9 : 0.2
+        set print $bars
+        print "x\ty\ttext\twhat"
+        do for [b = 1:n_bars] {
+            a = Algo_of[b]
+            print sprintf("%g\t%.9g\t%s\tsimulated %d", b - half, simulated_of(a), label_of(simulated_of(a)), a)
+            print sprintf("%g\t%.9g\t%s\tmeasured %d", b + half, measured_of(a), label_of(measured_of(a)), a)
+        }
+        print sprintf("1.42\t%.9g\t%s\tpaper", paper_base, paper_l1_base)
+        print sprintf("%g\t%.9g\t%s\tpaper", n_bars + 0.42, paper_sconv, paper_l1_sconv)
+        unset print
+        plot for [a = 1:3] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb Colour[a] notitle, \
+             for [a = 1:3] $bars using "x":(what(sprintf("measured %d", a))) with boxes lc rgb Colour[a] fs pattern 4 border notitle, \
+             $bars using "x":"y":(stringcolumn("text")) with labels offset 0, 0.7 notitle, \
+             $bars using "x":(what("paper")) with points pt 13 ps 1.6 lc rgb colour_paper notitle
     }
-    print sprintf("1.46\t%.9g\t%s\tpaper", paper_base, paper_l1_base)
-    print sprintf("%g\t%.9g\t%s\tpaper", n_bars + 0.46, paper_sconv, paper_l1_sconv)
-    unset print
-    plot for [a = 1:n_bars] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb Colour[a] notitle, \
-         for [a = 1:n_bars] $bars using "x":(what(sprintf("measured %d", a))) with boxes lc rgb Colour[a] fs pattern 4 border notitle, \
-         $bars using "x":"y":(stringcolumn("text")) with labels offset 0, 0.7 notitle, \
-         $bars using "x":(what("paper")) with points pt 13 ps 1.6 lc rgb colour_paper notitle, \
-         NaN with boxes lc rgb "#505050" title (l == 3 ? "simulated" : ""), \
-         NaN with boxes lc rgb "#505050" fs pattern 4 border title (l == 3 && has_measured ? "measured" : ""), \
-         NaN with points pt 13 ps 1.6 lc rgb colour_paper title (paper_base == paper_base ? "paper, average of 7 models" : "")
 }
 unset multiplot

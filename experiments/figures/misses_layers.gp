@@ -1,28 +1,24 @@
 # Misses of each level layer by layer, per thousand multiply-adds, by class: Base, and SConv with either schedule.
+# draws classes.csv: misses of algo: base sconv_is sconv_ws
+# hint CLASSES=3c makes some
+# reads layers.csv
 load figures."/common.gp"
-
-if (classes eq "") {
-    print "no classes of misses to draw: they were not asked for"
-    exit status 77
-}
+classes = classes_csv
 
 algos = "base sconv_is sconv_ws"
 kinds = "compulsory capacity conflict"
 index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
 is_bar(dummy) = column("layer_index") > 0 && index_in(algos, stringcolumn("algo"))
 
+# All levels of the machine, not only the three that columns name.
 levels = ""
 stats classes using (is_bar(0) && !index_in(levels, stringcolumn("level")) ? (levels = levels." ".stringcolumn("level"), 0) : 0) nooutput
 n_levels = words(levels)
-if (n_levels == 0) {
-    print "no misses to draw"
-    exit status 77
-}
 
 eval set_layer_width
 columns = W / char_width
 text = "Simulated: ".machine.", ".simulator.". In each layer: Base, SConv IS, SConv WS. Light: compulsory misses; middle: capacity; dark: conflict \
-(a fully associative LRU cache of the same size would not have them)."
+(a fully associative LRU cache of the same size would not have them).".slot_text
 eval wrap_text
 panel = 190; gap = 34; top = head_height
 H = top + n_levels * panel + (n_levels - 1) * gap + name_height + n_lines * line_height + 16
@@ -35,7 +31,7 @@ shade(a, kind) = word(shades, (a - 1) * 3 + kind)
 n_bars = 3 * n_shown
 array Up_to_1[n_bars]; array Up_to_2[n_bars]; array Up_to_3[n_bars]
 bar_of(dummy) = (position(column("layer_index")) - 1) * 3 + index_in(algos, stringcolumn("algo"))
-per_mac(v) = column(v) / column("macs") * 1000
+per_mac(v) = column(v) / column("macs") * 1000 / Slot_layers[position(column("layer_index"))]
 add_row(b) = (Up_to_1[b] = Up_to_1[b] + per_mac("compulsory_misses"), \
     Up_to_2[b] = Up_to_2[b] + per_mac("compulsory_misses") + per_mac("capacity_misses"), Up_to_3[b] = Up_to_3[b] + per_mac("misses"), 0)
 
@@ -52,7 +48,7 @@ set xrange [0.4:n_shown + 0.6]
 set lmargin at screen 85.0 / W
 set rmargin at screen 1 - 15.0 / W
 set boxwidth 0.25 absolute
-set ylabel "lines / 1000 macs" offset 1, 0
+set ylabel "missing lines /\n1000 macs" offset 1, 0
 set yrange [0:*]
 do for [l = 1:n_levels] {
     do for [b = 1:n_bars] { Up_to_1[b] = 0; Up_to_2[b] = 0; Up_to_3[b] = 0 }
@@ -63,7 +59,7 @@ do for [l = 1:n_levels] {
     unset xtics
     if (l == 2) { eval drop_head }
     if (l == n_levels) {
-        set xtics rotate by 90 right scale 0 font ",9"
+        eval put_layer_names
         set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
     }
     set print $bars
@@ -76,7 +72,6 @@ do for [l = 1:n_levels] {
     plot for [a = 1:3] for [kind = 3:1:-1] $bars using "x":(column("algo") == a ? column(sprintf("y%d", kind)) : NaN) \
              with boxes lc rgb shade(a, kind), \
          layers using (is_chosen(bar_x(0))):(column("chosen") == 1 ? Up_to_3[bar_of(0)] : NaN) \
-             with points pt 7 ps 0.55 lc rgb "black", \
-         layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
+             smooth unique with points pt 7 ps 0.55 lc rgb "black"
 }
 unset multiplot

@@ -1,10 +1,9 @@
 # Misses of each level for the whole model, by tensor and by class (compulsory, capacity, conflict), for each algorithm.
+# draws classes.csv: misses of algo: base sconv_is sconv_ws goto
+# hint CLASSES=3c makes some
+# reads layers.csv
 load figures."/common.gp"
-
-if (classes eq "") {
-    print "no classes of misses to draw: they were not asked for"
-    exit status 77
-}
+classes = classes_csv
 
 algos = "base sconv_is sconv_ws goto"
 tensors = "input im2col packed_input filter packed_filter output"
@@ -23,16 +22,17 @@ stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolu
     N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
 x = 0; tics = ""
 do for [i = 1:24] {
-    if (i % 6 == 1 && x > 0) { x = x + 0.8 }
+    if (i % 6 == 1 && x > 0) { x = x + 1.2 }
     if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % 6 + 1), x) }
 }
 n_levels = words(levels)
-if (n_levels == 0) {
-    print "no misses to draw"
-    exit status 77
-}
 
-W = 1150; left = 84; gap = 62; panel = 300
+# Names of algorithms stand over their bars: a bar is as wide as they need.
+bar = 22; left = 84; gap = 62; panel = 300
+width = bar * (x + 0.6)
+if (width < 300) { width = 300 }
+W = left + n_levels * width + (n_levels - 1) * gap + 16
+if (W < 1000) { W = 1000 }
 columns = W / char_width
 text = "Simulated: ".machine.", ".simulator.". Misses are line reads and writes that a level did not have. Compulsory: never asked for before; capacity: \
 a fully associative LRU cache of that size misses it, too; conflict: such a cache would not miss it."
@@ -47,32 +47,30 @@ eval put_head
 legend_text = "compulsory"; legend_point = square; legend_colour = colour_compulsory; eval put_legend
 legend_text = "capacity"; legend_colour = colour_capacity; eval put_legend
 legend_text = "conflict"; legend_colour = colour_conflict; eval put_legend
+if (N_chosen[2] + N_chosen[3] > 0) {
+    legend_point = only_text; legend_colour = "#404040"
+    legend_text = sprintf("CSA chooses IS for %d, WS for %d of these layers", N_chosen[2], N_chosen[3]); eval put_legend
+}
 set multiplot
 set key off
 set boxwidth 0.8 absolute
 set xrange [0.2:x + 0.8]
-set yrange [0:*]
-width = (W - left - 16 - (n_levels - 1) * gap) / (1.0 * n_levels)
-label_of(a) = word("Base SConv&IS SConv&WS GotoBLAS", a)
-with_space(s) = strstrt(s, "&") ? s[1:strstrt(s, "&") - 1]." ".s[strstrt(s, "&") + 1:*] : s
+label_of(a) = a == 1 ? "Base" : a == 2 ? "SConv IS" : a == 3 ? "SConv WS" : "GotoBLAS"
 is_here(l) = is_model(0) && stringcolumn("level") eq word(levels, l)
 do for [l = 1:n_levels] {
-    set lmargin at screen (left + (l - 1) * (width + gap)) / W
-    set rmargin at screen (left + (l - 1) * (width + gap) + width) / W
+    set lmargin at screen (left + (l - 1) * (width + gap)) / (1.0 * W)
+    set rmargin at screen (left + (l - 1) * (width + gap) + width) / (1.0 * W)
     set tmargin at screen 1 - (head_height + 20) / (1.0 * H)
     set bmargin at screen 1 - (head_height + 20 + panel) / (1.0 * H)
     set title word(levels, l) font ",12" offset 0, 0.4
-    set ylabel (l == 1 ? "million lines" : "") offset 1, 0
+    set ylabel (l == 1 ? "missing lines [millions]" : "") offset 1, 0
     eval "set xtics rotate by 90 right scale 0 font ',9' (".tics.")"
     if (l == 2) { eval drop_head }
     if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
     do for [a = 1:4] {
         middle = 0; n = 0
         do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
-        if (n) {
-            set label 10 + a with_space(label_of(a)).(N_chosen[a] ? sprintf("\nCSA's choice: %d", N_chosen[a]) : "") \
-                at first middle / n, graph 0.99 center front font ",9"
-        }
+        if (n) { set label 10 + a label_of(a) at first middle / n, graph 0.985 center front font ",10" }
     }
     stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
     set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]

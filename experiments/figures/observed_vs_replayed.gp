@@ -1,19 +1,17 @@
 # Misses of each level in % of all loads, layer by layer: as observed under emulation (bars) and as replayed (circles).
+# draws observed.csv: observed_load_misses of algo: base sconv_is sconv_ws sconv_openblas
+# hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
+# reads layers.csv
 load figures."/common.gp"
+observed = observed_csv
 
 # Four bars around each layer's number; what else was observed is in the table only.
 offset_of(a) = (a eq "base") ? -0.3 : (a eq "sconv_is") ? -0.1 : (a eq "sconv_ws") ? 0.1 : (a eq "sconv_openblas") ? 0.3 : NaN
 is_drawn(dummy) = stringcolumn("tensor") eq "all" && offset_of(stringcolumn("algo")) < 1
 is_level(l) = is_drawn(0) && column("level_index") == l
 n_levels = 0
-if (strlen(observed)) {
-    stats observed using (is_drawn(0) && column("observed_load_misses") >= 0 ? \
-        (n_levels = max2(n_levels, column("level_index"))) : 0, 0) nooutput
-}
-if (n_levels == 0) {
-    print "no observed streams to draw (OBSERVE=sample makes some; of Base, SConv, SConv with OpenBLAS's micro-kernel)"
-    exit status 77
-}
+stats observed using (is_drawn(0) && column("observed_load_misses") >= 0 ? \
+    (n_levels = max2(n_levels, column("level_index"))) : 0, 0) nooutput
 n_levels = int(n_levels)
 array Level[n_levels]
 array Worst[n_levels]
@@ -28,7 +26,7 @@ do for [l = 1:n_levels] {
 eval set_layer_width
 columns = W / char_width
 text = "Observed (bars): ".observed_by."; every access to the tensors simulated as it happens. Replayed (circles): the same plan, \
-from the nests' descriptions, with the buffers at the same addresses. Caches are empty when a layer starts."
+from the nests' descriptions, with the buffers at the same addresses. Caches are empty when a layer starts.".slot_text
 eval wrap_text
 panel = 190; gap = 40; top = head_height
 bottom = name_height + n_lines * line_height + 16
@@ -48,7 +46,7 @@ set xrange [0.4:n_shown + 0.6]
 set lmargin at screen 85.0 / W
 set rmargin at screen 1 - 15.0 / W
 set boxwidth 0.19 absolute
-set ylabel "misses / all loads [%]" offset 1, 0
+set ylabel "misses /\nloads [%]" offset 1, 0
 seen_at(a, l) = is_level(l) ? only(a, column("observed_load_miss_percent")) : NaN
 do for [l = 1:n_levels] {
     set tmargin at screen 1 - (top + (l - 1) * (panel + gap)) / (1.0 * H)
@@ -58,15 +56,14 @@ do for [l = 1:n_levels] {
     unset xtics
     if (l == 2) { eval drop_head }
     if (l == n_levels) {
-        set xtics rotate by 90 right scale 0 font ",9"
+        eval put_layer_names
         set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
     }
-    plot observed using (bar_x(0)):(seen_at("base", l)) with boxes lc rgb colour_base, \
-         observed using (bar_x(0)):(seen_at("sconv_is", l)) with boxes lc rgb colour_is, \
-         observed using (bar_x(0)):(seen_at("sconv_ws", l)) with boxes lc rgb colour_ws, \
-         observed using (bar_x(0)):(seen_at("sconv_openblas", l)) with boxes lc rgb colour_openblas, \
-         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 7 ps 1 lc rgb "white", \
-         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) with points pt 6 ps 1 lw 1.2 lc rgb "black", \
-         layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
+    plot observed using (bar_x(0)):(seen_at("base", l)) smooth unique with boxes lc rgb colour_base, \
+         observed using (bar_x(0)):(seen_at("sconv_is", l)) smooth unique with boxes lc rgb colour_is, \
+         observed using (bar_x(0)):(seen_at("sconv_ws", l)) smooth unique with boxes lc rgb colour_ws, \
+         observed using (bar_x(0)):(seen_at("sconv_openblas", l)) smooth unique with boxes lc rgb colour_openblas, \
+         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 7 ps 1 lc rgb "white", \
+         observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 6 ps 1 lw 1.2 lc rgb "black"
 }
 unset multiplot

@@ -1,26 +1,46 @@
-# The paper's Figure 10: where the time of Base and SConv goes. Both in units of Base's time; where that is not available, SConv's in units of its own.
+# The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call in the sweeps. Base's own shares come from a run in
+# steps, which takes base_steps_to_call times as long as the call: its bar is that high, and what is beyond 100 % is what measuring in steps
+# costs. SConv's times are relative to Base in steps, the same kind of measurement, so they are scaled alike.
+# draws phases.csv: base_ukr_percent sconv_ukr_percent sconv_openblas_ukr_percent sconv_tuned_ukr_percent
 load figures."/peers_common.gp"
-file = data."/phases.csv"
-n = 0
-stats file using (n = n + 1, 0) nooutput
-if (n == 0) { print "no models were timed"; exit status 77 }
+n = 0; n_unscaled = 0
+stats phases_csv using (n = n + 1, n_unscaled = n_unscaled + !(number("base_steps_to_call") > 0), 0) nooutput
+
+W = 260 + n * 150
+if (W < 1000) { W = 1000 }
+columns = W / 7.0
+text = "Bars from left: Base (run in steps), SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's call in the sweeps; Base in \
+steps takes as much longer or shorter as its bar differs from it.".(n_unscaled ? " Bars without Base to their left show shares of their own time." : "")
+eval wrap_text
+foot = wrapped; foot_lines = n_lines
+text = what
+eval wrap_text
+foot = foot."\n".wrapped; foot_lines = foot_lines + n_lines
+top = 72; panel = 400; foot_line = 15.5
+H = top + panel + 56 + foot_lines * foot_line
 eval open_output
-eval put_what
-set title "Where the time goes. From left: Base in steps, SConv, SConv with OpenBLAS's micro-kernel, tuned SConv"
-set ylabel "% of Base's time (without left bar: of its own)"
+set label 98 "Where the time goes, in % of Base's time" at screen 0.5, screen 1 - title_line / (1.0 * H) center front font ",14"
+set label 99 foot at screen 12.0 / W, screen (foot_lines - 0.3) * foot_line / (1.0 * H) left font ",9" tc rgb "#404040"
+set lmargin at screen 70.0 / W
+set rmargin at screen 1 - 20.0 / W
+set tmargin at screen 1 - top / (1.0 * H)
+set bmargin at screen 1 - (top + panel) / (1.0 * H)
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal
+set ylabel n_unscaled ? "time [% of Base's, or of its own]" : "time [% of Base's]"
 set xrange [0.4:n + 0.6]
 set yrange [0:*]
 set boxwidth 0.19
-x(side) = column("number") + side * 0.21
-top(a, b, c, d) = number(a) + (b eq "" ? 0 : number(b)) + (c eq "" ? 0 : number(c)) + (d eq "" ? 0 : number(d))
+set xtics scale 0
+set arrow from graph 0, first 100 to graph 1, first 100 nohead lc rgb "black" front
+
+bars = "base sconv sconv_openblas sconv_tuned"
+parts = "im2col packing ukr other"
+array Label[4] = ["im2col", "packing", "micro-kernels", "other"]
+array Colour[4] = [colour_reorder, colour_nchw, colour_sconv, "#c0c0c0"]
 or_one(v) = (v == v) ? v : 1
-part(m, b, c) = or_one(number(m."_to_base")) * top(m."_packing_percent", b eq "" ? "" : m.b, c eq "" ? "" : m.c, "")
-array sconv = ["sconv", "sconv_openblas", "sconv_tuned"]
-plot file using (x(-1.5)):(top("base_im2col_percent", "base_packing_percent", "base_ukr_percent", "base_other_percent")) with boxes lc rgb "#c0c0c0" title "other", \
-     file using (x(-1.5)):(top("base_im2col_percent", "base_packing_percent", "base_ukr_percent", "")) with boxes lc rgb colour_sconv title "micro-kernels", \
-     file using (x(-1.5)):(top("base_im2col_percent", "base_packing_percent", "", "")) with boxes lc rgb colour_nchw title "packing", \
-     file using (x(-1.5)):(top("base_im2col_percent", "", "", "")) with boxes lc rgb colour_reorder title "im2col", \
-     for [i=1:3] file using (x(i - 1.5)):(part(sconv[i], "_ukr_percent", "_other_percent")) with boxes lc rgb "#c0c0c0" notitle, \
-     for [i=1:3] file using (x(i - 1.5)):(part(sconv[i], "_ukr_percent", "")) with boxes lc rgb colour_sconv notitle, \
-     for [i=1:3] file using (x(i - 1.5)):(part(sconv[i], "", "")) with boxes lc rgb colour_nchw notitle, \
-     file using (column("number")):(NaN):xticlabel(strcol("model")) notitle
+scale(b) = or_one(number("base_steps_to_call")) * (b == 1 ? 1 : or_one(number(word(bars, b)."_to_base")))
+share(b, p) = b > 1 && p == 1 ? 0 : number(word(bars, b)."_".word(parts, p)."_percent") # only Base has im2col
+up_to(b, p) = scale(b) * (sum [i = 1:p] share(b, i))
+plot for [p = 4:1:-1] for [b = 1:4] phases_csv using (column("number") + (b - 2.5) * 0.21):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
+     for [p = 1:4] NaN with boxes lc rgb Colour[p] title Label[p], \
+     phases_csv using (column("number")):(NaN):xticlabel(stringcolumn("model")) notitle

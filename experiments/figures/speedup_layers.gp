@@ -1,5 +1,8 @@
 # Measured speed-up over Base, layer by layer, and for the whole model beside the paper's value.
+# draws layers.csv: measured_speedup_vs_base of algo: sconv_is sconv_ws
+# reads model.csv
 load figures."/common.gp"
+totals = model_csv
 
 reason = ""; n_measured = 0
 stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : \

@@ -1,0 +1,57 @@
+# Every layer's speed-up over Base, each method's sorted: what peers_speedups.gp and peers_speedups_pointwise.gp share. They set sorted_csv (a
+# table of peers' that is sorted), is_shown(0) (which rows of its layers.csv those are) and title_text.
+n = 0
+stats sorted_csv using (n = n + 1, 0) nooutput
+
+methods = "base_rows onednn_nchw onednn_reorder onednn_blocked sconv sconv_openblas sconv_tuned"
+array Label[7] = ["im2col by rows", "oneDNN, NCHW", "oneDNN, reorders timed", "oneDNN, no reorders", "SConv", "SConv, OpenBLAS's micro-kernel", "SConv, tuned"]
+array Colour[7] = [colour_rows, colour_nchw, colour_reorder, colour_blocked, colour_sconv, colour_openblas, colour_tuned]
+array Dash[7] = [1, 1, 2, 4, 1, 2, 1]
+
+# Of SConv's methods, the layers at both ends of their curves: extremes of both directions, the slowest first.
+extremes_of = layers_csv
+n_wanted = 3
+is_of(m) = stringcolumn("method") eq word(methods, m) && stringcolumn("cache") eq "sweep" && is_shown(0)
+name_of(dummy) = stringcolumn("model")." ".stringcolumn("layer")
+x_of_row(dummy) = 0
+y_of_row(dummy) = number("measured_speedup_vs_base")
+list = ""; ends = ""
+do for [m = 5:7] {
+    do for [direction in "-1 1"] {
+        sign = direction + 0
+        score(dummy) = is_of(m) ? sign * number("measured_speedup_vs_base") : NaN
+        eval find_extremes
+        ends = ""
+        do for [k = 1:n_extremes] { ends = ends.(k > 1 ? ", " : "").sprintf("%s %.2f", Extreme_name[k], Extreme_y[k]) }
+        if (n_extremes) { list = list.(sign < 0 ? Label[m]." -- slowest: " : "; fastest: ").ends }
+    }
+    list = list."\n"
+}
+W = 1280
+columns = W / 7.0
+foot = ""; foot_lines = 0
+do for [m = 5:7] {
+    at = strstrt(list, "\n"); text = list[1:at - 1]; list = list[at + 1:*]
+    if (strlen(text)) { eval wrap_text; foot = foot.wrapped."\n"; foot_lines = foot_lines + n_lines }
+}
+text = what
+eval wrap_text
+foot = foot.wrapped; foot_lines = foot_lines + n_lines
+top = 96; panel = 430; foot_line = 15.5
+H = top + panel + 60 + foot_lines * foot_line
+eval open_output
+
+set label 98 sprintf("%s (%d)", title_text, n) at screen 0.5, screen 1 - title_line / (1.0 * H) center front font ",14"
+set label 99 foot at screen 12.0 / W, screen (foot_lines - 0.3) * foot_line / (1.0 * H) left font ",9" tc rgb "#404040"
+set lmargin at screen 70.0 / W
+set rmargin at screen 1 - 20.0 / W
+set tmargin at screen 1 - top / (1.0 * H)
+set bmargin at screen 1 - (top + panel) / (1.0 * H)
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxrows 2 samplen 3
+set xlabel "share of the layers, each method's sorted on its own [%]"
+set ylabel "time of Base / time"
+set xrange [0:100]
+set yrange [0:*]
+set arrow from 0, 1 to 100, 1 nohead lc rgb "black"
+plot for [m = 1:7] sorted_csv using (column("rank_percent")):(number(word(methods, m))) with lines lw (m == 7 ? 3 : 2) dt Dash[m] lc rgb Colour[m] \
+    title Label[m]

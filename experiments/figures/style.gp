@@ -1,0 +1,85 @@
+# What the figures of all programs share: input format, colours, text, the head, extremes. exp_plot.c starts the scripts; the comments at the
+# head of each name its tables (exp_plot_data.h), which arrive as variables: layers_csv is a copy of layers.csv, "" if there is none.
+#
+# Variables set by every program:
+#   format   png or svg          output   file to write          figures   this folder
+
+set encoding utf8
+set datafile separator tab
+set datafile columnheaders
+set datafile missing NaN
+set decimalsign "."
+set style fill solid 1.0 noborder
+set tics nomirror
+set border 3 lc rgb "#404040"
+set grid ytics lt 1 lc rgb "#e0e0e0" lw 1
+
+# Okabe and Ito's palette, told apart by people with any kind of colour vision. A method has one colour in all figures.
+colour_base = "#7f7f7f"
+colour_is = "#e69f00"
+colour_ws = "#0072b2"
+colour_sconv = "#009e73"
+colour_openblas = "#cc79a7"
+colour_tuned = "#000000"
+colour_paper = "#d55e00"
+colour_rows = "#56b4e9"
+colour_nchw = "#e69f00"
+colour_reorder = "#d55e00"
+colour_blocked = "#0072b2"
+
+font_size = 11
+char_width = 7.9 # of that font, in pixels, rather much; for wrapping text
+line_height = font_size * 1.75
+text_mode = "noenhanced" # layer names have underscores
+
+missing_prefix = "not available:"
+is_missing(s) = s[1:strlen(missing_prefix)] eq missing_prefix
+short_reason(s) = s[strlen(missing_prefix)+2:*]
+# gnuplot would read the leading digits of anything; a missing number is none.
+number(c) = is_missing(stringcolumn(c)) ? NaN : column(c)
+max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b)
+min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
+
+# Opens the output; W and H in pixels.
+terminal_of(name) = sprintf("set terminal %s size %d,%d %s font 'DejaVu Sans,%d' background 'white'", name, W, H, text_mode, font_size)
+open_output = 'eval terminal_of(format eq "svg" ? "svg" : "pngcairo"); set output output'
+
+# Breaks `text` into lines of at most `columns` characters: sets wrapped and n_lines.
+wrap_text = 'wrapped = ""; line = ""; n_lines = 1; \
+do for [i = 1:words(text)] { \
+    if (line ne "" && strlen(line) + strlen(word(text, i)) + 1 > columns) { \
+        wrapped = wrapped.line."\n"; line = word(text, i); n_lines = n_lines + 1 \
+    } else { line = (line eq "") ? word(text, i) : line." ".word(text, i) } \
+}; wrapped = wrapped.line'
+
+# Three lines over the panels: title, what it is about, legend. The legend is made of labels 100, 101, ...
+head_height = 104
+title_line = 16; subtitle_line = 38; legend_line = 64
+put_head = 'set label 98 title_text at screen 0.5, screen 1 - title_line / (1.0 * H) center front noenhanced font ",14"; \
+    set label 99 subtitle_text at screen 0.5, screen 1 - subtitle_line / (1.0 * H) center front noenhanced; \
+    legend_x = 60; legend_id = 100'
+put_legend = 'if (legend_point) { \
+        set label legend_id legend_text at screen legend_x / (1.0 * W), screen 1 - legend_line / (1.0 * H) left front noenhanced \
+            offset 1.3, -0.12 point pt legend_point ps 1.2 lw 1.4 lc rgb legend_colour \
+    } else { \
+        set label legend_id legend_text at screen (legend_x - 8) / (1.0 * W), screen 1 - (legend_line - 4) / (1.0 * H) left front \
+            noenhanced tc rgb legend_colour \
+    }; legend_x = legend_x + 58 + 7.6 * strlen(legend_text); legend_id = legend_id + 1'
+drop_head = 'do for [i = 98:120] { unset label i }'
+square = 5; circle = 6; dot = 7; diamond = 13; open_square = 4; only_text = 0
+
+# Finds the rows of the table `extremes_of` that stand out: by descending score(0), which is NaN for rows that do not, at most n_wanted of them and
+# each name_of(0) once. Sets n_extremes, and Extreme_name, Extreme_x, Extreme_y, Extreme_score by x_of_row(0), y_of_row(0).
+max_extremes = 6
+array Extreme_name[max_extremes]; array Extreme_x[max_extremes]; array Extreme_y[max_extremes]; array Extreme_score[max_extremes]
+note_extreme(s) = (best = s, best_name = name_of(0), best_x = x_of_row(0), best_y = y_of_row(0), 0)
+find_extremes = 'n_extremes = 0; taken = "\t"; \
+do for [k = 1:n_wanted] { \
+    best = NaN; \
+    stats extremes_of using (score(0) == score(0) && (best != best || score(0) > best) && !strstrt(taken, "\t".name_of(0)."\t") ? \
+        note_extreme(score(0)) : 0, 0) nooutput; \
+    if (best == best) { \
+        n_extremes = k; taken = taken.best_name."\t"; \
+        Extreme_name[k] = best_name; Extreme_x[k] = best_x; Extreme_y[k] = best_y; Extreme_score[k] = best \
+    } \
+}'
