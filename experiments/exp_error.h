@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Prints the line into why[why_bytes], cut where it does not fit, control characters as blanks (why may be NULL if
- * why_bytes is 0). Returns err. */
+/* Prints the line into why[why_bytes]; of a line that does not fit, the middle is left out; control characters become
+ * blanks. why may be NULL if why_bytes is 0. Returns err. */
 int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...) __attribute__((format(printf, 4, 5)));
 
 /* A string like printf's, from malloc; NULL when out of memory. */

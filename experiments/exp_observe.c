@@ -1,7 +1,9 @@
 #include "experiments/exp_observe.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "experiments/exp_error.h"
+#include "experiments/exp_guard.h"
 #include "experiments/exp_pool.h"
 #include "experiments/exp_process.h"
 #include "experiments/exp_signal.h"
@@ -166,7 +169,8 @@ struct observing {
     struct exp_progress *progress;
     char *folder;       /* RESULTS/.observed */
     char *machine_path; /* the simulated machine's file in it */
-    uint64_t hash;      /* of programs and machine */
+    struct exp_guard guard;
+    uint64_t hash; /* of programs and machine */
 };
 
 static char *shape_text(const struct conv_problem *p)
@@ -383,8 +387,9 @@ static char *kept_path(const struct observing *ob, const struct exp_case *c)
 }
 
 /* Removes what a guest that did not get to its end left behind. */
-static void remove_remains(const char *out)
+static void remove_remains(void *ctx)
 {
+    const char *out = ctx;
     static const char *const suffixes[] = { "", ".partial", ".watched" };
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -401,16 +406,22 @@ static int observe(const struct observing *ob, const struct exp_case *c, const c
                    char *why, size_t why_bytes)
 {
     char *out = exp_format("%s.%ld", path, (long)getpid());
-    int err = out ? run_guest(ob, c, out, why, why_bytes) : -ENOMEM;
+    struct exp_guard guard = { .undo = remove_remains, .ctx = out };
+    int err;
 
+    if (!out)
+        return -ENOMEM;
+    exp_guard_begin(&guard, NULL, NULL);
+    err = run_guest(ob, c, out, why, why_bytes);
     if (!err)
         err = obs_result_read(seen, out, why, why_bytes);
     if (!err && !is_same_plan(&c->plan.layout, seen))
         err = exp_fail(why, why_bytes, -EILSEQ, "the guest planned %s otherwise than the experiment", c->layer->name);
     if (!err && rename(out, path))
         err = exp_fail(why, why_bytes, -errno, "cannot keep '%s': %s", path, strerror(errno));
-    if (err && out)
+    if (err)
         remove_remains(out);
+    exp_guard_end(&guard, NULL, NULL);
     free(out);
     return err;
 }
@@ -500,6 +511,38 @@ static int write_machine(const struct sim_machine *m, const char *path)
     return err;
 }
 
+/* The number of the process that writes a file of the folder; 0 if the file is a finished one. */
+static long writer_of(const char *file)
+{
+    const char *finished = strstr(file, ".txt.");
+    long pid = 0;
+
+    if (!finished && sscanf(file, "machine.%ld.cfg", &pid) != 1)
+        return 0;
+    return finished ? strtol(finished + strlen(".txt."), NULL, 10) : pid;
+}
+
+/* Removes what processes that are gone could not remove themselves. */
+static void clear_leftovers(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        long pid = writer_of(entry->d_name);
+
+        if (pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void remove_machine(void *path)
+{
+    unlink(path);
+}
+
 /* Folder, machine file and hash. -ENOENT, with a reason, if a program is missing: no error of the experiment. */
 static int open_observing(struct observing *ob, char *why, size_t why_bytes)
 {
@@ -516,6 +559,9 @@ static int open_observing(struct observing *ob, char *why, size_t why_bytes)
     ob->machine_path = ob->folder ? exp_format("%s/machine.%ld.cfg", ob->folder, (long)getpid()) : NULL;
     if (!ob->machine_path)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    ob->guard = (struct exp_guard){ .undo = remove_machine, .ctx = ob->machine_path };
+    exp_guard_begin(&ob->guard, NULL, NULL);
+    clear_leftovers(ob->folder);
     err = make_folder(ob->folder);
     if (!err)
         err = write_machine(&ob->o->setup.machine, ob->machine_path);
@@ -528,6 +574,7 @@ static void close_observing(struct observing *ob)
 {
     if (ob->machine_path)
         unlink(ob->machine_path);
+    exp_guard_end(&ob->guard, NULL, NULL);
     free(ob->machine_path);
     free(ob->folder);
 }

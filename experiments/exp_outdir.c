@@ -309,27 +309,64 @@ static int open_parent(struct exp_outdir *d)
     return d->parent_fd < 0 ? -errno : 0;
 }
 
+/* Removes what was written, and parents that were made for it. */
+static int remove_written(void *outdir)
+{
+    const struct exp_outdir *d = outdir;
+
+    if (d->parent_fd >= 0 && d->partial)
+        remove_tree(d->parent_fd, d->partial);
+    if (d->parent)
+        remove_made_parents(d);
+    return 0;
+}
+
+/* The same while another thread may still be writing: what it adds meanwhile takes another try. */
+static void undo(void *outdir)
+{
+    const struct exp_outdir *d = outdir;
+
+    for (int i = 0; i < 10 && exists(d->parent_fd, d->partial); i++)
+        remove_written(outdir);
+}
+
+struct opening {
+    struct exp_outdir *d;
+    const char *path;
+    char *why;
+    size_t why_bytes;
+};
+
+static int begin(void *arg)
+{
+    const struct opening *o = arg;
+    int err = open_parent(o->d);
+
+    if (!err) {
+        clear_leftovers(o->d);
+        err = check_old(o->d, o->why, o->why_bytes);
+        if (err)
+            return err;
+        err = make_partial(o->d);
+    }
+    return err ? exp_fail(o->why, o->why_bytes, err, "cannot write results to '%s': %s", o->path, strerror(-err)) : 0;
+}
+
 int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, char *why, size_t why_bytes)
 {
+    struct opening o = { d, path, why, why_bytes };
     int err;
 
-    *d = (struct exp_outdir){ .parent_fd = -1, .lock_fd = -1, .marker = strdup(marker), .existing_length = SIZE_MAX };
+    *d = (struct exp_outdir){ .parent_fd = -1,
+                              .lock_fd = -1,
+                              .marker = strdup(marker),
+                              .existing_length = SIZE_MAX,
+                              .guard = { .undo = undo, .ctx = d } };
     err = d->marker ? split_path(d, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    if (err)
-        goto fail;
-    err = open_parent(d);
-    if (!err) {
-        clear_leftovers(d);
-        err = check_old(d, why, why_bytes);
-        if (err)
-            goto fail;
-        err = make_partial(d);
-    }
     if (!err)
-        return 0;
-    exp_fail(why, why_bytes, err, "cannot write results to '%s': %s", path, strerror(-err));
-fail:
-    exp_outdir_abort(d);
+        err = exp_guard_begin(&d->guard, begin, &o);
+    if (err)
+        exp_outdir_abort(d);
     return err;
 }
 
@@ -380,9 +417,16 @@ static int remove_lock(const struct exp_outdir *d)
     return err;
 }
 
+struct swap {
+    const struct exp_outdir *d;
+    const char *old;
+};
+
 /* Renames the old directory away, if there is one, and the new one in; puts the old one back if that fails. */
-static int swap(const struct exp_outdir *d, const char *old)
+static int swap(void *arg)
 {
+    const struct exp_outdir *d = ((const struct swap *)arg)->d;
+    const char *old = ((const struct swap *)arg)->old;
     bool had_old = !renameat(d->parent_fd, d->name, d->parent_fd, old);
     int err;
 
@@ -399,7 +443,7 @@ static int swap(const struct exp_outdir *d, const char *old)
     return err;
 }
 
-static int put_in_place(const struct exp_outdir *d)
+static int put_in_place(struct exp_outdir *d)
 {
     char *old = exp_format(".%s.old.%ld", d->name, (long)getpid());
     int err = old ? remove_lock(d) : -ENOMEM;
@@ -407,7 +451,7 @@ static int put_in_place(const struct exp_outdir *d)
     if (!err)
         err = visit_tree(d->parent_fd, d->partial, sync_entry);
     if (!err)
-        err = swap(d, old);
+        err = exp_guard_end(&d->guard, swap, &(struct swap){ d, old });
     if (!err)
         err = sync_entry(d->parent_fd, ".", true);
     free(old);
@@ -433,9 +477,6 @@ int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes)
 
 void exp_outdir_abort(struct exp_outdir *d)
 {
-    if (d->parent_fd >= 0 && d->partial)
-        remove_tree(d->parent_fd, d->partial);
-    if (d->parent)
-        remove_made_parents(d);
+    exp_guard_end(&d->guard, remove_written, d);
     release(d);
 }

@@ -9,6 +9,9 @@
  * An existing directory is only ever replaced if it is empty or holds the marker, a file that every result has: a slip
  * such as OUT=$HOME must not cost anybody their files.
  *
+ * A program that is ended while a directory is open (exp_signal.h) leaves what exp_outdir_abort leaves; it is not ended
+ * between the two renamings.
+ *
  * Not for two threads at once, nor for the same path twice in one process at a time.
  */
 #ifndef EXPERIMENTS_EXP_OUTDIR_H
@@ -16,6 +19,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
+
+#include "experiments/exp_guard.h"
 
 struct exp_outdir {
     int parent_fd; /* -1 when released */
@@ -26,6 +31,7 @@ struct exp_outdir {
     char *path;    /* parent/partial: where to write */
     char *marker;
     size_t existing_length; /* how much of `parent` existed before */
+    struct exp_guard guard; /* an open directory must stay where it is in memory */
 };
 
 /*

@@ -40,16 +40,22 @@ static const struct file_kind *find_kind(const char *path)
     return NULL;
 }
 
-/* Appends "name='value';" in gnuplot's quoting, where a quote is doubled. */
+/*
+ * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a shell.
+ * (Single quotes will not do: gnuplot takes two of them at the beginning of a string for an empty one.)
+ */
 static void put_variable(FILE *out, const char *name, const char *value)
 {
-    fprintf(out, "%s='", name);
+    fprintf(out, "%s=\"", name);
     for (; *value; value++) {
-        if (*value == '\'')
-            fputc('\'', out);
-        fputc(iscntrl((unsigned char)*value) ? ' ' : *value, out);
+        unsigned char c = (unsigned char)*value;
+
+        if (strchr("\"'\\`@$", c))
+            fprintf(out, "\\%03o", c);
+        else
+            fputc(iscntrl(c) ? ' ' : c, out);
     }
-    fputs("';", out);
+    fputs("\";", out);
 }
 
 /* The commands that define all variables, from malloc. */
@@ -109,15 +115,19 @@ static int judge(const char *script, const char *partial, const struct file_kind
 }
 
 static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
-                const char *definitions, char *why, size_t why_bytes)
+                const char *definitions, unsigned limit_s, char *why, size_t why_bytes)
 {
     const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
     char last[512];
     int status = 0;
-    int err = exp_process_run(argv, EXP_PROCESS_NO_LIMIT, NULL, &status, last, sizeof last);
+    int err = exp_process_run(argv, limit_s, exp_interrupted, &status, last, sizeof last);
 
     if (err == -ENOENT)
         return exp_fail(why, why_bytes, err, "gnuplot is not installed (package gnuplot-nox)");
+    if (err == -EINTR)
+        return exp_fail(why, why_bytes, err, "interrupted while drawing");
+    if (err == -ETIMEDOUT)
+        return exp_fail(why, why_bytes, err, "gnuplot was not done after %u s and was killed", limit_s);
     if (err)
         return exp_fail(why, why_bytes, err, "cannot run gnuplot: %s", strerror(-err));
     err = judge(script, partial, kind, status, last, why, why_bytes);
@@ -127,7 +137,7 @@ static int draw(const char *script, const char *output, const char *partial, con
 }
 
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
-                  char *why, size_t why_bytes)
+                  unsigned limit_s, char *why, size_t why_bytes)
 {
     const struct file_kind *kind = find_kind(output);
     char *partial = NULL, *definitions = NULL;
@@ -138,7 +148,7 @@ int exp_plot_draw(const char *script, const char *output, const struct exp_plot_
     partial = exp_format("%s.partial", output);
     definitions = partial ? make_definitions(kind->format, partial, variable, n_variables) : NULL;
     if (definitions)
-        err = draw(script, output, partial, kind, definitions, why, why_bytes);
+        err = draw(script, output, partial, kind, definitions, limit_s, why, why_bytes);
     else
         err = exp_fail(why, why_bytes, -ENOMEM, "cannot draw '%s': out of memory", output);
     if (err && partial)
@@ -183,6 +193,12 @@ static void remove_old(const struct drawing *d)
     }
 }
 
+/* What would happen to the next figure, too. */
+static bool ends_drawing(int err)
+{
+    return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
+}
+
 static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
 {
     int first = 0;
@@ -190,8 +206,9 @@ static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
     for (size_t i = 0; i < N_FORMATS; i++) {
         char line[512] = "";
         char *output = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
-        int err = output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, line, sizeof line)
-                         : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+        int err =
+            output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, EXP_PLOT_LIMIT_S, line, sizeof line)
+                   : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
 
         free(output);
         if (err == -ENODATA)
@@ -199,7 +216,7 @@ static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
         tell(d, file_kinds[i].suffix, err, line);
         if (err && !first)
             first = exp_fail(why, why_bytes, err, "%s", line);
-        if (err == -ENOENT || err == -EINTR || exp_interrupted())
+        if (ends_drawing(err))
             break;
     }
     return first;
@@ -253,7 +270,7 @@ int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report
         free(d.script);
         if (err && !first)
             first = exp_fail(why, why_bytes, err, "%s: %s", d.figure, line);
-        if (err == -ENOENT || err == -EINTR || exp_interrupted())
+        if (ends_drawing(err))
             break;
     }
     return first;

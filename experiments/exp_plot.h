@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+enum { EXP_PLOT_LIMIT_S = 120 }; /* what one file gets: the slowest figures take two or three seconds */
+
 struct exp_plot_variable {
     const char *name;  /* a gnuplot identifier */
     const char *value; /* becomes a string variable; control characters become blanks */
@@ -21,11 +23,12 @@ struct exp_plot_variable {
  *   -ENOENT   gnuplot is not installed
  *   -ENODATA  the script has nothing to draw; why is its own line
  *   -EIO      gnuplot failed, or wrote less than a whole file; why is gnuplot's last message
- *   -EINTR    gnuplot was ended by a signal
+ *   -EINTR    the program is interrupted, or gnuplot was ended by a signal
+ *   -ETIMEDOUT  gnuplot took longer than limit_s seconds and was killed
  *   -EINVAL   another kind of file; -ENOMEM; -errno of starting a program, of renaming
  */
 int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
-                  char *why, size_t why_bytes);
+                  unsigned limit_s, char *why, size_t why_bytes);
 
 /*
  * Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg from the tables
@@ -46,9 +49,9 @@ struct exp_plot_figures {
 typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const char *why);
 
 /*
- * Draws them all, until the program is interrupted. A figure without data (-ENODATA) is no failure: it is not drawn, and
+ * Draws them all, each within EXP_PLOT_LIMIT_S, until the program is interrupted. A figure without data (-ENODATA) is no failure: it is not drawn, and
  * an older picture of that name is removed. report may be NULL.
- * Returns 0; the first -errno, after having tried the others; -ENOENT at once if gnuplot is missing; why gets its line.
+ * Returns 0; the first -errno, after having tried the others; -ENOENT or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its line.
  */
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
                      size_t why_bytes);

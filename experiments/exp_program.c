@@ -1,6 +1,8 @@
 #include "experiments/exp_program.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +24,30 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
     fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
+/*
+ * Whether all of standard output arrived. Lines go out one by one, and a line that could not be written is lost with its
+ * reason: one more byte is tried to learn that.
+ */
+static int finish_output(void)
+{
+    bool has_lost = ferror(stdout);
+
+    errno = 0;
+    if (fflush(stdout) || (has_lost && putchar('\n') == EOF))
+        return errno ? -errno : -EIO;
+    return has_lost ? -EIO : 0;
+}
+
 int exp_program_end(const char *program, int err, char *why, size_t why_bytes)
 {
-    if (!err && fflush(stdout))
-        err = exp_fail(why, why_bytes, -errno, "cannot write to standard output: %s", strerror(errno));
+    int lost = finish_output();
+
+    if (!err && lost && lost != -EPIPE)
+        err = exp_fail(why, why_bytes, lost, "cannot write to standard output: %s", strerror(-lost));
     if (err)
         fprintf(stderr, "%s: %s\n", program, why);
     exp_signal_end();
+    if (!err && lost)
+        exp_signal_die(SIGPIPE); /* the reader has seen enough: nothing to complain of */
     return err ? EXP_EXIT_BAD_INPUT : EXIT_SUCCESS;
 }

@@ -1,66 +1,103 @@
-#define _XOPEN_SOURCE 700 /* sigaltstack */
-
 #include "experiments/exp_signal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { STACK_BYTES = 64 << 10 }; /* a frame with AVX-512 or MMA registers takes a few KiB */
+#include "experiments/exp_guard.h"
 
-static volatile sig_atomic_t received;
-static char stack[STACK_BYTES];
+/* What a program that polls its flag gets to come to its end. */
+static const struct timespec grace = { .tv_nsec = 500 * 1000000 };
 
-static void receive(int number)
+static atomic_int received;
+static sigset_t watched;
+
+/* A terminal may show half a line of progress. */
+static void say_interrupted(const char *program)
 {
-    if (!received)
-        received = number;
+    fprintf(stderr, "%s%s: interrupted\n", isatty(STDERR_FILENO) ? "\n" : "", program);
 }
 
-/* Sanitizers bring one of their own. */
-static int use_own_stack(void)
+static void *watch(void *program)
 {
-    const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
-    stack_t now;
+    int number;
 
-    if (sigaltstack(NULL, &now))
-        return -errno;
-    return now.ss_flags & SS_DISABLE && sigaltstack(&own, NULL) ? -errno : 0;
+    sigwait(&watched, &number);
+    atomic_store(&received, number);
+    sigtimedwait(&watched, NULL, &grace);
+    pthread_sigmask(SIG_UNBLOCK, &watched, NULL); /* a file system that hangs must not keep the third one waiting */
+    exp_guard_undo_all();
+    say_interrupted(program);
+    exp_signal_die(number);
+    return NULL;
 }
 
-int exp_signal_install(void)
+static int choose_signals(void)
 {
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-    int err = use_own_stack();
 
-    if (err)
-        return err;
+    sigemptyset(&watched);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        /* Restarted system calls: a half-done write must not fail because somebody pressed Ctrl-C. */
-        struct sigaction now, wanted = { .sa_handler = receive, .sa_flags = SA_RESTART | SA_ONSTACK };
+        struct sigaction now;
 
-        sigemptyset(&wanted.sa_mask);
         if (sigaction(numbers[i], NULL, &now))
             return -errno;
-        if (now.sa_handler != SIG_IGN && sigaction(numbers[i], &wanted, NULL))
-            return -errno;
+        if (now.sa_handler != SIG_IGN)
+            sigaddset(&watched, numbers[i]);
     }
     return 0;
 }
 
+static int ignore(int number)
+{
+    struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+    sigemptyset(&ignored.sa_mask);
+    return sigaction(number, &ignored, NULL) ? -errno : 0;
+}
+
+int exp_signal_install(const char *program)
+{
+    pthread_t watcher;
+    int err = choose_signals();
+
+    if (!err)
+        err = ignore(SIGXFSZ);
+    if (!err)
+        err = ignore(SIGPIPE);
+    if (!err)
+        err = -pthread_sigmask(SIG_BLOCK, &watched, NULL);
+    if (!err)
+        err = -pthread_create(&watcher, NULL, watch, (void *)(uintptr_t)program);
+    return err ? err : -pthread_detach(watcher);
+}
+
 bool exp_interrupted(void)
 {
-    return received != 0;
+    return atomic_load(&received) != 0;
 }
 
 void exp_signal_end(void)
 {
-    struct sigaction usual = { .sa_handler = SIG_DFL };
-    int number = received;
+    if (exp_interrupted())
+        exp_signal_die(atomic_load(&received));
+}
 
-    if (!number)
-        return;
+void exp_signal_die(int number)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t only;
+
     sigemptyset(&usual.sa_mask);
     sigaction(number, &usual, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
     raise(number);
 }

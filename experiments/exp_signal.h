@@ -1,19 +1,30 @@
 /*
- * Interruption: SIGINT (Ctrl-C), SIGTERM and SIGHUP set a flag that long loops poll, so that what was begun is removed
- * before the program ends. Further signals change nothing: cleaning up takes a moment and is not to be cut short.
- * Signals that were ignored when the program started (nohup) stay ignored.
+ * Interruption: SIGINT (Ctrl-C), SIGTERM and SIGHUP. A thread of its own, the watcher, waits for them.
  *
- * Handlers run on a stack of their own: oneDNN's generated code points the stack pointer into a buffer on the heap that
- * has no room for a signal's frame. To be installed by the thread that calls it, before it does.
+ * The first one sets a flag that long loops poll, so that what was begun is removed before the program ends. A program
+ * that does not come to it in time - it may be within a step that takes hours, in a library's code, or waiting for
+ * somebody to write into a pipe - is ended by the watcher, which first undoes what is guarded (exp_guard.h). A second
+ * signal makes it do so at once; a third one ends the program like any other.
  *
- * Flag and stack are the one piece of global state of this folder; a signal handler has no other way to speak.
+ * Signals that were ignored when the program started (nohup) stay ignored. No thread is ever disturbed by a handler:
+ * system calls are not cut short, and oneDNN's generated code, whose stack has no room for a signal's frame, never sees
+ * one.
+ *
+ * Writing beyond a limit of file sizes (SIGXFSZ) or to a reader that has gone (SIGPIPE) fails with an error, like any
+ * other writing that cannot be done.
+ *
+ * Flag and set of signals are global: there is one process to be interrupted.
  */
 #ifndef EXPERIMENTS_EXP_SIGNAL_H
 #define EXPERIMENTS_EXP_SIGNAL_H
 
 #include <stdbool.h>
 
-int exp_signal_install(void); /* returns 0 or -errno */
+/*
+ * To be called before any other thread starts: threads inherit what it sets. program is its name in messages. Returns 0
+ * or -errno.
+ */
+int exp_signal_install(const char *program);
 
 bool exp_interrupted(void); /* thread-safe */
 
@@ -22,5 +33,8 @@ bool exp_interrupted(void); /* thread-safe */
  * cleaned up. Returns only if there was none.
  */
 void exp_signal_end(void);
+
+/* Ends the process by a signal. */
+void exp_signal_die(int number);
 
 #endif

@@ -17,6 +17,7 @@
 #include "experiments/exp_measure.h"
 #include "experiments/exp_models.h"
 #include "experiments/exp_pool.h"
+#include "experiments/exp_program.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_stats.h"
@@ -385,12 +386,10 @@ int main(int argc, char **argv)
 {
     struct vgg v = { .why = "" };
     int core = -1;
-    int err = exp_signal_install();
+    int err = exp_signal_install("bench");
 
-    if (argc > 1) {
-        fprintf(stderr, "bench: takes no arguments: '%s'\n", argv[1]);
-        return 2;
-    }
+    if (!err && argc > 1)
+        err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes no arguments: '%s'", argv[1]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
         err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
@@ -409,8 +408,7 @@ int main(int argc, char **argv)
     exp_experiment_release(&v.experiment);
     exp_setup_release(&v.setup);
     exp_model_release(&v.model);
-    if (err)
-        fprintf(stderr, "bench: %s\n", *v.why ? v.why : strerror(-err));
-    exp_signal_end();
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (err && !*v.why)
+        exp_fail(v.why, sizeof v.why, err, "%s", strerror(-err));
+    return exp_program_end("bench", err, v.why, sizeof v.why);
 }

@@ -375,7 +375,7 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
-        err = exp_signal_install();
+        err = exp_signal_install("experiment");
     if (o->asks_guest) {
         if (!err)
             print_guest(&s);

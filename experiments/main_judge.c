@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
-        err = exp_signal_install();
+        err = exp_signal_install("judge");
     if (!err && s.options.helps) {
         exp_options_usage(EXP_JUDGE, stdout);
     } else if (!err && s.options.documents) {

@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
-        err = exp_signal_install();
+        err = exp_signal_install("peers");
     if (!err && s.o.helps) {
         exp_options_usage(EXP_PEERS, stdout);
     } else if (!err && s.o.documents) {

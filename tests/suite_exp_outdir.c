@@ -1,6 +1,4 @@
 /* Result directories: complete or not there, whatever happens on the way. */
-#define _XOPEN_SOURCE 700 /* sigaltstack */
-
 #include <CUnit/CUnit.h>
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "experiments/exp_outdir.h"
@@ -429,56 +428,92 @@ static void test_similar_names(void)
     tear_down(&f);
 }
 
-/* A child that works until a signal comes, and cleans up: no junk and the exit status of that signal, even if it comes
- * twice. */
-static void test_signals(void)
-{
-    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+/* ---- interruption: children that are sent signals by themselves ---- */
 
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+static const struct timespec tick = { .tv_nsec = 1000000 };
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+
+static double seconds_between(const struct timespec *start, const struct timespec *end)
+{
+    return (double)(end->tv_sec - start->tv_sec) + (double)(end->tv_nsec - start->tv_nsec) * 1e-9;
+}
+
+/* Opens a directory with a file in it, sends itself the signal so many times, and waits until the flag is set. */
+static void be_interrupted(struct exp_outdir *d, const char *path, int number, int times)
+{
+    char why[256];
+
+    if (exp_signal_install("suite") || exp_interrupted() || exp_outdir_open(d, path, "layers.csv", why, sizeof why))
+        _exit(1);
+    put_result(d, "layers.csv", "half");
+    for (int i = 0; i < times; i++) {
+        kill(getpid(), number);
+        while (!exp_interrupted()) /* two that come together are one */
+            nanosleep(&tick, NULL);
+    }
+}
+
+static void clean_up(struct exp_outdir *d)
+{
+    exp_outdir_abort(d);
+    exp_signal_end();
+    _exit(3);
+}
+
+/* What a program that never polls does, or one in a step of hours. */
+static void hang(struct exp_outdir *d)
+{
+    (void)d;
+    for (;;)
+        pause();
+}
+
+/* Whatever the child does after so many signals, it ends in time by the first, and nothing is left. */
+static void check_interruption(void (*then)(struct exp_outdir *), int times, double at_most_s)
+{
+    for (size_t i = 0; i < N_SIGNALS; i++) {
         struct fixture f;
+        struct timespec start, end;
         int status = 0;
         pid_t pid;
 
         set_up(&f);
+        clock_gettime(CLOCK_MONOTONIC, &start);
         pid = fork();
         if (!pid) {
             struct exp_outdir d;
-            char why[256];
 
-            if (exp_signal_install() || exp_interrupted() || exp_outdir_open(&d, f.path, "layers.csv", why, sizeof why))
-                _exit(1);
-            raise(numbers[i]);
-            raise(SIGINT);
-            if (!exp_interrupted())
-                _exit(2);
-            exp_outdir_abort(&d);
-            exp_signal_end();
-            _exit(3);
+            CU_ASSERT_PTR_NOT_NULL(freopen("/dev/null", "w", stderr));
+            be_interrupted(&d, f.path, signals[i], times);
+            then(&d);
         }
         CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
-        test_check(WIFSIGNALED(status) && WTERMSIG(status) == numbers[i], "signal %d: status %x", numbers[i],
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        test_check(WIFSIGNALED(status) && WTERMSIG(status) == signals[i], "signal %d: status %x", signals[i],
                    (unsigned)status);
+        test_check(seconds_between(&start, &end) < at_most_s, "signal %d: %g s", signals[i],
+                   seconds_between(&start, &end));
         CU_ASSERT_EQUAL(count_entries(f.top), 0);
         tear_down(&f);
     }
 }
 
-static void test_signal_stack(void)
+static void test_polled_signal(void)
 {
-    int status = 0;
-    pid_t pid = fork();
+    check_interruption(clean_up, 1, 1);
+}
 
-    if (!pid) {
-        struct sigaction action;
-        stack_t stack;
+static void test_unheeded_signal(void)
+{
+    check_interruption(hang, 1, 1);
+}
 
-        if (exp_signal_install() || sigaltstack(NULL, &stack) || sigaction(SIGTERM, NULL, &action))
-            _exit(1);
-        _exit(action.sa_flags & SA_ONSTACK && !(stack.ss_flags & SS_DISABLE) && stack.ss_size >= 16 << 10 ? 0 : 2);
-    }
-    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
-    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+static void test_second_signal(void)
+{
+    check_interruption(hang, 2, 0.4);
 }
 
 static void test_ignored_signal(void)
@@ -488,9 +523,10 @@ static void test_ignored_signal(void)
 
     if (!pid) {
         signal(SIGHUP, SIG_IGN);
-        if (exp_signal_install())
+        if (exp_signal_install("suite"))
             _exit(1);
-        raise(SIGHUP);
+        kill(getpid(), SIGHUP);
+        nanosleep(&tick, NULL);
         exp_signal_end();
         _exit(exp_interrupted() ? 2 : 0);
     }
@@ -514,8 +550,9 @@ static const struct test_case cases[] = {
     { "what a living process writes is left alone", test_live_neighbour },
     { "an interrupted swap is put right", test_interrupted_swap },
     { "names that only look alike are left alone", test_similar_names },
-    { "a signal ends the program cleanly, even twice", test_signals },
-    { "a signal is handled on a stack of its own", test_signal_stack },
+    { "a signal ends a program that polls cleanly", test_polled_signal },
+    { "a signal ends a program that does not, as cleanly", test_unheeded_signal },
+    { "a second signal ends it at once, as cleanly", test_second_signal },
     { "a signal that was ignored stays so", test_ignored_signal },
     { NULL, NULL },
 };

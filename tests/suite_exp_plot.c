@@ -102,7 +102,7 @@ static void test_failures(void)
         int err;
 
         set_up(&f, "", c->fake);
-        err = exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why);
+        err = exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why);
         test_check(err == c->err && !strncmp(why, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why);
         test_check(!exists(&f, "x.png") && !exists(&f, "x.png.partial"), "case %zu leaves a file", i);
         tear_down(&f);
@@ -116,7 +116,7 @@ static void test_old_file_stays(void)
 
     set_up(&f, "", "#!/bin/sh\nexit 1\n");
     put_file(f.top, "x.png", "old", 0644);
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -EIO);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
     CU_ASSERT(exists(&f, "x.png"));
     tear_down(&f);
 }
@@ -128,7 +128,7 @@ static void test_missing_gnuplot(void)
 
     set_up(&f, "", NULL);
     setenv("PATH", f.top, 1);
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(why, "gnuplot is not installed (package gnuplot-nox)");
     tear_down(&f);
 }
@@ -140,11 +140,54 @@ static void test_variables_are_passed(void)
     char why[512] = "", want[512];
 
     set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, 60, why, sizeof why), -ENODATA);
     snprintf(want, sizeof want,
-             "--default-settings|-e|format='png';output='%s.partial';title='it''s \"50 %%\" `id` $HOME';empty='';|%s",
+             "--default-settings|-e|format=\"png\";output=\"%s.partial\";title=\"it\\047s \\04250 %%\\042 \\140id\\140 "
+             "\\044HOME\";empty=\"\";|%s",
              f.output, f.script);
     CU_ASSERT_STRING_EQUAL(why, want);
+    tear_down(&f);
+}
+
+static void test_hanging_gnuplot(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", "#!/bin/sh\nexec 2>&-\nexec sleep 60\n");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 1, why, sizeof why), -ETIMEDOUT);
+    CU_ASSERT_STRING_EQUAL(why, "gnuplot was not done after 1 s and was killed");
+    tear_down(&f);
+}
+
+/* What gnuplot makes of a value is the value: it prints it into the "figure". */
+static void test_quoting(void)
+{
+    static const char script[] = "set print output\nprint text\nprint \"<svg>          </svg>\"\n";
+    static const char *const values[] = {
+        "'", "''", "'x", "x''y'", "a\"b", "a\\nb\\", "`touch here`", "@format", "$x %s {/a_b^2} \xc3\xa9"
+    };
+    struct fixture f;
+
+    if (!has_gnuplot()) {
+        test_skip("no gnuplot here");
+        return;
+    }
+    set_up(&f, script, NULL);
+    memcpy(strrchr(f.output, '.'), ".svg", 4);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        const struct exp_plot_variable variable = { "text", values[i] };
+        char why[256] = "", line[64] = "";
+        FILE *in;
+
+        test_check(!exp_plot_draw(f.script, f.output, &variable, 1, 60, why, sizeof why), "%s: %s", values[i], why);
+        in = fopen(f.output, "r");
+        test_check(in && fgets(line, sizeof line, in) && !strncmp(line, values[i], strlen(values[i])) &&
+                       line[strlen(values[i])] == '\n',
+                   "%s became %s", values[i], line);
+        if (in)
+            fclose(in);
+    }
     tear_down(&f);
 }
 
@@ -152,9 +195,9 @@ static void test_other_kinds(void)
 {
     char why[256] = "";
 
-    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, 60, why, sizeof why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "neither a .png nor a .svg file: 'x.pdf'");
-    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, 60, why, sizeof why), -EINVAL);
 }
 
 static void test_real_drawing(void)
@@ -170,12 +213,12 @@ static void test_real_drawing(void)
         return;
     }
     set_up(&f, script, NULL);
-    test_check(!exp_plot_draw(f.script, f.output, variable, 1, why, sizeof why), "%s", why);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
     CU_ASSERT(exists(&f, "x.png") && !exists(&f, "x.png.partial"));
     memcpy(strrchr(f.output, '.'), ".svg", 4);
-    test_check(!exp_plot_draw(f.script, f.output, variable, 1, why, sizeof why), "%s", why);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
     CU_ASSERT(exists(&f, "x.svg"));
-    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, why, sizeof why), -EIO);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
     test_check(strstr(why, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why);
     tear_down(&f);
 }
@@ -503,6 +546,8 @@ static const struct test_case cases[] = {
     { "a failure leaves the file that was there", test_old_file_stays },
     { "a missing gnuplot is named", test_missing_gnuplot },
     { "variables arrive as they are", test_variables_are_passed },
+    { "gnuplot's time is limited", test_hanging_gnuplot },
+    { "gnuplot reads what was meant, whatever it holds", test_quoting },
     { "only PNG and SVG are drawn", test_other_kinds },
     { "gnuplot draws, and its complaints arrive", test_real_drawing },
     { "a figure's head says what it draws; without a number there is a reason", test_data },
