@@ -155,9 +155,11 @@ static void remove_made_parents(const struct exp_outdir *d)
 {
     char *p = strdup(d->parent);
 
-    while (p && strlen(p) > d->existing_length && !rmdir(p)) {
+    while (p && strlen(p) > d->existing_length) {
         char *slash = strrchr(p, '/');
 
+        if (rmdir(p) && errno != ENOENT && errno != ENAMETOOLONG) /* these two were not made */
+            break;
         if (!slash)
             break;
         *slash = '\0';

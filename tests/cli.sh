@@ -101,7 +101,6 @@ places() {
     check "results below a file: one line" [ "$(wc -l <"$work/err")" -eq 1 ]
     # A full disk, as far as a test can make one: writing beyond 4 KiB fails.
     (
-        trap '' XFSZ
         ulimit -f 4
         exec "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
     )
@@ -111,21 +110,100 @@ places() {
     rm -rf "$work/results"
 }
 
-interruption() {
-    local pid status
-    "$experiment" MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1 "RESULTS=$work/results" >"$work/out" 2>"$work/interrupted" &
+has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
+
+# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program in
+# time, by that signal, with one line, and nothing is left behind.
+interrupted() {
+    local how=$1 signals=$2 begun=$3 pid status start
+    shift 3
+    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/interrupted" </dev/null &
     pid=$!
-    for _ in $(seq 100); do # until it has begun to replay
-        grep -q replaying "$work/interrupted" 2>/dev/null && break
-        sleep 0.1
+    for _ in $(seq 200); do
+        has_said "$begun" && break
+        sleep 0.05
     done
-    kill -TERM $pid
+    check "$how: '$begun' is not in: $(cat "$work/interrupted")" has_said "$begun"
+    sleep 0.3
+    start=$(date +%s%N)
+    for _ in $(seq "$signals"); do
+        kill -TERM $pid 2>/dev/null
+        sleep 0.05
+    done
     wait $pid
     status=$?
-    check "interrupted: exit status $status, not 143" [ $status -eq 143 ]
-    check "interrupted: says so: $(tail -1 "$work/interrupted")" grep -q "interrupted" "$work/interrupted"
-    check "interrupted: left something behind" nothing_left
+    check "$how: $((($(date +%s%N) - start) / 1000000)) ms to its end" [ $(($(date +%s%N) - start)) -lt 1500000000 ]
+    check "$how: exit status $status, not 143" [ $status -eq 143 ]
+    check "$how: says so: $(tail -1 "$work/interrupted")" grep -q "^experiment: interrupted" "$work/interrupted"
+    check "$how: left something behind" [ -z "$(find "$work/results" -type f 2>/dev/null)" ]
     rm -rf "$work/results"
+}
+
+# with_fake NAME COMMAND FUNCTION ARGUMENTS...: calls a function of this script with a program NAME that does COMMAND
+with_fake() {
+    local name=$1 does=$2 whole=$PATH
+    shift 2
+    mkdir "$work/fake"
+    printf '#!/bin/sh\nexec %s\n' "$does" >"$work/fake/$name"
+    chmod +x "$work/fake/$name"
+    PATH=$work/fake:$PATH
+    "$@"
+    PATH=$whole
+    rm -r "$work/fake"
+}
+
+interruption() {
+    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0)
+    table a,1000000000,8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    mkfifo "$work/pipe.csv"
+    interrupted "replaying" 1 replaying MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1
+    interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
+    interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
+    interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
+    with_fake gnuplot "sleep 60" interrupted "gnuplot hangs" 1 "3/3" "${small[@]}"
+    with_fake qemu-x86_64 "sleep 60" interrupted "an emulator hangs" 1 "3/3" "${small[@]}" MACHINE=clx4208 OBSERVE=sample \
+        "OBSERVER=$experiment" "GUEST=$experiment"
+}
+
+# Killed at any moment: old results stay whole; after a signal that can be caught, nothing else is left, and after one
+# that cannot, the next run tidies.
+kills() {
+    local kept=$work/kept/toy/three files signal status i=0
+    run kept TIMING=0 ALGO=sconv || return
+    files=$(ls "$kept")
+    for signal in TERM KILL HUP KILL TERM KILL; do
+        i=$((i + 1))
+        "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/kept" >/dev/null 2>&1 </dev/null &
+        sleep "$(awk -v seed="$RANDOM" 'BEGIN { srand(seed); print rand() * 0.8 }')"
+        kill -$signal $! 2>/dev/null
+        wait $! 2>/dev/null
+        status=$?
+        check "kill $i, $signal, status $status: old results are there" [ "$(ls "$kept" 2>/dev/null || ls "$work"/kept/toy/.three.old.*)" = "$files" ]
+        check "kill $i, $signal, status $status: and whole" [ "$(grep -cv '^#' "$work"/kept/toy/{,.}three*/layers.csv 2>/dev/null | grep -c ':7$')" -ge 1 ]
+        [ $signal = KILL ] || [ $status -eq 0 ] || [ $i -gt 1 ] || check "kill $i, $signal: something is left" [ -z "$(find "$work/kept/toy" -name '.*')" ]
+    done
+    run kept TIMING=0 ALGO=sconv && check "the next run tidies" [ "$(ls -A "$work/kept/toy")" = three ]
+}
+
+# Output that nobody can take, and what is too long to be said in one line.
+outputs() {
+    local long
+    for option in --help --columns; do
+        "$experiment" $option >/dev/full 2>"$work/err"
+        check "$option to a full disk: exit status $?, not 2" [ $? -eq 2 ]
+        check "$option to a full disk: says so" grep -q "standard output: No space left" "$work/err"
+        "$experiment" $option 2>"$work/err" | head -1 >"$work/out"
+        check "$option to a reader who leaves: nothing to complain of" [ ! -s "$work/err" ]
+    done
+    "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/full" >/dev/full 2>"$work/err"
+    check "the table to a full disk: exit status $?, not 2" [ $? -eq 2 ]
+    check "the table to a full disk: results are there" [ -s "$work/full/toy/three/layers.csv" ]
+    long=$(printf 'x%.0s' $(seq 200))
+    long=$long/$long/$long/$long/$long/$long/$long$long
+    "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results/$long" 2>"$work/err"
+    check "a long path: exit status $?, not 2" [ $? -eq 2 ]
+    check "a long path: the reason is there" grep -q ": File name too long" "$work/err"
+    check "a long path: left something behind" nothing_left
 }
 
 # The simulated columns and the plan of a layers.csv.
@@ -285,6 +363,8 @@ tables
 documentation
 places
 interruption
+with_fake gnuplot "sh -c 'exit 77'" kills # nothing to draw: figures would take most of the time
+with_fake gnuplot "sh -c 'exit 77'" outputs
 results
 observed
 echo "$passed passed, $failed failed"
