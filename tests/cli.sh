@@ -18,7 +18,7 @@ table() {
 
 options() {
     refuses "vgg16" MODEL=vgg17
-    refuses "unknown machine 'pdp11'; known: host clx4208-real clx4208 " MODEL=vgg16 MACHINE=pdp11
+    refuses "unknown machine 'pdp11'; known: host " MODEL=vgg16 MACHINE=pdp11
     refuses "no/such.csv" MODEL=no/such.csv
     refuses "no/such.cfg" MODEL=vgg16 MACHINE=no/such.cfg
     refuses "unknown algorithm 'winograd'" MODEL=vgg16 ALGO=base,winograd
