@@ -223,7 +223,7 @@ $(BUILD)/obj/experiments/exp_dnnl.o: $(dnnl_note)
 
 FORCE:
 
-bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=10] [LIMIT=60] [HOT=3] [CLOCK=cpu] [LAYERS=...] [UKR=avx2]
+bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=10] [LIMIT=60] [HOT=3] [CLOCK=wall] [LAYERS=...] [UKR=avx2]
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
 	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"

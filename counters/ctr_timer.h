@@ -11,6 +11,9 @@
 
 uint64_t ctr_now_ns(void); /* since an arbitrary start; only differences mean anything */
 
+/* The calling thread's own time on a CPU, by CLOCK_THREAD_CPUTIME_ID: stands still while others have the CPU. */
+uint64_t ctr_thread_ns(void);
+
 struct ctr_timer {
     uint64_t kernel_resolution_ns; /* what clock_getres claims */
     uint64_t step_ns;              /* the smallest step seen between two readings; 0 if it never stepped */

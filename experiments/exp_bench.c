@@ -64,6 +64,7 @@ enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elaps
 int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
                   uint64_t *sample_ns, struct exp_bench_result *result)
 {
+    uint64_t (*const wall_ns)(void) = b->wall_ns ? b->wall_ns : b->now_ns;
     uint64_t start;
     int err = 0;
 
@@ -72,12 +73,12 @@ int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contend
         return -EINVAL;
     for (size_t i = 0; i < b->n_warmups && !err; i++) /* the first round overwrites these times */
         err = run_round(b, contender, n_contenders, b->first + i, sample_ns, result);
-    start = b->now_ns();
+    start = wall_ns();
     while (!err && result->end == EXP_GOES_ON) {
         err = run_round(b, contender, n_contenders, b->first + result->n_rounds, sample_ns + result->n_rounds, result);
         result->n_rounds += !err;
         if (!err)
-            result->end = exp_rounds_end(&b->rounds, result->n_rounds, b->now_ns() - start, b->stands, b->ctx);
+            result->end = exp_rounds_end(&b->rounds, result->n_rounds, wall_ns() - start, b->stands, b->ctx);
     }
     return err;
 }

@@ -46,7 +46,8 @@ struct exp_bench {
     struct exp_rounds rounds;
     bool (*stands)(void *ctx); /* as in exp_rounds_end */
     void *ctx;
-    uint64_t (*now_ns)(void);  /* monotonic clock */
+    uint64_t (*now_ns)(void);  /* the clock of the samples: monotonic, or the thread's own */
+    uint64_t (*wall_ns)(void); /* that of the limit; NULL: the same */
     bool (*interrupted)(void); /* asked between runs; may be NULL */
 };
 

@@ -34,8 +34,7 @@ const char *exp_count_name(enum exp_count c);
 enum exp_cache_state {
     EXP_COLD,    /* nothing */
     EXP_WARM,    /* what the same algorithm left on the same tensors */
-    EXP_NETWORK, /* what the layer before left: replayed in network order; timed after sweeping, with the input written
-                  */
+    EXP_NETWORK, /* what the layer before left: replayed in network order; timed when emptied, with the input written */
 };
 
 const char *exp_cache_state_name(enum exp_cache_state s);

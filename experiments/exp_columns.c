@@ -166,9 +166,9 @@ PUT(put_source)
         exp_csv_missing(csv, column, row->c->measured.why_no_time);
         return;
     }
-    snprintf(text, sizeof text, "%s%s; time: CLOCK_MONOTONIC%s, %s; counts: %s",
+    snprintf(text, sizeof text, "%s%s; time: %s%s, %s; counts: %s",
              strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
-             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, ctr_is_emulated() ? " of an emulator" : "",
+             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->clock, ctr_is_emulated() ? " of an emulator" : "",
              exp_cache_state_name(row->r->cache),
              *info->counter_source    ? info->counter_source
              : *info->software_source ? info->software_source

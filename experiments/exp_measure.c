@@ -10,6 +10,7 @@
 #include "counters/ctr_session.h"
 #include "counters/ctr_timer.h"
 #include "experiments/exp_bench.h"
+#include "experiments/exp_cold.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_tensors.h"
@@ -33,8 +34,7 @@ struct measure {
     struct exp_progress *progress;
     struct counting hardware, software;
     struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
-    unsigned char *sweep;         /* NULL when warm */
-    size_t sweep_bytes;
+    struct exp_cold cold;         /* unless warm */
     struct exp_measure_info *info;
     int err;
 };
@@ -69,7 +69,7 @@ static int prepare(void *ctx)
 
     if (r->m->o->cache == EXP_WARM)
         return run(ctx);
-    memset(r->m->sweep, ++r->m->sweep[0], r->m->sweep_bytes);
+    exp_cold_empty(&r->m->cold, &r->c->plan, &r->tensors);
     if (r->m->o->cache == EXP_NETWORK)
         touch_input(r);
     return 0;
@@ -146,8 +146,8 @@ static int run_steps(struct runner *r, struct exp_phases *x)
     const struct conv_plan *plan = &r->c->plan;
 
     if (r->c->algo == exp_algo_at(0))
-        return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, ctr_now_ns, x);
-    return exp_phases_run(plan, &r->tensors.bind, ctr_now_ns, x);
+        return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
+    return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
 }
 
 /* Where the time goes: the fastest of a few runs under the phases' clocks; one, if it takes about as long as without. */
@@ -190,7 +190,7 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
         .n_warmups = 1,
         .first = n_before,
         .rounds = { n_rounds, n_rounds, 0 },
-        .now_ns = ctr_now_ns,
+        .now_ns = m->o->now_ns,
         .interrupted = exp_interrupted,
     };
     struct exp_bench_result result;
@@ -232,29 +232,15 @@ static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rou
 
 double exp_measure_weight(const struct exp_case *c, size_t n_rounds)
 {
-    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (double)(n_rounds + 3); /* the constant is the sweep */
-}
-
-/* Twice the last level of the computer this runs on, or of the simulated machine if the former cannot be read. */
-static size_t sweep_size(const struct exp_setup *s)
-{
-    struct sim_machine host;
-    char why[200];
-    const struct sim_machine *m = sim_machine_host(&host, why, sizeof why) ? &s->machine : &host;
-
-    return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
+    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (double)(n_rounds + 3);
 }
 
 static int open_all(struct measure *m, struct exp_measure_info *info)
 {
-    if (m->o->cache != EXP_WARM) {
-        m->sweep_bytes = sweep_size(m->e->setup);
-        m->sweep = malloc(m->sweep_bytes);
-        if (!m->sweep)
-            return -ENOMEM;
-        memset(m->sweep, 1, m->sweep_bytes);
-    }
-    info->sweep_bytes = (double)m->sweep_bytes;
+    if (m->o->cache != EXP_WARM && exp_cold_init(&m->cold, m->e->setup))
+        return -ENOMEM;
+    if (m->o->cache != EXP_WARM)
+        exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
     exp_phases_find_parts(&m->parts, m->e->setup, info->why_no_base_steps, sizeof info->why_no_base_steps);
     open_counting(&m->hardware, m->o->groups_dir, NULL, "CACHE", info->counter_source, sizeof info->counter_source,
                   info->why_no_counters, sizeof info->why_no_counters);
@@ -331,7 +317,7 @@ static void *measure_thread(void *ctx)
         m->err = measure_layers(m);
     close_counting(&m->hardware);
     close_counting(&m->software);
-    free(m->sweep);
+    exp_cold_release(&m->cold);
     return NULL;
 }
 

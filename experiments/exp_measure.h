@@ -5,7 +5,7 @@
  * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
  * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
  * model stands (exp_ratio.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
- * before each run a buffer of twice the last-level cache is written, so that no tensor is cached, as in the replay.
+ * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay.
  * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
  * algorithm directly before each timed one. Counters, where the machine has them,
  * count runs of their own, so that reading them costs no time in the samples. So do the clocks that tell packing from
@@ -25,6 +25,7 @@ struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
+    uint64_t (*now_ns)(void); /* the clock of the samples */
     const char *groups_dir; /* counters/groups */
 };
 
@@ -39,7 +40,7 @@ struct exp_measure_info {
     char why_no_base_steps[160];
     size_t n_rounds;    /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end;   /* why there were no more */
-    double sweep_bytes; /* size of the buffer that empties the caches; 0 when warm */
+    char emptied[96];   /* how the caches were emptied; "" when warm */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "counters/ctr_timer.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_names.h"
 #include "experiments/exp_observe.h"
@@ -59,7 +60,7 @@ static const struct {
     const char *name, *model;
     size_t least_rounds, most_rounds;
     unsigned limit;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 60, 30 }, { "judge", "all", 0, 0, 0 }, { "peers", "all", 5, 60, 60 } };
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 200, 30 }, { "judge", "all", 0, 0, 0 }, { "peers", "all", 5, 100, 60 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -208,4 +209,14 @@ struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_progr
         return (struct exp_rounds){ o->reps, o->reps, 0 };
     return (struct exp_rounds){ programs[program].least_rounds, programs[program].most_rounds,
                                 (uint64_t)o->limit * 1000000000u };
+}
+
+uint64_t (*exp_options_clock(const struct exp_options *o))(void)
+{
+    return o->clock == EXP_CLOCK_CPU ? ctr_thread_ns : ctr_now_ns;
+}
+
+const char *exp_options_clock_name(const struct exp_options *o)
+{
+    return o->clock == EXP_CLOCK_CPU ? "CLOCK_THREAD_CPUTIME_ID" : "CLOCK_MONOTONIC";
 }

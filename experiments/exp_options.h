@@ -10,6 +10,8 @@
 
 enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
 
+enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
+
 /* Fields of options that a program does not know have their default. */
 struct exp_options {
     const char *model;   /* name or path of a table; judge, peers: several, comma-separated, or all */
@@ -27,7 +29,7 @@ struct exp_options {
     unsigned reps;            /* rounds; 0: until the speed-ups stand */
     unsigned limit;           /* seconds */
     unsigned hot_reps;        /* with hot caches; 0: none */
-    unsigned clock;           /* 0: wall, 1: the thread's own time */
+    unsigned clock;           /* enum exp_clock */
     unsigned jobs;            /* threads, >= 1 */
     unsigned timing;          /* 0 or 1 */
     unsigned cache;           /* enum exp_cache_state */
@@ -45,6 +47,10 @@ struct exp_options {
  */
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
                       size_t why_bytes);
+
+/* Reads the clock that was asked for, and what it is called. */
+uint64_t (*exp_options_clock(const struct exp_options *o))(void);
+const char *exp_options_clock_name(const struct exp_options *o);
 
 /* How many rounds were asked for. */
 struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program);

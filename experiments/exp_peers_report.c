@@ -41,7 +41,7 @@ static const struct exp_csv_column sample_columns[] = {
     { "method", "", "as in layers.csv", "" },
     { "cache", "", "as in layers.csv", "" },
     { "repetition", "", "from 1, in the order of time", "" },
-    { "time_ns", "ns", "wall-clock time of one run", "clock" },
+    { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
 };
 
 static const struct exp_csv_column total_columns[] = {

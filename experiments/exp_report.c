@@ -69,7 +69,7 @@ static const struct exp_csv_column sample_columns[] = {
     { "layer", "", "name of the layer", "" },
     { "algo", "", "algorithm", "" },
     { "repetition", "", "from 1, in the order of time", "" },
-    { "time_ns", "ns", "wall-clock time of one run", "clock" },
+    { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
 };
 
 #define N(array) (sizeof(array) / sizeof(array)[0])

@@ -15,6 +15,7 @@ struct exp_report {
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
     enum exp_cache_state cache;
     bool is_timed;
+    const char *clock; /* the name of the one that timed */
 };
 
 /*

@@ -240,7 +240,7 @@ static int open_vgg(struct vgg *v)
 
 static int bench_vgg(struct vgg *v)
 {
-    const struct exp_measure_options o = { .rounds = { REPS, REPS, 0 }, .n_threads = 1, .groups_dir = "counters/groups" };
+    const struct exp_measure_options o = { .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = "counters/groups" };
     struct exp_measure_info info;
     struct exp_progress *progress;
     struct exp_total total[EXP_N_ALGOS + 1];

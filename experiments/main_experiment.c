@@ -110,6 +110,7 @@ static int measure(struct session *s, struct exp_progress *progress)
         .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
+        .now_ns = exp_options_clock(&s->options),
         .groups_dir = GROUPS_DIR,
     };
     int err;
@@ -164,8 +165,8 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
     else if (!s->why_not_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    if (!s->why_not_timed && s->options.cache != EXP_WARM)
-        fprintf(out, "swept before each timed run: %.0f bytes\n", s->info.sweep_bytes);
+    if (*s->info.emptied)
+        fprintf(out, "caches before each timed run: %s\n", s->info.emptied);
     if (!ctr_timer_measure(&timer))
         fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
@@ -197,9 +198,10 @@ static int print_titles(const void *session, FILE *out)
     fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    fprintf(out, "host: %s%s, one thread, %s%s%s; OpenBLAS core %s\n",
+    fprintf(out, "host: %s%s, one thread, %s%s%s%s; OpenBLAS core %s\n",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
-            s->why_not_timed ? "not timed" : "time by CLOCK_MONOTONIC", *s->info.counter_source ? ", counts by " : "",
+            s->why_not_timed ? "not timed" : "time by ",
+            s->why_not_timed ? "" : exp_options_clock_name(&s->options), *s->info.counter_source ? ", counts by " : "",
             s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
     fprintf(out, "arch: %s\n", published_arch(s));
     fprintf(out, "levels:");
@@ -282,6 +284,7 @@ static struct exp_report report_of(const struct session *s)
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
+        .clock = exp_options_clock_name(&s->options),
     };
 }
 

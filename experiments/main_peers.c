@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/ctr_pin.h"
@@ -42,14 +41,6 @@ struct session {
     char why[1024];
 };
 
-static uint64_t thread_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ---- preparation ---- */
 
 static int open_results(struct session *s)
@@ -76,7 +67,7 @@ static void describe(struct session *s)
         s->what, sizeof s->what, 0,
         "peers, commit %s; %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
         "%s",
-        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock ? "cpu" : "wall", s->times.n_reps, s->times.n_hot_reps,
+        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall", s->times.n_reps, s->times.n_hot_reps,
         s->setup.blas.core, s->setup.ukr->name, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl,
         peak ? peak->name : "no loop for this CPU");
 }
@@ -87,7 +78,7 @@ static int prepare(struct session *s)
 
     s->times = (struct exp_peers_options){ .n_reps = s->o.reps ? s->o.reps : 7,
                                            .n_hot_reps = s->o.hot_reps,
-                                           .now_ns = s->o.clock ? thread_ns : ctr_now_ns };
+                                           .now_ns = exp_options_clock(&s->o) };
     if (!err)
         err = sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
     if (!err)

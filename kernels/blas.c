@@ -66,6 +66,21 @@ void conv_blas_unload(struct conv_blas *blas)
     *blas = (struct conv_blas){ 0 };
 }
 
+/* What is allocated and given back is what the next call gets. */
+void *conv_blas_buffer(const struct conv_blas *blas)
+{
+    void *(*take)(int), *buffer;
+    void (*give_back)(void *);
+
+    if (!blas->handle || symbol(blas->handle, "blas_memory_alloc", &take) ||
+        symbol(blas->handle, "blas_memory_free", &give_back))
+        return NULL;
+    buffer = take(0);
+    if (buffer)
+        give_back(buffer);
+    return buffer;
+}
+
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
                          size_t why_bytes)
 {

@@ -23,6 +23,9 @@ struct conv_blas {
 int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes);
 void conv_blas_unload(struct conv_blas *blas);
 
+/* Where the next call packs its panels: the library's own memory; NULL if it does not tell. */
+void *conv_blas_buffer(const struct conv_blas *blas);
+
 /* out (+)= alpha * windows * filters over whole packed panels: m windows, n filters, k reduction steps. */
 typedef int (*conv_blas_kernel_fn)(long m, long n, long k, float alpha, float *windows, float *filters, float *out,
                                    long ld_out);

@@ -1,6 +1,6 @@
 /*
  * Counters, the part that counts: sessions with software and hardware events, watchpoints, the clock, pinning, the
- * host's description. Nothing here depends on how long anything takes.
+ * host's description. Only the clocks and the flushing depend on how long anything takes.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/ctr_emulated.h"
+#include "counters/ctr_flush.h"
 #include "counters/ctr_group.h"
 #include "counters/ctr_hostinfo.h"
 #include "counters/ctr_perf.h"
@@ -609,6 +611,58 @@ static void test_hostinfo_write_error(void)
     fclose(full);
 }
 
+static void test_thread_clock(void)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    uint64_t own = ctr_thread_ns(), wall = ctr_now_ns();
+
+    nanosleep(&pause, NULL);
+    own = ctr_thread_ns() - own;
+    wall = ctr_now_ns() - wall;
+    CU_ASSERT(wall >= 20000000);
+    test_check(own < wall / 2, "%" PRIu64 " ns of its own in %" PRIu64 " ns asleep", own, wall);
+}
+
+enum { N_LINES = 4096, LINE_INTS = 16, N_WALKS = 20 };
+
+/* The fastest of some walks from line to line, each waiting for the one before; flushed before each, or not. */
+static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
+{
+    uint64_t fastest = UINT64_MAX;
+
+    for (int i = 0; i < N_WALKS; i++) {
+        uint32_t at = 0;
+        uint64_t start;
+
+        if (is_flushed)
+            ctr_flush(line, N_LINES * sizeof *line);
+        start = ctr_thread_ns();
+        for (int k = 0; k < N_LINES; k++)
+            at = *(volatile uint32_t *)&line[at][0];
+        start = ctr_thread_ns() - start;
+        fastest = start < fastest ? start : fastest;
+        CU_ASSERT_EQUAL(at, 0);
+    }
+    return fastest;
+}
+
+static void test_flush(void)
+{
+    uint32_t(*line)[LINE_INTS] = aligned_alloc(4096, N_LINES * sizeof *line);
+    uint64_t cached, flushed;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(line);
+    for (uint32_t i = 0; i < N_LINES; i++) /* an odd stride visits all lines before it returns */
+        line[i][0] = (i + 1657) % N_LINES;
+    cached = walk(line, false);
+    flushed = walk(line, true);
+    if (ctr_is_emulated() || !ctr_flush_name())
+        test_skip("%s", ctr_flush_name() ? "an emulator has no caches" : "no instruction for it on this CPU family");
+    else
+        test_check(flushed > 2 * cached, "%" PRIu64 " ns cached, %" PRIu64 " ns flushed", cached, flushed);
+    free(line);
+}
+
 static const struct test_case cases[] = {
     { "page faults of new pages are counted", test_page_faults },
     { "the task clock only rises", test_task_clock },
@@ -625,6 +679,8 @@ static const struct test_case cases[] = {
     { "bad watchpoints are refused", test_bad_watches },
     { "too many watchpoints are refused", test_too_many_watches },
     { "the clock does not go back", test_timer },
+    { "the thread's clock stands still while it sleeps", test_thread_clock },
+    { "flushed lines are in no cache", test_flush },
     { "a thread can be pinned", test_pin },
     { "the host is described", test_hostinfo },
     { "a write error of the description is noticed", test_hostinfo_write_error },
