@@ -3,6 +3,9 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
+# Of everything that is installed; what libraries promise to old programs is their ABI's number.
+VERSION := 1.1.0
+
 # What to build with. SAN=address,undefined builds with sanitizers, in a build folder of its own.
 # CROSS=powerpc64le-linux-gnu- builds with that cross compiler, SYSROOT=folder with the libraries in that root.
 CROSS ?=
@@ -81,7 +84,8 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
-file_flags = $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"')
+file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
@@ -127,7 +131,6 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-VERSION := 0.1.0
 ABI := 0
 public_headers := $(addprefix sim/,access.h hierarchy.h machine.h report.h reuse.h stackdist.h stats.h trace.h trace_binary.h trace_reader.h) $(wildcard sim/estimate.h)
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))

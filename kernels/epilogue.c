@@ -3,7 +3,7 @@
 static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_step *s)
 {
     const struct conv_problem *p = &f->plan->problem;
-    size_t filter = s->group * conv_group_filters(p) + s->f0;
+    size_t filter = s->group * f->plan->group_filters + s->f0;
     uint64_t offset = ((s->image * p->k + filter) * conv_windows(p) + s->win0) * sizeof(float);
 
     return (struct conv_epilogue_args){
@@ -22,7 +22,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     struct conv_fused *f = (struct conv_fused *)self;
     int err = f->inner->step(f->inner, s);
 
-    if (!err && s->kind == CONV_STEP_UKR && s->k0 + s->n_k == conv_reduction(&f->plan->problem)) {
+    if (!err && s->kind == CONV_STEP_UKR && s->k0 + s->n_k == f->reduction) {
         const struct conv_epilogue_args a = resolve(f, s);
 
         if (f->sink)
@@ -40,6 +40,7 @@ void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const str
         .base.step = step,
         .inner = inner,
         .plan = plan,
+        .reduction = conv_reduction(&plan->problem),
         .out = out,
         .bias = bias,
         .residual = residual,

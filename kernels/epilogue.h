@@ -36,6 +36,7 @@ struct conv_fused {
     struct conv_backend base;
     struct conv_backend *inner;
     const struct conv_plan *plan;
+    size_t reduction;             /* of the plan's problem */
     uint64_t out, bias, residual; /* whole tensors; 0 = none */
     enum conv_activation activation;
     struct sim_sink *sink; /* NULL: execute */

@@ -1,8 +1,8 @@
 # libsconv: what kernels/sconv.c needs of the kernels and of sim/machine, position-independent, with nothing but sconv_* visible.
 # Included by the Makefile.
 
-SCONV_VERSION := $(shell sed -n 's/^\#define SCONV_VERSION "\(.*\)"/\1/p' kernels/sconv.h)
-SCONV_SONAME := libsconv.so.$(firstword $(subst ., ,$(SCONV_VERSION)))
+SCONV_ABI := 1
+SCONV_SONAME := libsconv.so.$(SCONV_ABI)
 sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(call sources,sim))
 # The Makefile's flags for a file; ukr_flags where only kernels have any.
 sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
@@ -39,18 +39,18 @@ install: install-sconv
 install-sconv: lib ## Install libsconv with header, man page and pkg-config file: PREFIX=/usr/local, DESTDIR=
 	$(Q)install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man3
 	$(Q)install -m 644 $(BUILD)/libsconv.a $(DESTDIR)$(LIBDIR)/
-	$(Q)install -m 755 $(BUILD)/$(SCONV_SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so.$(SCONV_VERSION)
-	$(Q)ln -sf libsconv.so.$(SCONV_VERSION) $(DESTDIR)$(LIBDIR)/$(SCONV_SONAME)
+	$(Q)install -m 755 $(BUILD)/$(SCONV_SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so.$(VERSION)
+	$(Q)ln -sf libsconv.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SCONV_SONAME)
 	$(Q)ln -sf $(SCONV_SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so
-	$(Q)install -m 644 kernels/sconv.h $(DESTDIR)$(INCLUDEDIR)/
-	$(Q)sed 's|@VERSION@|$(SCONV_VERSION)|' kernels/sconv.3 >$(DESTDIR)$(MANDIR)/man3/sconv.3
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(SCONV_VERSION)|' \
+	$(Q)sed 's|@VERSION@|$(VERSION)|' kernels/sconv.h >$(DESTDIR)$(INCLUDEDIR)/sconv.h
+	$(Q)sed 's|@VERSION@|$(VERSION)|' kernels/sconv.3 >$(DESTDIR)$(MANDIR)/man3/sconv.3
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	    kernels/sconv.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/sconv.pc
 
 uninstall: uninstall-sconv
 
 uninstall-sconv: ## Remove what install-sconv put there
-	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsconv.a libsconv.so $(SCONV_SONAME) libsconv.so.$(SCONV_VERSION) pkgconfig/sconv.pc) \
+	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsconv.a libsconv.so $(SCONV_SONAME) libsconv.so.$(VERSION) pkgconfig/sconv.pc) \
 	    $(DESTDIR)$(INCLUDEDIR)/sconv.h $(DESTDIR)$(MANDIR)/man3/sconv.3
 
 .PHONY: lib install-sconv uninstall-sconv

@@ -63,24 +63,10 @@ static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
     };
 }
 
-/* The first window of an input tile; past the last tile, past the last window. */
-static size_t tile_start(const struct sconv *s, size_t tile)
-{
-    const struct conv_cut *cut = &s->plan->cut;
-    size_t q = s->plan->view.q, row, part, more;
-
-    if (!cut->per_row)
-        return tile * s->plan->ukr->n_win;
-    row = tile / cut->per_row;
-    part = tile % cut->per_row;
-    more = q % cut->per_row; /* so many parts are one longer */
-    return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
-}
-
 static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t tile, size_t slot)
 {
-    step->win0 = tile_start(s, tile);
-    step->n_win = min_size(s->n_windows, tile_start(s, tile + 1)) - step->win0;
+    step->win0 = conv_plan_tile_start(s->plan, tile);
+    step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
     step->in_panel = input_panel(s, slot);
     step->dead = (struct conv_dead_rows){ 0 };
     if (s->plan->sconv.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
@@ -196,7 +182,7 @@ static struct range share(size_t total, size_t each, size_t j)
 static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct place *p,
                            struct range channels)
 {
-    step->ahead_win0 = tile_start(s, tile);
+    step->ahead_win0 = conv_plan_tile_start(s->plan, tile);
     step->ahead_k0 = (p->c0 + channels.first) * s->taps;
     step->ahead_channels = tile < s->plan->tiling.in_tiles ? channels.end - channels.first : 0;
     step->ahead_is_top = !p->b && !s->plan->cut.per_row;

@@ -123,6 +123,19 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     return err ? err : place(&plan->layout);
 }
 
+size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
+{
+    const struct conv_cut *cut = &plan->cut;
+    size_t q = plan->view.q, row, part, more;
+
+    if (!cut->per_row)
+        return tile * plan->ukr->n_win;
+    row = tile / cut->per_row;
+    part = tile % cut->per_row;
+    more = q % cut->per_row; /* so many parts are one longer */
+    return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
+}
+
 const char *conv_plan_windows_name(const struct conv_plan *plan)
 {
     if (plan->sconv.reads_in_place)

@@ -84,6 +84,9 @@ bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);
 
+/* The first window of an SConv plan's input tile; of the one past the last, past the last window. */
+size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile);
+
 /* How SConv's micro-kernels get their windows: "in place", "packed", or "packed without rows of padding". */
 const char *conv_plan_windows_name(const struct conv_plan *plan);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,52 @@ struct sconv_plan {
     enum conv_share_axis axis;
     size_t thread_bytes, workspace_bytes;
 };
+
+/* ---- what the library says of itself ---- */
+
+const char *sconv_version(void)
+{
+    return SCONV_LIBRARY_VERSION;
+}
+
+const char *sconv_strerror(int err)
+{
+    static const struct {
+        int err;
+        const char *text;
+    } known[] = {
+        { 0, "success" },
+        { -EINVAL, "an argument, or a machine file's content, is invalid" },
+        { -EOVERFLOW, "the convolution exceeds the address space" },
+        { -ENOBUFS, "the workspace is too small" },
+        { -ENOMEM, "out of memory" },
+        { -ENOENT, "no such machine file" },
+        { -EACCES, "the machine file may not be read" },
+        { -EISDIR, "the machine file is a folder" },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].err == err)
+            return known[i].text;
+    }
+    return "an error of the operating system: a negative errno value";
+}
+
+/* A caller's text for the reason; bytes may be 0. */
+struct reason {
+    char *text;
+    size_t bytes;
+};
+
+static int __attribute__((format(printf, 3, 4))) refuse(int err, struct reason why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why.text, why.bytes, format, args);
+    va_end(args);
+    return err;
+}
 
 /* ---- machines ---- */
 
@@ -87,10 +134,8 @@ static bool is_float_aligned(const void *p)
     return (uintptr_t)p % _Alignof(float) == 0;
 }
 
-static int read_shape(const struct sconv_shape *s, struct conv_problem *p)
+static int read_shape(const struct sconv_shape *s, struct conv_problem *p, struct reason why)
 {
-    char why[128];
-
     *p = (struct conv_problem){
         .n = s->batch,
         .c = s->in_c,
@@ -109,10 +154,10 @@ static int read_shape(const struct sconv_shape *s, struct conv_problem *p)
         .dilation_w = s->dilation_w,
         .groups = s->groups,
     };
-    return conv_problem_finish(p, why, sizeof why);
+    return conv_problem_finish(p, why.text, why.bytes);
 }
 
-static int read_options(struct sconv_plan *plan, const struct sconv_options *o)
+static int read_options(struct sconv_plan *plan, const struct sconv_options *o, struct reason why)
 {
     static const enum conv_activation activations[] = {
         [SCONV_NO_ACTIVATION] = CONV_ACTIVATION_NONE,
@@ -120,9 +165,12 @@ static int read_options(struct sconv_plan *plan, const struct sconv_options *o)
         [SCONV_RELU6] = CONV_ACTIVATION_RELU6,
     };
 
-    if ((size_t)o->activation >= sizeof activations / sizeof activations[0] || o->threads > SCONV_MAX_THREADS ||
-        !is_float_aligned(o->bias))
-        return -EINVAL;
+    if ((size_t)o->activation >= sizeof activations / sizeof activations[0])
+        return refuse(-EINVAL, why, "activation %d is unknown", (int)o->activation);
+    if (o->threads > SCONV_MAX_THREADS)
+        return refuse(-EINVAL, why, "threads is %u, must be at most %d", o->threads, SCONV_MAX_THREADS);
+    if (!is_float_aligned(o->bias))
+        return refuse(-EINVAL, why, "bias is not aligned to a float");
     plan->activation = activations[o->activation];
     plan->adds_residual = o->adds_residual != 0;
     plan->n_threads = o->threads ? o->threads : 1;
@@ -136,17 +184,62 @@ static int choose(struct sconv_plan *plan, const struct conv_problem *p, const s
     return conv_plan_tuned(&plan->plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL });
 }
 
-static int size_workspace(struct sconv_plan *plan)
+static int size_workspace(struct sconv_plan *plan, struct reason why)
 {
-    size_t bytes = plan->plan.layout.bytes[CONV_PACKED_INPUT];
+    size_t bytes = plan->plan.layout.bytes[CONV_PACKED_INPUT] + WORKSPACE_ALIGN - 1; /* far below the largest size */
 
-    if (__builtin_add_overflow(bytes, WORKSPACE_ALIGN - 1, &bytes))
-        return -EOVERFLOW;
     plan->thread_bytes = bytes / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
     if (__builtin_mul_overflow(plan->thread_bytes, plan->n_threads, &bytes) ||
         __builtin_add_overflow(bytes, WORKSPACE_ALIGN, &plan->workspace_bytes) || plan->workspace_bytes > PTRDIFF_MAX)
-        return -EOVERFLOW;
+        return refuse(-EOVERFLOW, why, "the workspace of threads %u, %zu bytes each, exceeds the address space",
+                      plan->n_threads, plan->thread_bytes);
     return 0;
+}
+
+/* What is decided before anything is packed. */
+static int decide(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine,
+                  struct reason why)
+{
+    int err = choose(plan, p, &machine->m);
+
+    if (err)
+        return refuse(err, why, "%s", sconv_strerror(err));
+    plan->is_assumed = machine->is_assumed;
+    plan->axis = conv_share_choose(&plan->plan, plan->n_threads);
+    return size_workspace(plan, why);
+}
+
+static int decide_for_host(struct sconv_plan *plan, const struct conv_problem *p, struct reason why)
+{
+    struct sconv_machine *host;
+    int err = sconv_machine_create(&host, NULL, NULL, 0);
+
+    if (err)
+        return refuse(err, why, "%s", sconv_strerror(err));
+    err = decide(plan, p, host, why);
+    sconv_machine_free(host);
+    return err;
+}
+
+static int prepare(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
+                   const float *weights, const struct sconv_options *options, struct reason why)
+{
+    static const struct sconv_options none = { .threads = 1 };
+    struct conv_problem p;
+    int err;
+
+    if (!shape)
+        return refuse(-EINVAL, why, "shape is NULL");
+    if (!weights)
+        return refuse(-EINVAL, why, "weights is NULL");
+    if (!is_float_aligned(weights))
+        return refuse(-EINVAL, why, "weights is not aligned to a float");
+    err = read_shape(shape, &p, why);
+    if (!err)
+        err = read_options(plan, options ? options : &none, why);
+    if (err)
+        return err;
+    return machine ? decide(plan, &p, machine, why) : decide_for_host(plan, &p, why);
 }
 
 static int copy_bias(struct sconv_plan *plan, const float *bias)
@@ -178,60 +271,37 @@ static int pack(struct sconv_plan *plan, const float *weights)
     return conv_nest_pack_filters(&plan->plan, &exec.base);
 }
 
-static int build(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
-                 const float *weights, const struct sconv_options *options)
+int sconv_plan_check(const struct sconv_shape *shape, const struct sconv_machine *machine, const float *weights,
+                     const struct sconv_options *options, char *why, size_t why_bytes)
 {
-    static const struct sconv_options none = { .threads = 1 };
-    const struct sconv_options *o = options ? options : &none;
-    struct conv_problem p;
-    int err = read_shape(shape, &p);
+    struct sconv_plan plan = { 0 };
 
-    if (!err)
-        err = read_options(plan, o);
-    if (!err)
-        err = choose(plan, &p, &machine->m);
-    if (!err)
-        err = size_workspace(plan);
-    if (!err)
-        err = copy_bias(plan, o->bias);
-    if (!err)
-        err = pack(plan, weights);
-    plan->is_assumed = machine->is_assumed;
-    plan->axis = err ? CONV_SHARE_WINDOWS : conv_share_choose(&plan->plan, plan->n_threads);
-    return err;
-}
-
-static int create(struct sconv_plan **out, const struct sconv_shape *shape, const struct sconv_machine *machine,
-                  const float *weights, const struct sconv_options *options)
-{
-    struct sconv_plan *plan = calloc(1, sizeof *plan);
-    int err = plan ? build(plan, shape, machine, weights, options) : -ENOMEM;
-
-    if (err)
-        sconv_plan_free(plan);
-    else
-        *out = plan;
-    return err;
+    if (why_bytes && !why)
+        return -EINVAL;
+    return prepare(&plan, shape, machine, weights, options, (struct reason){ why, why_bytes });
 }
 
 int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
                       const float *weights, const struct sconv_options *options)
 {
-    struct sconv_machine *host;
+    struct sconv_plan *p;
     int err;
 
     if (!plan)
         return -EINVAL;
     *plan = NULL;
-    if (!shape || !weights || !is_float_aligned(weights))
-        return -EINVAL;
-    if (machine)
-        return create(plan, shape, machine, weights, options);
-    err = sconv_machine_create(&host, NULL, NULL, 0);
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    err = prepare(p, shape, machine, weights, options, (struct reason){ NULL, 0 });
+    if (!err)
+        err = copy_bias(p, options ? options->bias : NULL);
+    if (!err)
+        err = pack(p, weights);
     if (err)
-        return err;
-    err = create(plan, shape, host, weights, options);
-    sconv_machine_free(host);
+        sconv_plan_free(p);
+    else
+        *plan = p;
     return err;
 }
 
@@ -336,24 +406,63 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a && b && x < y + b_bytes && y < x + a_bytes;
 }
 
-static int check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
-                     const void *workspace, size_t workspace_bytes)
+static int check_pointers(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                          const void *workspace, struct reason why)
 {
-    const size_t *bytes;
+    const struct {
+        bool is_wrong;
+        const char *text;
+    } rules[] = {
+        { !plan, "plan is NULL" },
+        { !src, "src is NULL" },
+        { !dst, "dst is NULL" },
+        { !workspace, "workspace is NULL" },
+        { !is_float_aligned(src), "src is not aligned to a float" },
+        { !is_float_aligned(dst), "dst is not aligned to a float" },
+        { !is_float_aligned(residual), "residual is not aligned to a float" },
+        { plan && plan->adds_residual && !residual, "residual is NULL, but the plan adds one" },
+        { plan && !plan->adds_residual && residual, "residual is not NULL, but the plan adds none" },
+    };
 
-    if (!plan || !src || !dst || !workspace || !is_float_aligned(src) || !is_float_aligned(dst) ||
-        !is_float_aligned(residual) || plan->adds_residual != (residual != NULL))
-        return -EINVAL;
-    if (workspace_bytes < plan->workspace_bytes)
-        return -ENOBUFS;
-    bytes = plan->plan.layout.bytes;
-    if (overlap(dst, bytes[CONV_OUTPUT], src, bytes[CONV_INPUT]) ||
-        overlap(dst, bytes[CONV_OUTPUT], residual, bytes[CONV_OUTPUT]) ||
-        overlap(dst, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes) ||
-        overlap(src, bytes[CONV_INPUT], workspace, plan->workspace_bytes) ||
-        overlap(residual, bytes[CONV_OUTPUT], workspace, plan->workspace_bytes))
-        return -EINVAL;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].is_wrong)
+            return refuse(-EINVAL, why, "%s", rules[i].text);
+    }
     return 0;
+}
+
+static int check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                     const void *workspace, size_t workspace_bytes, struct reason why)
+{
+    int err = check_pointers(plan, src, dst, residual, workspace, why);
+    size_t in, out, own;
+
+    if (err)
+        return err;
+    in = plan->plan.layout.bytes[CONV_INPUT];
+    out = plan->plan.layout.bytes[CONV_OUTPUT];
+    own = plan->workspace_bytes;
+    if (workspace_bytes < own)
+        return refuse(-ENOBUFS, why, "workspace_bytes is %zu, must be at least %zu", workspace_bytes, own);
+    if (overlap(dst, out, src, in))
+        return refuse(-EINVAL, why, "dst overlaps src");
+    if (overlap(dst, out, residual, out))
+        return refuse(-EINVAL, why, "dst overlaps residual");
+    if (overlap(dst, out, workspace, own))
+        return refuse(-EINVAL, why, "dst overlaps workspace");
+    if (overlap(src, in, workspace, own))
+        return refuse(-EINVAL, why, "src overlaps workspace");
+    if (overlap(residual, out, workspace, own))
+        return refuse(-EINVAL, why, "residual overlaps workspace");
+    return 0;
+}
+
+int sconv_run_check(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                    const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes)
+{
+    if (why_bytes && !why)
+        return -EINVAL;
+    return check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct reason){ why, why_bytes });
 }
 
 int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual, void *workspace,
@@ -361,7 +470,7 @@ int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const
 {
     struct worker worker[SCONV_MAX_THREADS];
     uintptr_t panels = ((uintptr_t)workspace + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
-    int err = check_run(plan, src, dst, residual, workspace, workspace_bytes);
+    int err = check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct reason){ NULL, 0 });
 
     if (err)
         return err;

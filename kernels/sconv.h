@@ -7,7 +7,8 @@
  *     err = sconv_run(plan, src, dst, NULL, workspace, bytes);             as often as wanted
  *     sconv_plan_free(plan);
  *
- * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL. There
+ * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL.
+ * sconv_strerror says what a value means, sconv_plan_check and sconv_run_check what is wrong with these arguments. There
  * is no global state. A plan does not change once created: any number of threads may run it at the same time, each with
  * a workspace and a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not
  * finite meets padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
@@ -21,7 +22,7 @@
 extern "C" {
 #endif
 
-#define SCONV_VERSION "1.0.0"
+#define SCONV_VERSION "@VERSION@" /* this header's; filled in when it is installed */
 
 #if defined(__GNUC__)
 #define SCONV_API __attribute__((visibility("default")))
@@ -64,6 +65,12 @@ struct sconv_options {
 
 enum { SCONV_MAX_THREADS = 64 };
 
+/* The version of the library that runs, such as "1.1.0". */
+SCONV_API const char *sconv_version(void);
+
+/* What a returned value means, in a few words: constant text, never NULL, the same in every locale and thread. */
+SCONV_API const char *sconv_strerror(int err);
+
 struct sconv_machine; /* the caches that a plan is made for */
 struct sconv_plan;
 
@@ -71,22 +78,33 @@ struct sconv_plan;
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
  * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
  * one line in why (may be NULL if why_bytes is 0). Where the computer does not tell, typical sizes are assumed, and
- * sconv_plan_describe says so.
+ * sconv_plan_describe says so. libhwloc, which is asked, may crash when memory runs out: a program that must survive
+ * that gives a path, and the machine to every plan. Nothing else of the library calls libhwloc.
  */
 SCONV_API int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes);
 SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need it any more */
 
 /*
  * Plans and packs. machine NULL: this computer; options NULL: none, one thread. weights and options may go away
- * afterwards. Returns 0, or -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size,
- * stride, dilation or groups of 0; groups that do not divide; a filter larger than the padded input; an unknown
- * activation; too many threads -EOVERFLOW  a tensor exceeds the address space (as a negative size, converted, does)
+ * afterwards. Returns 0, or
+ *   -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size, stride, dilation or
+ *               groups of 0; groups that do not divide; a filter larger than the padded input; an unknown activation;
+ *               too many threads
+ *   -EOVERFLOW  a tensor, the padded input with one stride and dilation more, or the workspace exceeds the address
+ *               space (as a negative size, converted, does)
  *   -ENOMEM
  */
 SCONV_API int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape,
                                 const struct sconv_machine *machine, const float *weights,
                                 const struct sconv_options *options);
 SCONV_API void sconv_plan_free(struct sconv_plan *plan); /* NULL is fine */
+
+/*
+ * Says whether sconv_plan_create takes these arguments, without packing or keeping anything. Returns 0, or what it would
+ * return, with the reason in why: one line that names the field and its value (why may be NULL if why_bytes is 0).
+ */
+SCONV_API int sconv_plan_check(const struct sconv_shape *shape, const struct sconv_machine *machine,
+                               const float *weights, const struct sconv_options *options, char *why, size_t why_bytes);
 
 /* Bytes that sconv_run needs, for any alignment of the workspace; never 0. 0 if plan is NULL. */
 SCONV_API size_t sconv_workspace_bytes(const struct sconv_plan *plan);
@@ -99,11 +117,17 @@ SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, 
 
 /*
  * Convolves. src, dst and residual need a float's alignment, no more; workspace needs none. residual is NULL unless the
- * plan adds one. Returns 0, or before anything is written -EINVAL   a NULL or misaligned pointer; a residual missing or
- * too many; dst overlaps src, residual or workspace -ENOBUFS  workspace_bytes < sconv_workspace_bytes(plan)
+ * plan adds one. Returns 0, or before anything is written
+ *   -EINVAL   a NULL or misaligned pointer; a residual missing or too many; src, dst, residual and workspace overlap
+ *             (only src and residual may)
+ *   -ENOBUFS  workspace_bytes < sconv_workspace_bytes(plan)
  */
 SCONV_API int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual,
                         void *workspace, size_t workspace_bytes);
+
+/* Says whether sconv_run takes these arguments, and why it does not, as sconv_plan_check does. */
+SCONV_API int sconv_run_check(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
+                              const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
 #include <sconv.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { C = 3, K = 64, H = 224, W = 224, R = 3 };
 
@@ -14,7 +13,7 @@ int main(void)
     const struct sconv_shape shape = { 1, C, H, W, K, R, R, 1, 1, pad, pad, pad, pad, 1, 1, 1 };
     const struct sconv_options options = { .bias = NULL, .activation = SCONV_RELU, .threads = 2 };
     struct sconv_plan *plan;
-    char text[256];
+    char text[512] = "out of memory";
     int err = sconv_plan_create(&plan, &shape, NULL, weights, &options);
     size_t bytes = sconv_workspace_bytes(plan);
     void *workspace = err ? NULL : malloc(bytes);
@@ -23,8 +22,10 @@ int main(void)
         err = sconv_run(plan, src, dst, NULL, workspace, bytes);
     if (workspace && !err && sconv_plan_describe(plan, text, sizeof text))
         printf("%s\n", text);
+    else if (!err || sconv_plan_check(&shape, NULL, weights, &options, text, sizeof text))
+        fprintf(stderr, "sconv_example: %s\n", text);
     else
-        fprintf(stderr, "sconv_example: %s\n", err ? strerror(-err) : "out of memory");
+        fprintf(stderr, "sconv_example: libsconv %s: %s\n", sconv_version(), sconv_strerror(err));
     free(workspace);
     sconv_plan_free(plan);
     return workspace && !err ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,10 +1,5 @@
 #include "kernels/share.h"
 
-/* Of an axis: how many units it is cut into, and how many positions a unit has. */
-struct axis_units {
-    size_t n, length;
-};
-
 const char *conv_share_axis_name(enum conv_share_axis a)
 {
     static const char *const names[CONV_N_SHARE_AXES] = { "planes", "windows", "filters" };
@@ -17,24 +12,36 @@ static size_t ceil_div(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-static struct axis_units units(const struct conv_plan *plan, enum conv_share_axis axis)
+/* What an axis is shared out in. */
+static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
-    const struct conv_problem *p = &plan->problem;
-
     switch (axis) {
     case CONV_SHARE_PLANES:
-        return (struct axis_units){ p->n * p->groups, 1 };
+        return plan->problem.n * plan->problem.groups;
     case CONV_SHARE_WINDOWS:
-        return (struct axis_units){ ceil_div(conv_windows(p), plan->ukr->n_win), plan->ukr->n_win };
+        return plan->tiling.in_tiles;
     default:
-        return (struct axis_units){ ceil_div(conv_group_filters(p), plan->ukr->n_f), plan->ukr->n_f };
+        return plan->tiling.f_tiles;
+    }
+}
+
+/* The plane, window or filter that a unit starts with; of the unit past the last, past the last one. */
+static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t unit)
+{
+    switch (axis) {
+    case CONV_SHARE_PLANES:
+        return unit;
+    case CONV_SHARE_WINDOWS:
+        return conv_plan_tile_start(plan, unit);
+    default:
+        return unit * plan->ukr->n_f;
     }
 }
 
 /* The share of the time in which a thread has work, when the longest share decides. */
 static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size_t n_threads)
 {
-    size_t n = units(plan, axis).n;
+    size_t n = n_units(plan, axis);
 
     return (double)n / (double)n_threads / (double)ceil_div(n, n_threads);
 }
@@ -79,8 +86,7 @@ static int step(struct conv_backend *self, const struct conv_step *step)
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
-    struct axis_units u = units(plan, axis);
-    size_t each = u.n / n_threads, more = u.n % n_threads; /* the first `more` threads have one unit more */
+    size_t n = n_units(plan, axis), each = n / n_threads, more = n % n_threads; /* the first `more` have one more */
     size_t first = thread * each + (thread < more ? thread : more);
 
     *s = (struct conv_share){
@@ -88,7 +94,7 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
         .inner = inner,
         .axis = axis,
         .groups = plan->problem.groups,
-        .first = first * u.length,
-        .end = (first + each + (thread < more)) * u.length,
+        .first = unit_start(plan, axis, first),
+        .end = unit_start(plan, axis, first + each + (thread < more)),
     };
 }

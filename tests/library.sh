@@ -45,8 +45,9 @@ export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
 cflags="-I$work/usr/include"
 libs="-L$work/usr/lib -lsconv"
 static="$work/usr/lib/libsconv.a -lhwloc -lm -pthread"
+version=$(sed -n 's/^VERSION := //p' Makefile)
 if command -v pkg-config >/dev/null; then
-    check "pkg-config knows the version" [ "$(pkg-config --modversion sconv)" = "$(sed -n 's/^#define SCONV_VERSION "\(.*\)"/\1/p' kernels/sconv.h)" ]
+    check "pkg-config knows the version" [ "$(pkg-config --modversion sconv)" = "$version" ]
     cflags=$(pkg-config --cflags sconv)
     libs=$(pkg-config --libs sconv)
 fi
@@ -56,6 +57,27 @@ check "the example compiles, shared" compile "$work/shared" $cflags $libs
 check "the example compiles, static" compile "$work/static" $cflags $static
 check "the example runs, shared" runs "$work/shared"
 check "the example runs, static" runs "$work/static"
+# Header, library and what prints them were told the same version, and a refused shape is explained.
+cat >"$work/version.c" <<'END'
+#include <sconv.h>
+#include <stdio.h>
+int main(void)
+{
+    struct sconv_shape shape = { 1, 1, 8, 8, 1, 3, 3, 1, (size_t)-1, 0, 0, 0, 0, 1, 1, 1 };
+    float weights[9] = { 0 };
+    char why[256] = "";
+    int err = sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why);
+    printf("%s %s %s: %s\n", SCONV_VERSION, sconv_version(), sconv_strerror(err), why);
+    return 0;
+}
+END
+# shellcheck disable=SC2086
+check "a program with every text compiles" ${CC:-gcc} -std=c99 $cflags "$work/version.c" -o "$work/version" $libs ${LINK_FLAGS-}
+# shellcheck disable=SC2086
+said=$(LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$work/version")
+check "header and library say their version: $said" [ "${said#"$version $version the convolution exceeds the address space: "}" != "$said" ]
+check "the refused field is named: $said" grep -q "stride_w 18446744073709551615" <<<"$said"
+check "the soname is the ABI's" bash -c "readelf -d '$work/usr/lib/libsconv.so' | grep -q 'soname: \[libsconv.so.1\]'"
 check "the shared library exports sconv_* alone" exports_only_ours -D "$work/usr/lib/libsconv.so"
 check "the static library defines sconv_* alone" exports_only_ours -g "$work/usr/lib/libsconv.a"
 check "the library does not print" [ -z "$(${NM:-nm} -D --undefined-only "$work/usr/lib/libsconv.so" | grep -wE 'printf|puts|fprintf|stderr|stdout|exit|abort')" ]

@@ -15,6 +15,7 @@
 #include "tests/failing_alloc.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
+#include "tests/shapes.h"
 #include "tests/suites.h"
 
 /* A 3x3 convolution of five channels into seven, which many tests refuse for other reasons. */
@@ -309,6 +310,37 @@ static void shares_add_up(void)
     }
 }
 
+/* Steps of micro-kernels that a thread gets. */
+static int count_steps(struct conv_backend *self, const struct conv_step *s)
+{
+    ((struct counter *)self)->n_points += s->kind == CONV_STEP_UKR;
+    return 0;
+}
+
+/* Tiles that follow rows are shared out as tiles: 13 rows of 13 outputs between two threads are 7 and 6. */
+static void shares_follow_the_cut(void)
+{
+    struct conv_problem p = { IMAGES(1, 4, 13, 13), FILTERS(8, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *u = conv_ukr_find("f32_14x32__avx512");
+    const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
+    struct csa_tiling t;
+    struct conv_plan plan;
+    char why[512];
+
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    t = csa_analyse_in_place(&p, &caches, u->n_win, u->n_f, CSA_IS);
+    CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = true }) ==
+                    0);
+    for (size_t i = 0; i < 2; i++) {
+        struct counter c = { .base.step = count_steps };
+        struct conv_share s;
+
+        conv_share_init(&s, &c.base, &plan, CONV_SHARE_WINDOWS, i, 2);
+        CU_ASSERT_EQUAL(conv_nest_run(&plan, &s.base), 0);
+        CU_ASSERT_EQUAL(c.n_points, 7 - i);
+    }
+}
+
 /* ---- errors ---- */
 
 static float weights[SMALL_WEIGHTS], in[SMALL_IN], out[SMALL_OUT];
@@ -319,7 +351,12 @@ static void expect_refused(int want, const struct sconv_shape *s, const float *w
     struct sconv_plan *plan = (struct sconv_plan *)(void *)in;
     int err = sconv_plan_create(&plan, s, NULL, w, o);
 
+    char why[512] = "";
+
     test_check(err == want && !plan, "%s: %d, plan %s", what, err, plan ? "made" : "NULL");
+    test_check(sconv_plan_check(s, NULL, w, o, why, sizeof why) == want && *why && !strchr(why, '\n') &&
+                   sconv_plan_check(s, NULL, w, o, NULL, 0) == want,
+               "%s: the reason is '%s'", what, why);
     if (!err)
         sconv_plan_free(plan);
 }
@@ -334,8 +371,8 @@ static void bad_shapes_are_refused(void)
         offsetof(struct sconv_shape, stride_w),   offsetof(struct sconv_shape, dilation_h),
         offsetof(struct sconv_shape, dilation_w), offsetof(struct sconv_shape, groups),
     };
-    static const size_t sizes[] = { offsetof(struct sconv_shape, batch), offsetof(struct sconv_shape, in_c),
-                                    offsetof(struct sconv_shape, in_h), offsetof(struct sconv_shape, out_c),
+    static const size_t sizes[] = { offsetof(struct sconv_shape, batch),    offsetof(struct sconv_shape, in_c),
+                                    offsetof(struct sconv_shape, in_h),     offsetof(struct sconv_shape, out_c),
                                     offsetof(struct sconv_shape, pad_left), offsetof(struct sconv_shape, stride_h),
                                     offsetof(struct sconv_shape, stride_w), offsetof(struct sconv_shape, dilation_w) };
     struct sconv_shape flat = small;
@@ -413,6 +450,45 @@ static void bad_runs_are_refused(void)
     sconv_plan_free(adding);
 }
 
+/* The reason names what is wrong; arguments that run are fine. */
+static void reasons_name_the_culprit(void)
+{
+    const struct sconv_options busy = { .threads = 65 };
+    struct sconv_shape odd = small;
+    struct sconv_plan *plan;
+    char why[256] = "", ws[1];
+
+    odd.stride_w = (size_t)-3;
+    CU_ASSERT_EQUAL(sconv_plan_check(&odd, NULL, weights, NULL, why, sizeof why), -EOVERFLOW);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "stride_w 18446744073709551613"));
+    CU_ASSERT_EQUAL(sconv_plan_check(&small, NULL, weights, &busy, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "threads is 65, must be at most 64");
+    CU_ASSERT_EQUAL(sconv_plan_check(&small, NULL, weights, &busy, why, 8), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "threads");
+    CU_ASSERT_EQUAL(sconv_plan_check(&small, NULL, weights, NULL, NULL, 5), -EINVAL);
+    CU_ASSERT_EQUAL(sconv_plan_check(&small, NULL, weights, NULL, why, sizeof why), 0);
+    CU_ASSERT_FATAL(sconv_plan_create(&plan, &small, NULL, weights, NULL) == 0);
+    CU_ASSERT_EQUAL(sconv_run_check(plan, in, out, NULL, ws, 1, why, sizeof why), -ENOBUFS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "workspace_bytes is 1, must be at least "));
+    CU_ASSERT_EQUAL(sconv_run_check(plan, in, out, in, ws, SIZE_MAX, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "residual is not NULL, but the plan adds none");
+    CU_ASSERT_EQUAL(sconv_run_check(plan, in, in + 1, NULL, ws, SIZE_MAX, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "dst overlaps src");
+    sconv_plan_free(plan);
+}
+
+static void errors_have_texts(void)
+{
+    static const int known[] = { 0, -EINVAL, -EOVERFLOW, -ENOBUFS, -ENOMEM, -ENOENT, -EACCES, -EISDIR };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        CU_ASSERT(strlen(sconv_strerror(known[i])) > 0);
+        CU_ASSERT_STRING_NOT_EQUAL(sconv_strerror(known[i]), sconv_strerror(12345));
+    }
+    CU_ASSERT(strlen(sconv_strerror(12345)) > 0);
+    CU_ASSERT(sconv_version()[0] >= '0' && sconv_version()[0] <= '9');
+}
+
 /* Every allocation fails once, in its turn, and all after it; nothing leaks (the sanitizer looks) and the result is
  * clean. */
 static void failed_allocations_are_reported(void)
@@ -470,9 +546,12 @@ static const struct test_case cases[] = {
     { "weights that are not finite propagate, to padding or not", odd_weights_propagate },
     { "one plan serves many threads at a time", callers_do_not_disturb_each_other },
     { "threads' shares add up to the whole, on every axis", shares_add_up },
+    { "threads' shares follow the rows that tiles follow", shares_follow_the_cut },
     { "bad shapes are refused", bad_shapes_are_refused },
     { "bad arguments are refused", bad_arguments_are_refused },
     { "bad runs are refused before anything is written", bad_runs_are_refused },
+    { "reasons name the culprit", reasons_name_the_culprit },
+    { "every error has a text", errors_have_texts },
     { "failed allocations are reported and leave nothing behind", failed_allocations_are_reported },
     { "machine files report their errors", machine_files_report_their_errors },
     { "plans describe themselves", plans_describe_themselves },
