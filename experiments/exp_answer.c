@@ -9,7 +9,6 @@
 #include "counters/ctr_emulated.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_estimate.h"
-#include "experiments/exp_machine.h"
 #include "experiments/exp_totals.h"
 #include "experiments/exp_verdict.h"
 
@@ -20,7 +19,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char how[256], why_no_check[256];
+    char how[256];
 };
 
 /* ---- one layer ---- */
@@ -42,7 +41,7 @@ static void put_misses(const struct exp_case *c, double *misses)
 
 static void put_estimate(const struct sim_machine *m, const struct exp_case *c, double *quantity)
 {
-    bool is_known = !c->simulated.why_not && !exp_estimate_why_not(m);
+    bool is_known = !exp_estimate_why_not_case(m, c);
     struct exp_estimate e = is_known ? exp_estimate(m, c) : (struct exp_estimate){ 0 };
 
     quantity[EXP_ISSUE_CYCLES] = is_known ? e.issue_cycles : (double)NAN;
@@ -142,8 +141,7 @@ static void describe(struct answer *a, const struct exp_report *r)
                                : "this computer",
              cache, r->info->n_rounds);
     a->v.how = a->how;
-    if (exp_machine_why_not_here(&r->e->setup->machine, a->why_no_check, sizeof a->why_no_check))
-        a->v.why_no_check = a->why_no_check;
+    a->v.why_no_check = r->why_elsewhere;
 }
 
 static int fill(struct answer *a, const struct exp_report *r)

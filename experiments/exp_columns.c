@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "counters/ctr_emulated.h"
+#include "experiments/exp_estimate.h"
 #include "experiments/exp_stats.h"
 #include "experiments/exp_totals.h"
 #include "sim/estimate.h"
@@ -225,11 +226,56 @@ PUT(put_cycles)
     exp_csv_double(csv, column, e.sconv_eq6_cycles);
 }
 
+PUT(put_estimate)
+{
+    const struct sim_machine *m = &row->r->e->setup->machine;
+    const char *why = exp_estimate_why_not_case(m, row->c);
+    struct exp_estimate e = why ? (struct exp_estimate){ 0 } : exp_estimate(m, row->c);
+
+    exp_csv_number(csv, column, why ? (double)NAN : *(const double *)(const void *)((const char *)&e + arg), why);
+}
+
+PUT(put_estimated_speedup)
+{
+    const struct sim_machine *m = &row->r->e->setup->machine;
+    const struct exp_case *base = exp_case_of(row->r->e, row->c, "base");
+    const char *why = exp_estimate_why_not_case(m, row->c);
+    struct exp_estimate own = { 0 }, of_base = { 0 };
+
+    why = why ? why : base ? exp_estimate_why_not_case(m, base) : "base was not selected";
+    if (!why) {
+        own = exp_estimate(m, row->c);
+        of_base = exp_estimate(m, base);
+    }
+    exp_csv_number(csv, column,
+                   why ? (double)NAN
+                       : *(const double *)(const void *)((const char *)&of_base + arg) /
+                             *(const double *)(const void *)((const char *)&own + arg),
+                   why);
+}
+
+PUT(put_is_machine)
+{
+    (void)arg;
+    if (row->c->measured.why_no_time)
+        exp_csv_missing(csv, column, row->c->measured.why_no_time);
+    else
+        exp_csv_u64(csv, column, !row->r->why_elsewhere);
+}
+
+PUT(put_caches)
+{
+    (void)arg;
+    exp_csv_string(csv, column, exp_cache_state_name(row->r->cache));
+}
+
 #define PROBLEM(field) put_problem, offsetof(struct conv_problem, field)
 #define TILING(field) put_tiling_size, offsetof(struct csa_tiling, field)
 #define PREDICTED(field) put_tiling_double, offsetof(struct csa_tiling, field)
 #define BLOCKING(field) put_core_size, offsetof(struct conv_gemm_core, field)
 #define SPEEDUP(field) put_speedup, offsetof(struct exp_ratio, field)
+#define ESTIMATE(field) put_estimate, offsetof(struct exp_estimate, field)
+#define ESTIMATED_SPEEDUP(field) put_estimated_speedup, offsetof(struct exp_estimate, field)
 #define CELL(field) put_cell, offsetof(struct sim_cell, field)
 
 static const struct exp_layer_column columns[] = {
@@ -341,6 +387,22 @@ static const struct exp_layer_column columns[] = {
         "that run's time / the median without its clocks: near 1, or the four parts are not the algorithm's", "clock" },
       put_phase,
       STEPS_TO_TIME },
+    { { "caches", "", "at the start of the layer, replayed and timed: cold, warm or network", "" }, put_caches, 0 },
+    { { "measured_is_machine", "",
+        "1: the computer that was timed has L1 and L2 of the simulated machine; 0: its times are another machine's",
+        "hwloc" },
+      put_is_machine,
+      0 },
+    { { "estimated_issue_cycles", "cycles", "estimate, if all loads hit L1: what all instructions need to issue",
+        "replay" },
+      ESTIMATE(issue_cycles) },
+    { { "estimated_cycles", "cycles", "estimate, if all loads wait for their level: that, plus simulated_cycles",
+        "replay" },
+      ESTIMATE(total_cycles) },
+    { { "estimated_issue_speedup", "", "base's estimated_issue_cycles / these", "replay" },
+      ESTIMATED_SPEEDUP(issue_cycles) },
+    { { "estimated_speedup", "", "base's estimated_cycles / these; measured_speedup_vs_base is the clock's", "replay" },
+      ESTIMATED_SPEEDUP(total_cycles) },
 };
 
 const struct exp_layer_column *exp_layer_columns(size_t *n)

@@ -13,6 +13,11 @@ const char *exp_estimate_why_not(const struct sim_machine *m)
     return NULL;
 }
 
+const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c)
+{
+    return c->simulated.why_not ? c->simulated.why_not : exp_estimate_why_not(m);
+}
+
 static double slowest(double a, double b, double c)
 {
     double ab = a > b ? a : b;
@@ -43,4 +48,12 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
     }
     e.total_cycles = e.issue_cycles + e.memory_cycles;
     return e;
+}
+
+void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e)
+{
+    sum->issue_cycles += e->issue_cycles;
+    sum->memory_cycles += e->memory_cycles;
+    sum->total_cycles += e->total_cycles;
+    sum->packing_cycles += e->packing_cycles;
 }

@@ -23,7 +23,12 @@ struct exp_estimate {
 /* Why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
 const char *exp_estimate_why_not(const struct sim_machine *m);
 
+/* The same for one of its cases: also why that was not replayed. */
+const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c);
+
 /* c must have been replayed on the machine. */
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
+
+void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
 #endif

@@ -88,14 +88,6 @@ double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
     return v->value[y][v->chosen] - best(v, y);
 }
 
-static void add_estimate(struct exp_estimate *sum, const struct exp_estimate *e)
-{
-    sum->issue_cycles += e->issue_cycles;
-    sum->memory_cycles += e->memory_cycles;
-    sum->total_cycles += e->total_cycles;
-    sum->packing_cycles += e->packing_cycles;
-}
-
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
 {
     t->n_layers++;
@@ -110,8 +102,8 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
         s->chosen += v->value[y][v->chosen];
         s->best += best(v, (enum exp_yardstick)y);
     }
-    add_estimate(&t->base, &v->base);
-    add_estimate(&t->chosen, &v->schedule[v->chosen]);
+    exp_estimate_add(&t->base, &v->base);
+    exp_estimate_add(&t->chosen, &v->schedule[v->chosen]);
     t->n_won += v->speedup > 1;
     t->n_pointwise += v->is_pointwise;
     t->n_pointwise_won += v->is_pointwise && v->speedup > 1;
@@ -136,8 +128,8 @@ void exp_judge_merge(struct exp_judge_total *t, const struct exp_judge_total *ot
         s->chosen += o->chosen;
         s->best += o->best;
     }
-    add_estimate(&t->base, &other->base);
-    add_estimate(&t->chosen, &other->chosen);
+    exp_estimate_add(&t->base, &other->base);
+    exp_estimate_add(&t->chosen, &other->chosen);
     t->n_won += other->n_won;
     t->n_pointwise += other->n_pointwise;
     t->n_pointwise_won += other->n_pointwise_won;

@@ -25,7 +25,8 @@ static const struct exp_csv_column model_columns[] = {
     { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
     { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
     { "measured_rounds", "", "timed rounds, of the layer with the fewest", "" },
-    { "measured_end", "", "why there were no more: the ratios stand, REPS, the time limit or the most there may be", "" },
+    { "measured_end", "", "why there were no more: the ratios stand, REPS, the time limit or the most there may be",
+      "" },
     { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
     { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
     { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
@@ -38,6 +39,8 @@ static const struct exp_csv_column model_columns[] = {
     { "simulated_l1_misses_per_1000_macs", "loads", "L1 load misses per 1000 multiply-adds", "replay" },
     { "simulated_l2_misses_per_1000_macs", "loads", "the same for L2", "replay" },
     { "simulated_l3_misses_per_1000_macs", "loads", "the same for L3", "replay" },
+    { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
+    { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
     { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model; only on the paper's own computers",
       "SConv Table 2" },
 };
@@ -96,23 +99,25 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
 {
     size_t n;
     const struct exp_layer_column *column = exp_layer_columns(&n);
-    struct exp_csv_column plain[96];
+    struct exp_csv_column *plain = calloc(n, sizeof *plain);
     struct exp_csv *csv;
     int err;
 
+    if (!plain)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     for (size_t i = 0; i < n; i++)
         plain[i] = column[i].column;
     err = exp_report_open(&csv, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
-    if (err)
-        return err;
-    for (size_t i = 0; i < r->e->n_cases; i++) {
+    for (size_t i = 0; i < r->e->n_cases && !err; i++) {
         struct exp_row row = row_of(r, &r->e->cases[i]);
 
         for (size_t k = 0; k < n; k++)
             column[k].put(csv, column[k].column.name, &row, column[k].arg);
         exp_csv_end_row(csv);
     }
-    return exp_csv_close(csv, why, why_bytes);
+    err = err ? err : exp_csv_close(csv, why, why_bytes);
+    free(plain);
+    return err;
 }
 
 /* ---- model.csv ---- */
@@ -170,6 +175,19 @@ static void put_times(struct exp_csv *csv, const struct exp_report *r, const str
         exp_csv_string(csv, "measured_end", exp_end_text(r->info->end));
 }
 
+static void put_estimates(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)
+{
+    const char *why = t->why_no_estimate      ? t->why_no_estimate
+                      : !base                 ? "base was not selected"
+                      : base->why_no_estimate ? base->why_no_estimate
+                                              : NULL;
+
+    exp_csv_number(csv, "estimated_issue_speedup",
+                   why ? (double)NAN : base->estimate.issue_cycles / t->estimate.issue_cycles, why);
+    exp_csv_number(csv, "estimated_speedup", why ? (double)NAN : base->estimate.total_cycles / t->estimate.total_cycles,
+                   why);
+}
+
 /* Table 2 belongs beside measured times, so the computer that ran must be the paper's. */
 static bool paper_speedup(const struct exp_report *r, double *value)
 {
@@ -206,6 +224,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
         put_counts(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
         put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
         put_misses_per_work(csv, &total[i]);
+        put_estimates(csv, &total[i], base);
         if (has_paper && !strcmp(total[i].algo, "sconv"))
             exp_csv_double(csv, "paper_conv_speedup", paper);
         else

@@ -16,6 +16,7 @@ struct exp_report {
     enum exp_cache_state cache;
     bool is_timed;
     const char *clock; /* the name of the one that timed */
+    const char *why_elsewhere; /* why the times are not the simulated machine's (exp_machine.h); NULL: they are */
 };
 
 /*

@@ -89,6 +89,16 @@ double exp_per_1000_macs(double misses, double macs)
     return 1000 * misses / macs;
 }
 
+static void add_estimate(struct exp_total *t, const struct sim_machine *m, const struct exp_case *c)
+{
+    const char *why = exp_estimate_why_not_case(m, c);
+    struct exp_estimate e = why ? (struct exp_estimate){ 0 } : exp_estimate(m, c);
+
+    if (why)
+        t->why_no_estimate = why;
+    exp_estimate_add(&t->estimate, &e);
+}
+
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
 {
     return strcmp(t->algo, "sconv") ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
@@ -124,6 +134,7 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
         add_time(t, &e->cases[i]);
         add_counts(t, &e->cases[i], why_no_counts);
         add_simulated(t, &e->cases[i]);
+        add_estimate(t, &e->setup->machine, &e->cases[i]);
         is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
         t->macs += conv_macs(&e->cases[i].layer->problem);
         n++;

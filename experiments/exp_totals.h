@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "experiments/exp_case.h"
+#include "experiments/exp_estimate.h"
 
 enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
 
@@ -14,6 +14,8 @@ struct exp_total {
     const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
     double fastest_ns, median_ns;                                /* sums over the layers */
     struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
+    const char *why_no_estimate;                                 /* likewise */
+    struct exp_estimate estimate;
     double macs;
     double simulated_loads, measured_loads;
     double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];

@@ -36,6 +36,7 @@
 struct session {
     struct exp_options options;
     const char *why_not_timed; /* NULL: it is timed */
+    char why_elsewhere[256];   /* why its times are not the simulated machine's; "": they are */
     struct exp_model model;
     struct exp_setup setup;
     unsigned algos;
@@ -83,6 +84,8 @@ static int prepare(struct session *s)
     if (err)
         return err;
     s->why_not_timed = why_not_timed(s);
+    if (!s->why_not_timed)
+        exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);
     s->final_path = exp_format("%s/%s/%s", o->results, s->setup.machine.name, s->model.name);
     if (!s->final_path)
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
@@ -285,6 +288,7 @@ static struct exp_report report_of(const struct session *s)
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
         .clock = exp_options_clock_name(&s->options),
+        .why_elsewhere = *s->why_elsewhere ? s->why_elsewhere : NULL,
     };
 }
 

@@ -281,6 +281,11 @@ results() {
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep 'sconv_[iw]s') \
         <(deterministic "$work/unclassified/toy/three/layers.csv" | grep 'sconv_[iw]s')
+    check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
+    run estimated MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "with them, base's cycles over the schedule's" awk '
+        $1 == "base" { base = $2 } $1 != "algo" { n++; if ($3 != base / $2 && ($3 - base / $2) ^ 2 > 1e-12) bad++ } END { exit bad || n != 9 }' \
+        <(columns "$work/estimated/clx4208/three/layers.csv" algo estimated_cycles estimated_speedup)
+    check "and the verdict calls them unproven" grep -q 'estimated .* unproven' "$work/estimated/clx4208/three/verdict.txt"
     run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,sconv_openblas,goto REPS=1
     run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
         <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")
