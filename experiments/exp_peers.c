@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_timer.h"
 #include "experiments/exp_bench.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_signal.h"
@@ -303,6 +304,31 @@ double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c,
     return t->n ? exp_stats_median(t->sample_ns, t->n) : (double)NAN;
 }
 
+double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
+{
+    const struct exp_peer_times *t = &l->times[c][m];
+
+    return t->n ? (double)exp_stats_min(t->sample_ns, t->n) : (double)NAN;
+}
+
+struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m)
+{
+    struct exp_pair *pair = calloc(p->n_layers, sizeof *pair);
+    struct exp_ratio ratio = exp_ratio_none();
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_layers && pair; i++) {
+        const struct exp_peer_times *base = &p->layer[i].times[c][EXP_PEER_BASE], *t = &p->layer[i].times[c][m];
+
+        if (base->n && base->n == t->n)
+            pair[n++] = (struct exp_pair){ base->sample_ns, t->sample_ns, t->n };
+    }
+    if (pair)
+        ratio = exp_ratio_of(pair, n);
+    free(pair);
+    return ratio;
+}
+
 /* ---- checking ---- */
 
 static int wrong(const struct exp_peers_layer *l, enum exp_peer m, size_t index, double got, double want, char *why,
@@ -465,39 +491,95 @@ static double network_macs(const struct exp_peers *p)
     return sum;
 }
 
+/* What measuring sweeps needs beside the network. */
+struct sweeps {
+    struct exp_peers *p;
+    const struct exp_peers_options *o;
+    struct exp_progress *progress;
+    size_t number; /* of the network, for the progress line */
+    uint64_t *peak_ns;
+    size_t n_peaks;
+    volatile float sink;
+};
+
+struct sweeper {
+    struct sweeps *s;
+    enum exp_peer m;
+};
+
+static int run_sweep(void *ctx)
+{
+    const struct sweeper *w = ctx;
+
+    return sweep(w->s->p, w->m, w->s->o->now_ns, true);
+}
+
+/* The peak is sampled; and an untimed sweep leaves in the caches what an inference before would have left. */
+static int prepare_sweep(void *ctx)
+{
+    const struct sweeper *w = ctx;
+    struct sweeps *s = w->s;
+    char step[64];
+    int err;
+
+    exp_fail(step, sizeof step, 0, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
+    exp_progress_begin(s->progress, s->number, s->p->experiment.model->name, step);
+    if (s->p->peak && s->n_peaks < s->o->rounds.most * EXP_N_PEERS)
+        s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);
+    err = sweep(s->p, w->m, s->o->now_ns, false);
+    exp_progress_step(s->progress, 2 * network_macs(s->p));
+    return err;
+}
+
+static bool speedups_stand(void *sweeps)
+{
+    const struct exp_peers *p = ((const struct sweeps *)sweeps)->p;
+
+    for (int m = EXP_PEER_BASE + 1; m < EXP_N_PEERS; m++) {
+        struct exp_ratio ratio = exp_peers_speedup(p, EXP_PEERS_SWEEP, (enum exp_peer)m);
+
+        if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
+            return false;
+    }
+    return true;
+}
+
 /*
- * Methods take turns, each round beginning with another; the peak is sampled before each. A timed sweep follows an
- * untimed one by the same method, as one inference follows another: what is left in the outer caches is the method's
- * own doing, not its predecessor's.
+ * Methods take turns, each round beginning with another. A timed sweep follows an untimed one by the same method, as one
+ * inference follows another: what is left in the outer caches is the method's own doing, not its predecessor's.
  */
 static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
                           size_t number)
 {
-    const unsigned n_reps = o->n_reps;
-    size_t n_peaks = 0;
-    uint64_t *peaks = calloc((size_t)n_reps * EXP_N_PEERS, sizeof *peaks);
-    volatile float sink = 0;
-    int err = peaks ? make_samples(p, EXP_PEERS_SWEEP, n_reps) : -ENOMEM;
+    const size_t most = o->rounds.most * EXP_N_PEERS;
+    struct sweeps s = { .p = p, .o = o, .progress = progress, .number = number };
+    struct sweeper sweeper[EXP_N_PEERS];
+    struct exp_contender contender[EXP_N_PEERS];
+    const struct exp_bench bench = {
+        .rounds = o->rounds,
+        .stands = speedups_stand,
+        .ctx = &s,
+        .now_ns = o->now_ns,
+        .wall_ns = ctr_now_ns,
+        .interrupted = exp_interrupted,
+    };
+    uint64_t *whole_ns = calloc(most, sizeof *whole_ns); /* each layer keeps its own samples */
+    int err;
 
-    for (unsigned r = 0; r < n_reps && !err; r++) {
-        char step[64];
-
-        exp_fail(step, sizeof step, 0, "sweep %u of %u", r + 1, n_reps);
-        exp_progress_begin(progress, number, p->experiment.model->name, step);
-        for (unsigned i = 0; i < EXP_N_PEERS && !err; i++) {
-            if (p->peak)
-                peaks[n_peaks++] = sample_peak(p->peak, o->now_ns, &sink);
-            err = sweep(p, (enum exp_peer)((i + r) % EXP_N_PEERS), o->now_ns, false);
-            if (!err)
-                err = sweep(p, (enum exp_peer)((i + r) % EXP_N_PEERS), o->now_ns, true);
-            exp_progress_step(progress, 2 * network_macs(p));
-        }
+    s.peak_ns = calloc(most, sizeof *s.peak_ns);
+    err = whole_ns && s.peak_ns ? make_samples(p, EXP_PEERS_SWEEP, o->rounds.most) : -ENOMEM;
+    for (int m = 0; m < EXP_N_PEERS; m++) {
+        sweeper[m] = (struct sweeper){ &s, (enum exp_peer)m };
+        contender[m] = (struct exp_contender){ exp_peer_name((enum exp_peer)m), run_sweep, prepare_sweep, &sweeper[m] };
     }
+    if (!err)
+        err = exp_bench_run(&bench, contender, EXP_N_PEERS, whole_ns, &p->sweeps);
     if (!err && p->peak) {
-        p->peak_gflops = p->peak->flop_per_step * PEAK_STEPS / exp_stats_median(peaks, n_peaks);
-        err = sample_read(p, o->now_ns, &sink);
+        p->peak_gflops = p->peak->flop_per_step * PEAK_STEPS / (double)exp_stats_min(s.peak_ns, s.n_peaks);
+        err = sample_read(p, o->now_ns, &s.sink);
     }
-    free(peaks);
+    free(s.peak_ns);
+    free(whole_ns);
     return err;
 }
 

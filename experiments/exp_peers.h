@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
 #include "experiments/exp_dnnl.h"
 #include "experiments/exp_phases.h"
@@ -71,7 +72,8 @@ struct exp_peers {
     size_t tensor_bytes;             /* estimate of all memory in use */
     struct conv_blas_parts parts;    /* base, step by step; */
     char why_no_parts[96];           /* "" = they are there */
-    double peak_gflops, read_gbytes; /* medians of the samples taken between the sweeps; 0 if there is no peak loop */
+    struct exp_bench_result sweeps;  /* how many there were, and why no more */
+    double peak_gflops, read_gbytes; /* the most that was sampled between the sweeps; 0 if there is no peak loop */
 };
 
 enum {
@@ -80,7 +82,7 @@ enum {
 };
 
 struct exp_peers_options {
-    unsigned n_reps;          /* sweeps, >= 1 */
+    struct exp_rounds rounds; /* sweeps */
     unsigned n_hot_reps;      /* 0: no hot times */
     uint64_t (*now_ns)(void); /* the clock */
 };
@@ -102,7 +104,11 @@ int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t 
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
                       size_t number, char *why, size_t why_bytes);
 
-/* Median in ns; NaN if the method did not run. */
+/* In ns; NaN if the method did not run. */
+double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
 double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
+
+/* Of a method over Base: the sums over the layers that both ran. */
+struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m);
 
 #endif

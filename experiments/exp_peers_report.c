@@ -23,13 +23,13 @@ static const struct exp_csv_column layer_columns[] = {
     { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
     { "macs", "multiply-adds", "nominal, taps on padding included", "" },
     { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" },
-    { "measured_time_median_ns", "ns", "median over the repetitions", "clock" },
-    { "measured_time_min_ns", "ns", "fastest repetition", "clock" },
-    { "measured_reps", "", "timed repetitions", "" },
-    { "measured_gflops", "GFLOP/s", "2 * macs / median", "clock" },
+    { "measured_time_median_ns", "ns", "median over the rounds", "clock" },
+    { "measured_time_min_ns", "ns", "fastest round", "clock" },
+    { "measured_reps", "", "timed rounds", "" },
+    { "measured_gflops", "GFLOP/s", "2 * macs / fastest round", "clock" },
     { "measured_peak_percent", "%",
       "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
-    { "measured_speedup_vs_base", "", "base's median / this median, same cache state", "clock" },
+    { "measured_speedup_vs_base", "", "base's fastest round / this fastest round, same cache state", "clock" },
     { "plan", "", "SConv: schedule, micro-kernel, Nc, K2, K3, in place or packed windows; oneDNN: its implementation",
       "" },
     { "layer", "", "name of the layer", "" },
@@ -50,14 +50,20 @@ static const struct exp_csv_column total_columns[] = {
     { "cache", "", "as in layers.csv", "" },
     { "layers", "", "convolutions that were timed", "" },
     { "pointwise_layers", "", "of those, pointwise ones", "" },
-    { "measured_time_ns", "ns", "sum over the layers of the medians", "clock" },
-    { "measured_network_speedup", "", "base's sum / this sum", "clock" },
-    { "measured_layers_speedup", "", "geometric mean over the layers of base's median / this median", "clock" },
+    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },
+    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" },
+    { "measured_network_speedup", "", "base's sum of the fastest rounds / this sum", "clock" },
+    { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
+    { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
+    { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
+    { "measured_rounds", "", "timed rounds", "" },
+    { "measured_end", "", "why there were no more sweeps: the ratios stand, REPS, the time limit or the most there may be", "" },
+    { "measured_layers_speedup", "", "geometric mean over the layers of base's fastest round / this fastest round", "clock" },
     { "measured_won_percent", "%", "layers faster than base", "clock" },
     { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
       "clock" },
     { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
-    { "peak_gflops", "GFLOP/s", "that peak: median", "clock" },
+    { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
     { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
 };
 
@@ -158,9 +164,8 @@ static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_csv_u64(r->layers, "pointwise", row->is_pointwise);
     exp_csv_double(r->layers, "macs", row->flop / 2);
     exp_csv_double(r->layers, "flop_per_byte", row->intensity);
-    exp_csv_number(r->layers, "measured_time_median_ns", ns, why);
-    exp_csv_number(r->layers, "measured_time_min_ns", t->n ? (double)exp_stats_min(t->sample_ns, t->n) : (double)NAN,
-                   why);
+    exp_csv_number(r->layers, "measured_time_median_ns", row->median_ns[c][m], why);
+    exp_csv_number(r->layers, "measured_time_min_ns", ns, why);
     exp_csv_u64(r->layers, "measured_reps", t->n);
     exp_csv_number(r->layers, "measured_gflops", row->flop / ns, why);
     exp_csv_number(r->layers, "measured_peak_percent", p->peak ? 100 * row->flop / ns / p->peak_gflops : (double)NAN,
@@ -195,8 +200,10 @@ static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t mod
 
     row.intensity = row.flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (int m = 0; m < EXP_N_PEERS; m++)
-            row.ns[c][m] = exp_peers_median(l, (enum exp_peers_cache)c, (enum exp_peer)m);
+        for (int m = 0; m < EXP_N_PEERS; m++) {
+            row.ns[c][m] = exp_peers_fastest(l, (enum exp_peers_cache)c, (enum exp_peer)m);
+            row.median_ns[c][m] = exp_peers_median(l, (enum exp_peers_cache)c, (enum exp_peer)m);
+        }
     }
     return row;
 }
@@ -237,6 +244,16 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_phases_add(&model->base, &l->base_phases);
 }
 
+static void add_certainty(const struct exp_peers *p, struct exp_peers_model *model)
+{
+    model->end = p->sweeps.end;
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        model->n_rounds[c] = p->layer[0].times[c][EXP_PEER_BASE].n;
+        for (int m = 0; m < EXP_N_PEERS; m++)
+            model->speedup[c][m] = exp_peers_speedup(p, (enum exp_peers_cache)c, (enum exp_peer)m);
+    }
+}
+
 int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes)
 {
     struct exp_peers_model *model;
@@ -248,6 +265,7 @@ int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, 
     *model = (struct exp_peers_model){ .peak_gflops = p->peak_gflops, .read_gbytes = p->read_gbytes };
     exp_fail(model->name, sizeof model->name, 0, "%s", p->experiment.model->name);
     memcpy(model->why_no_base_phases, p->why_no_parts, sizeof model->why_no_base_phases);
+    add_certainty(p, model);
     for (size_t i = 0; i < p->n_layers; i++)
         add_layer(r, p, &p->layer[i], model);
     r->n_models++;
@@ -275,6 +293,7 @@ static struct exp_peers_total total_of_one(const struct exp_peers_report *r, siz
         n_won += ratio > 1;
         n_pointwise_won += row->is_pointwise && ratio > 1;
         t.ns += row->ns[c][m];
+        t.median_ns += row->median_ns[c][m];
         base_ns += row->ns[c][EXP_PEER_BASE];
         logs += log(ratio);
         flop += row->flop;
@@ -319,6 +338,24 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t model, 
     return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
 }
 
+/* How sure the speed-up over a network is, and what ended its rounds. */
+static void put_certainty(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
+                          enum exp_peer m, const char *why)
+{
+    const bool is_one = model < r->n_models;
+    const struct exp_ratio none = exp_ratio_none(), *ratio = is_one ? &r->model[model].speedup[c][m] : &none;
+
+    why = why ? why : is_one ? EXP_RATIO_NO_INTERVAL : "of each model";
+    exp_csv_number(csv, "measured_speedup_low", ratio->low, why);
+    exp_csv_number(csv, "measured_speedup_high", ratio->high, why);
+    exp_csv_number(csv, "measured_speedup_by_median", ratio->by_median, why);
+    exp_csv_number(csv, "measured_rounds", is_one ? (double)r->model[model].n_rounds[c] : (double)NAN, why);
+    if (is_one)
+        exp_csv_string(csv, "measured_end", exp_end_text(c == EXP_PEERS_SWEEP ? r->model[model].end : EXP_END_FIXED));
+    else
+        exp_csv_missing(csv, "measured_end", why);
+}
+
 static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
                       enum exp_peer m)
 {
@@ -331,8 +368,10 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     exp_csv_string(csv, "cache", exp_peers_cache_name(c));
     exp_csv_u64(csv, "layers", t.n_layers);
     exp_csv_u64(csv, "pointwise_layers", t.n_pointwise);
-    exp_csv_number(csv, "measured_time_ns", t.n_layers ? t.ns : (double)NAN, why);
+    exp_csv_number(csv, "measured_time_min_ns", t.n_layers ? t.ns : (double)NAN, why);
+    exp_csv_number(csv, "measured_time_median_ns", t.n_layers ? t.median_ns : (double)NAN, why);
     exp_csv_number(csv, "measured_network_speedup", t.network_ratio, why);
+    put_certainty(r, csv, model, c, m, t.n_layers ? NULL : why);
     exp_csv_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
     exp_csv_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
                    m == EXP_PEER_BASE ? "this is base" : why);
@@ -391,7 +430,7 @@ static void put_sconv_phases(const struct exp_peers_model *model, enum exp_peer 
 static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_csv *csv)
 {
     const struct exp_peers_model *m = &r->model[i];
-    double base_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
+    double base_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).median_ns * EXP_PEERS_PHASE_ROUNDS;
     const char *why = *m->why_no_base_phases ? m->why_no_base_phases : "no time";
 
     exp_csv_u64(csv, "number", i + 1);
@@ -578,7 +617,7 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
             "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
-        double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).ns * EXP_PEERS_PHASE_ROUNDS;
+        double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).median_ns * EXP_PEERS_PHASE_ROUNDS;
         const struct exp_phases *b = &m->base;
 
         fprintf(out, "%-16.16s ", m->name);

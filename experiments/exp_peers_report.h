@@ -16,12 +16,16 @@ struct exp_peers_row {
     size_t model;
     bool is_pointwise;
     double flop, intensity;                     /* flop per byte of input, filter and output, each once */
-    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* NaN: not measured */
+    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* the fastest round; NaN: not measured */
+    double median_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
 };
 
 struct exp_peers_model {
     char name[64];
     double peak_gflops, read_gbytes;
+    size_t n_rounds[EXP_N_PEERS_CACHES];
+    enum exp_end end; /* of the sweeps */
+    struct exp_ratio speedup[EXP_N_PEERS_CACHES][EXP_N_PEERS];
     char why_not[EXP_N_PEERS][96]; /* of the first layer that lacks the method; "" = all have it */
     struct exp_phases base, sconv[EXP_N_PEERS_SCONVS];
     char why_no_base_phases[96]; /* "" = they are there */
@@ -55,7 +59,8 @@ void exp_peers_report_document(FILE *out);
  * method's. */
 struct exp_peers_total {
     size_t n_layers, n_pointwise;
-    double ns, network_ratio, geomean_ratio; /* for all models: geometric means over the models */
+    double ns, median_ns;                /* sums of the fastest rounds, of the medians */
+    double network_ratio, geomean_ratio; /* for all models: geometric means over the models */
     double won_percent, pointwise_won_percent, peak_percent;
 };
 

@@ -65,9 +65,9 @@ static void describe(struct session *s)
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_fail(
         s->what, sizeof s->what, 0,
-        "peers, commit %s; %s; one thread, %s clock, %u sweeps, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
+        "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
         "%s",
-        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall", s->times.n_reps, s->times.n_hot_reps,
+        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall", s->times.n_hot_reps,
         s->setup.blas.core, s->setup.ukr->name, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl,
         peak ? peak->name : "no loop for this CPU");
 }
@@ -76,7 +76,7 @@ static int prepare(struct session *s)
 {
     int err = exp_models_read(&s->models, EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
 
-    s->times = (struct exp_peers_options){ .n_reps = s->o.reps ? s->o.reps : 7,
+    s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
                                            .n_hot_reps = s->o.hot_reps,
                                            .now_ns = exp_options_clock(&s->o) };
     if (!err)
@@ -133,7 +133,7 @@ static double total_weight(const struct session *s)
         for (size_t l = 0; l < s->models.model[i].n_layers; l++)
             sum += conv_macs(&s->models.model[i].layer[l].problem);
     }
-    return sum * (40 + EXP_N_PEERS * (1 + 2 * s->times.n_reps + 2 * s->times.n_hot_reps) + 9);
+    return sum * (40 + EXP_N_PEERS * (1 + 2 * (double)s->times.rounds.least + 2 * s->times.n_hot_reps) + 9);
 }
 
 static int work(struct session *s)
