@@ -1,16 +1,17 @@
 #include "experiments/exp_judge.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "experiments/exp_totals.h"
 #include "sim/estimate.h"
 
 static const struct {
-    const char *name, *label;
+    const char *name, *label; /* without label: lines beyond the level of that number */
 } yardsticks[EXP_N_YARDSTICKS] = {
-    [EXP_L1_L2_LINES] = { "l1_l2_lines", "lines L1-L2" },
-    [EXP_L2_L3_LINES] = { "l2_l3_lines", "lines L2-L3" },
-    [EXP_L3_MEMORY_LINES] = { "l3_memory_lines", "lines L3-memory" },
+    [EXP_L1_L2_LINES] = { "l1_l2_lines", NULL },
+    [EXP_L2_L3_LINES] = { "l2_l3_lines", NULL },
+    [EXP_L3_MEMORY_LINES] = { "l3_memory_lines", NULL },
     [EXP_EQ6_CYCLES] = { "eq6_cycles", "Eq. 6, simulated" },
     [EXP_ESTIMATED_CYCLES] = { "estimated_cycles", "estimated cycles" },
 };
@@ -20,9 +21,16 @@ const char *exp_yardstick_name(enum exp_yardstick y)
     return yardsticks[y].name;
 }
 
-const char *exp_yardstick_label(enum exp_yardstick y)
+void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char *text, size_t bytes)
 {
-    return yardsticks[y].label;
+    char border[40];
+
+    if (yardsticks[y].label) {
+        snprintf(text, bytes, "%s", yardsticks[y].label);
+        return;
+    }
+    exp_border_name(m, (size_t)y - EXP_L1_L2_LINES, border, sizeof border);
+    snprintf(text, bytes, "lines %s", border);
 }
 
 /* Lines that cross the border beyond a level, both ways. */

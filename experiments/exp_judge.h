@@ -21,7 +21,8 @@ enum exp_yardstick {
 };
 
 const char *exp_yardstick_name(enum exp_yardstick y);  /* in columns' names */
-const char *exp_yardstick_label(enum exp_yardstick y); /* for people */
+/* For people, with the names of the machine's levels: "lines L2-SLC". */
+void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char *text, size_t bytes);
 
 /* A layer. Values are NaN where they cannot be had. */
 struct exp_judgement {

@@ -9,8 +9,12 @@ static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
     const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
 
     fprintf(out, "\n%-14s %6s %9s |", "", "", "CSA chose");
-    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
-        fprintf(out, " %19s |", exp_yardstick_label((enum exp_yardstick)y));
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        char label[48];
+
+        exp_yardstick_label((enum exp_yardstick)y, r->machine, label, sizeof label);
+        fprintf(out, " %19.19s |", label);
+    }
     fprintf(out, "\n%-14s %6s %4s %4s |", "model", "layers", "IS", "WS");
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
         fprintf(out, " %5s %4s %8s |", "right", "tie", "regret %");

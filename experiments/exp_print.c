@@ -58,8 +58,9 @@ static void print_layers(const struct exp_report *r, FILE *out)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);
     fprintf(out,
             "CSA's plan, from the cache sizes alone: is, ws: the input or the weights (filters) stay while the others "
-            "stream past;\nNc: channels in a tile, so that a tile of each fits L1 (SConv Eq. 2); K2: streaming tiles "
-            "kept in L2 (Eq. 4);\nK3: stationary tiles kept in L3 (Eq. 5).\n");
+            "stream past;\nNc: channels in a tile, so that a tile of each fits %s (SConv Eq. 2); K2: streaming tiles "
+            "kept in %s (Eq. 4);\nK3: stationary tiles kept in %s (Eq. 5).\n",
+            exp_level_name(m, 0), exp_level_name(m, 1), exp_level_name(m, 2));
 }
 
 static void print_per_work(FILE *out, const struct exp_total *t, size_t level)

@@ -121,6 +121,7 @@ static int draw(struct session *s)
         { "figures", FIGURES_DIR },
         { "what", s->what },
         { "machine", s->setup.machine.name },
+        { "first_level", exp_level_name(&s->setup.machine, 0) },
         { "border_1", border[0] },
         { "border_2", border[1] },
         { "border_3", border[2] },

@@ -304,6 +304,30 @@ observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine tha
     run "$name" MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=sample "OBSERVER=${OBSERVER:-}" "GUEST=${GUEST_x86_64:-}" "$@"
 }
 
+# Levels have the machine file's names; the paper's numbers stand beside its own machines only.
+names() {
+    local dir=$work/names/slc/three
+    printf '[machine]\nname = slc\nmemory_latency_cycles = 9\n' >"$work/slc.cfg"
+    for level in L1:4 L2:16 SLC:64; do
+        printf '[cache %s]\nsize = %s KiB\nways = 4\nline = 64\nlatency_cycles = 1\n' "${level%:*}" "${level#*:}" >>"$work/slc.cfg"
+    done
+    run names "MACHINE=$work/slc.cfg" TIMING=0 ALGO=base,sconv || return
+    check "the closing table names the levels" grep -q '^layer .* L1 .* L2 .* SLC' "$work/names.out"
+    check "... and has no other" sh -c "! grep -qw L3 '$work/names.out'"
+    check "so do the CSV files" grep -q '^# levels: .*l3 its SLC' "$dir/layers.csv"
+    check "... in the plans" sh -c "! grep -v '^#' '$dir/layers.csv' | grep -q '[+,]L3'"
+    check "... and the figures" grep -q '>SLC: load misses' "$dir/miss_rates_model.svg"
+    check "the paper did not measure this machine" sh -c "! grep -q 'average of 7 models' '$dir/miss_rates_model.svg'"
+    check "no figure without data, in the list" grep -q 'speedup_layers  *not drawn: TIMING=0 was asked for' "$work/names.out"
+    check "... and on standard error" grep -q 'experiment: speedup_layers is not drawn: TIMING=0' "$work/err"
+    run paper MACHINE=clx4208 TIMING=0 && check "it measured this one" \
+        grep -q 'average of 7 models' "$work/paper/clx4208/three/miss_rates_model.svg"
+    run paper MACHINE=clx4208 TIMING=0 CACHE=warm && check "but not with warm caches" \
+        sh -c "! grep -q 'average of 7 models' '$work/paper/clx4208/three/miss_rates_model.svg'"
+    run paper MACHINE=clx4208 REPS=1 LAYERS=pointwise && check "measured times name the computer that ran: $(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" \
+        grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three/titles.txt")
+}
+
 # What is missing is said once, and costs nothing but its columns.
 unobserved() { # unobserved WORDS NAME ARGUMENTS...
     local words=$1 name=$2
@@ -371,6 +395,7 @@ interruption
 with_fake gnuplot "sh -c 'exit 77'" kills # nothing to draw: figures would take most of the time
 with_fake gnuplot "sh -c 'exit 77'" outputs
 results
+names
 observed
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

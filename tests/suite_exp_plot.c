@@ -447,6 +447,7 @@ static void check_program(const struct program_case *c, const char *number, bool
         { "figures", "experiments/figures" },
         { "what", "made, so" },
         { "machine", "m" },
+        { "first_level", "L1" },
         { "border_1", "L1-L2" },
         { "border_2", "L2-SLC" },
         { "border_3", "x" },

@@ -18,7 +18,7 @@ set xtics rotate by 45 right
 set ylabel "cycles of Base / cycles of SConv"
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black"
 set offsets 0.6, 0.6, 0, 0
-plot models using ($0 - 0.18):(number("issue_speedup")) with boxes lc rgb colour_rows title "all hit L1", \
+plot models using ($0 - 0.18):(number("issue_speedup")) with boxes lc rgb colour_rows title "all hit ".first_level, \
      models using ($0 + 0.18):(number("estimated_speedup")) with boxes lc rgb colour_sconv title "loads wait", \
      models using 0:(number("paper_speedup")) with points pt 13 ps 1.8 lc rgb colour_reorder title "Table 2", \
      models using 0:(NaN):xticlabel(stringcolumn("model")) notitle
@@ -42,6 +42,6 @@ if (strlen(won)) {
 }
 plot file using (column("rank_percent")):(every_layer("estimated_speedup")) with lines lw 3 lc rgb colour_sconv title "loads wait", \
      file using (column("rank_percent")):(pointwise("estimated_speedup")) with lines lw 2 dt 2 lc rgb colour_sconv title "pointwise", \
-     file using (column("rank_percent")):(every_layer("issue_speedup")) with lines lw 3 lc rgb colour_rows title "all hit L1", \
+     file using (column("rank_percent")):(every_layer("issue_speedup")) with lines lw 3 lc rgb colour_rows title "all hit ".first_level, \
      file using (column("rank_percent")):(pointwise("issue_speedup")) with lines lw 2 dt 2 lc rgb colour_rows title "pointwise"
 unset multiplot

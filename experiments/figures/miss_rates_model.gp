@@ -35,7 +35,7 @@ do for [a = 1:3] {
 has_paper = strlen(paper_l1_base) > 0
 n_rows = macs > 0 ? 2 : 1
 
-W = 90 + n_levels * (n_bars == 3 ? 390 : 320)
+W = 90 + n_levels * (n_bars == 3 ? 390 : 350)
 if (W < 700) { W = 700 }
 columns = W / char_width
 text = has_measured ? "Measured: ".host."." : "Measured: not available: ".short_reason(reason)."."

@@ -28,14 +28,14 @@ x_of_row(dummy) = column("flop_per_byte")
 y_of_row(dummy) = number("measured_gflops")
 last = Is_there[5] ? 5 : 4
 n_marks = 0; foot = ""; foot_lines = 0
-array Mark_x[8]; array Mark_y[8]
+array Mark_x[8]; array Mark_y[8]; array Mark_side[8]
 do for [which = 1:2] {
     m = which == 1 ? 1 : last
-    score(dummy) = is_of(m) && number("measured_gflops") > 0 && peak > 0 ? log(roof(column("flop_per_byte")) / number("measured_gflops")) : NaN
+    score(dummy) = is_of(m) && number("measured_gflops") > 0 && number("measured_gflops") < roof(column("flop_per_byte")) ? log(roof(column("flop_per_byte")) / number("measured_gflops")) : NaN
     eval find_extremes
     text = Label[m].", furthest below the roof:"
     do for [k = 1:n_extremes] {
-        n_marks = n_marks + 1; Mark_x[n_marks] = Extreme_x[k]; Mark_y[n_marks] = Extreme_y[k]
+        n_marks = n_marks + 1; Mark_x[n_marks] = Extreme_x[k]; Mark_y[n_marks] = Extreme_y[k]; Mark_side[n_marks] = which == 1 ? -1.1 : 1.1
         text = text.sprintf(" %d %s (%.0f %% of it)%s", n_marks, Extreme_name[k], 100 * exp(-Extreme_score[k]), k < n_extremes ? "," : "")
     }
     if (n_extremes) { eval wrap_text; foot = foot.wrapped."\n"; foot_lines = foot_lines + n_lines }
@@ -63,7 +63,7 @@ set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 set xrange [left_most / 1.3:right_most * 1.5]
 set yrange [lowest / 1.4:max2(highest, peak) * 1.4]
 do for [k = 1:n_marks] {
-    set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset (k % 2 ? -1.1 : 1.1), (k <= 4 ? -0.5 : 0.3) front font ",10"
+    set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset Mark_side[k], (k % 2 ? -0.4 : 0.4) front font ",10"
 }
 plot for [m = 1:5] layers_csv using (column("flop_per_byte")):(is_of(m) ? number("measured_gflops") : NaN) \
          with points pt Point[m] ps 0.7 lc rgb Colour[m] title (Is_there[m] ? Label[m] : ""), \
