@@ -63,7 +63,7 @@ LDLIBS := -lhwloc -lpfm -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c sim/cachesim_% %_example.c %_plugin.c %_linked.c experiments/main_guest.c,$(wildcard $1/*.c $1/*/*.c))
+sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c tests/sconv_threads.c sim/cachesim_% %_example.c %_plugin.c %_linked.c experiments/main_guest.c,$(wildcard $1/*.c $1/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -269,6 +269,14 @@ ubsan: ## The tests with UndefinedBehaviorSanitizer
 sanitize: ## The tests with both sanitizers
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
 
+tsan: deps ## libsconv's threads with ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads
+	$(Q)$(BUILD)-thread/sconv_threads
+
+$(BUILD)/sconv_threads: tests/sconv_threads.c $(BUILD)/libsconv.a
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ -lhwloc -lm
+
 deps: ## Install the Debian packages that are missing (as root; else print the apt line and stop)
 	$(Q).ci/deps
 
@@ -310,4 +318,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize deps format format-check clean help
+.PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps format format-check clean help
