@@ -305,16 +305,34 @@ static int measure_layers(struct measure *m)
     return err;
 }
 
+/* How far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
+static double median_percent(const struct exp_experiment *e)
+{
+    double fastest = 0, median = 0;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (!e->cases[i].measured.n_samples)
+            continue;
+        fastest += exp_case_fastest_ns(&e->cases[i]);
+        median += exp_case_median_ns(&e->cases[i]);
+    }
+    return 100 * (median / fastest - 1);
+}
+
 /* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
 static void *measure_thread(void *ctx)
 {
     struct measure *m = ctx;
+    const struct conv_peak *peak = conv_peak_of(m->e->setup->ukr->isa);
 
     if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
         m->info->core = -1;
     m->err = open_all(m, m->info);
+    exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
     if (!m->err)
         m->err = measure_layers(m);
+    exp_disturbance_end(&m->info->disturbance, "/proc", peak);
+    m->info->disturbance.median_percent = median_percent(m->e);
     close_counting(&m->hardware);
     close_counting(&m->software);
     exp_cold_release(&m->cold);

@@ -19,6 +19,7 @@
 
 #include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
+#include "experiments/exp_disturbance.h"
 #include "experiments/exp_progress.h"
 
 struct exp_measure_options {
@@ -40,6 +41,7 @@ struct exp_measure_info {
     char why_no_base_steps[160];
     size_t n_rounds;    /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end;   /* why there were no more */
+    struct exp_disturbance disturbance;
     char emptied[96];   /* how the caches were emptied; "" when warm */
 };
 

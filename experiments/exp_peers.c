@@ -687,11 +687,31 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
     return err;
 }
 
+/* How far the medians of the sweeps lie above the fastest; NaN if there are none. */
+static double median_percent(const struct exp_peers *p)
+{
+    double fastest = 0, median = 0;
+
+    for (size_t i = 0; i < p->n_layers; i++) {
+        for (int m = 0; m < EXP_N_PEERS; m++) {
+            if (!p->layer[i].times[EXP_PEERS_SWEEP][m].n)
+                continue;
+            fastest += exp_peers_fastest(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
+            median += exp_peers_median(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
+        }
+    }
+    return 100 * (median / fastest - 1);
+}
+
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
                       size_t number, char *why, size_t why_bytes)
 {
-    int err = measure_sweeps(p, o, progress, number);
+    int err;
 
+    exp_disturbance_begin(&p->disturbance, "/proc", p->peak);
+    err = measure_sweeps(p, o, progress, number);
+    exp_disturbance_end(&p->disturbance, "/proc", p->peak);
+    p->disturbance.median_percent = median_percent(p);
     if (!err && o->n_hot_reps)
         err = measure_hot(p, o, progress, number);
     if (!err)

@@ -12,6 +12,7 @@
 
 #include "experiments/exp_bench.h"
 #include "experiments/exp_case.h"
+#include "experiments/exp_disturbance.h"
 #include "experiments/exp_dnnl.h"
 #include "experiments/exp_phases.h"
 #include "experiments/exp_progress.h"
@@ -72,6 +73,7 @@ struct exp_peers {
     size_t tensor_bytes;             /* estimate of all memory in use */
     struct conv_blas_parts parts;    /* base, step by step; */
     char why_no_parts[96];           /* "" = they are there */
+    struct exp_disturbance disturbance;
     struct exp_bench_result sweeps;  /* how many there were, and why no more */
     double peak_gflops, read_gbytes; /* the most that was sampled between the sweeps; 0 if there is no peak loop */
 };

@@ -247,6 +247,7 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
 static void add_certainty(const struct exp_peers *p, struct exp_peers_model *model)
 {
     model->end = p->sweeps.end;
+    model->disturbance = p->disturbance;
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         model->n_rounds[c] = p->layer[0].times[c][EXP_PEER_BASE].n;
         for (int m = 0; m < EXP_N_PEERS; m++)
@@ -385,13 +386,27 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     exp_csv_end_row(csv);
 }
 
+/* "63 sweeps: the ratios stand; quiet: ..." */
+static void describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes)
+{
+    char disturbance[320];
+
+    exp_disturbance_describe(&m->disturbance, disturbance, sizeof disturbance);
+    exp_fail(text, bytes, 0, "%zu sweeps: %s; %s", m->n_rounds[EXP_PEERS_SWEEP], exp_end_text(m->end), disturbance);
+}
+
 static int write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
+    char text[480];
     int err = exp_csv_create(&csv, r->dir, "model.csv", total_columns, N_OF(total_columns), what, why, why_bytes);
 
     if (err)
         return err;
+    for (size_t i = 0; i < r->n_models; i++) {
+        describe_sweeps(&r->model[i], text, sizeof text);
+        exp_csv_header(csv, r->model[i].name, "%s", text);
+    }
     for (size_t i = 0; i <= r->n_models; i++) {
         for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
             for (int m = 0; m < EXP_N_PEERS; m++)
@@ -636,6 +651,17 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
     }
 }
 
+static void print_sweeps(const struct exp_peers_report *r, FILE *out)
+{
+    char text[480];
+
+    fprintf(out, "\n");
+    for (size_t i = 0; i < r->n_models; i++) {
+        describe_sweeps(&r->model[i], text, sizeof text);
+        fprintf(out, "%s: %s\n", r->model[i].name, text);
+    }
+}
+
 void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
 {
     static const struct {
@@ -657,6 +683,7 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
             print_line(r, k, out, parts[i].of);
     }
     print_phases(r, out);
+    print_sweeps(r, out);
     for (int m = 0; m < EXP_N_PEERS; m++) {
         for (size_t i = 0; i < r->n_models; i++) {
             if (*r->model[i].why_not[m])

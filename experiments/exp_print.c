@@ -141,6 +141,14 @@ static void print_totals_head(const struct exp_report *r, FILE *out)
     fprintf(out, "%14s\n", "sim loads");
 }
 
+static void print_rounds(const struct exp_measure_info *info, FILE *out)
+{
+    char text[320];
+
+    exp_disturbance_describe(&info->disturbance, text, sizeof text);
+    fprintf(out, "Timed in %zu rounds: %s; %s.\n", info->n_rounds, exp_end_text(info->end), text);
+}
+
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
@@ -157,6 +165,8 @@ void exp_report_print(const struct exp_report *r, FILE *out)
         print_total(r, &total[i], base, out);
     fprintf(out, "CSA chose weight stationary for %zu of %zu layers.\n", n_ws, r->e->model->n_layers);
     print_reasons(total, n, out);
+    if (is_any_timed(total, n))
+        print_rounds(r->info, out);
     if (is_any_timed(total, n) && ctr_is_emulated())
         fprintf(out, "The measured times are an emulator's: they say nothing about the CPU that it imitates.\n");
 }

@@ -9,7 +9,7 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     const struct exp_setup *s = r->e->setup;
     time_t now = time(NULL);
     struct tm utc;
-    char date[32] = "unknown";
+    char date[32] = "unknown", disturbance[320];
 
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
@@ -24,6 +24,9 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
     exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
     exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
+    exp_disturbance_describe(&r->info->disturbance, disturbance, sizeof disturbance);
+    if (r->is_timed)
+        exp_csv_header(csv, "disturbance", "%s", disturbance);
     if (r->is_timed)
         exp_csv_header(csv, "timed rounds", "%zu: %s", r->info->n_rounds, exp_end_text(r->info->end));
     else

@@ -162,12 +162,16 @@ static int print_host(const void *session, FILE *out)
 {
     const struct session *s = session;
     struct ctr_timer timer;
+    char disturbance[320];
     int err = ctr_hostinfo_print(out);
 
     if (!s->why_not_timed && s->info.core >= 0)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
     else if (!s->why_not_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
+    exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
+    if (!s->why_not_timed)
+        fprintf(out, "timed in %zu rounds: %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), disturbance);
     if (*s->info.emptied)
         fprintf(out, "caches before each timed run: %s\n", s->info.emptied);
     if (!ctr_timer_measure(&timer))

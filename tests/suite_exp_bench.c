@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "experiments/exp_bench.h"
+#include "experiments/exp_disturbance.h"
 #include "experiments/exp_pool.h"
 #include "experiments/exp_progress.h"
 #include "experiments/exp_ratio.h"
@@ -294,6 +296,79 @@ static void test_bench_failures(void)
     CU_ASSERT_EQUAL(exp_bench_run(&b, NULL, 0, sample_ns, &result), -EINVAL);
 }
 
+/* ---- disturbance ---- */
+
+/* A /proc of our own, with the tables that are read. */
+static void put_tables(const char *proc, const char *stat, const char *schedstat, const char *sched)
+{
+    const struct {
+        const char *name, *text;
+    } tables[] = { { "stat", stat }, { "thread-self/schedstat", schedstat }, { "thread-self/sched", sched } };
+
+    for (size_t i = 0; i < 3; i++) {
+        char path[400];
+        FILE *out;
+
+        snprintf(path, sizeof path, "%s/%s", proc, tables[i].name);
+        out = fopen(path, "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        fputs(tables[i].text, out);
+        fclose(out);
+    }
+}
+
+static void remove_tables(const char *proc)
+{
+    static const char *const names[] = { "/stat", "/thread-self/schedstat", "/thread-self/sched", "/thread-self", "" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[400];
+
+        snprintf(path, sizeof path, "%s%s", proc, names[i]);
+        CU_ASSERT_EQUAL(remove(path), 0);
+    }
+}
+
+static void test_disturbance(void)
+{
+    char proc[] = "/tmp/test-proc-XXXXXX", path[80], text[320];
+    struct exp_disturbance d;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(proc));
+    snprintf(path, sizeof path, "%s/thread-self", proc);
+    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
+    put_tables(proc, "cpu  100 0 100 700 0 0 0 100 50 0\ncpu0 1\n", "5 1000 1\n", "x\nse.nr_migrations  :  3\n");
+    exp_disturbance_begin(&d, proc, NULL);
+    put_tables(proc, "cpu  150 0 110 730 0 0 0 110 80 0\ncpu0 1\n", "5 1000 1\n", "x\nse.nr_migrations  :  3\n");
+    exp_disturbance_end(&d, proc, NULL);
+    CU_ASSERT_EQUAL(d.steal_percent, 10); /* 10 of 100 ticks; guests' are not counted twice */
+    CU_ASSERT(d.waited_percent == 0 && d.migrations == 0 && isnan(d.peak_after) && isnan(d.median_percent));
+    CU_ASSERT(exp_disturbance_is_large(&d));
+    exp_disturbance_describe(&d, text, sizeof text);
+    test_check(!strncmp(text, "disturbed: steal 10.0 %, 0.0 % of the time waiting for the core, ", 64), "%s", text);
+    d.steal_percent = 0.5;
+    CU_ASSERT_FALSE(exp_disturbance_is_large(&d));
+    d.median_percent = 6;
+    CU_ASSERT(exp_disturbance_is_large(&d));
+    d.median_percent = 4;
+    d.peak_before = 100;
+    d.peak_after = 90;
+    CU_ASSERT(exp_disturbance_is_large(&d));
+    d.peak_after = 99;
+    exp_disturbance_describe(&d, text, sizeof text);
+    test_check(!strncmp(text, "quiet: steal 0.5 %", 18) && strstr(text, "FMA peak 100.0 GFLOP/s before and 99.0 after"), "%s",
+               text);
+    put_tables(proc, "", "", "");
+    exp_disturbance_begin(&d, proc, NULL);
+    exp_disturbance_end(&d, proc, NULL);
+    CU_ASSERT(isnan(d.steal_percent) && isnan(d.waited_percent) && isnan(d.migrations));
+    put_tables(proc, "cpu 1", "1", "se.nr_migrations");
+    exp_disturbance_begin(&d, "/nonexistent", NULL);
+    exp_disturbance_end(&d, proc, NULL);
+    CU_ASSERT(isnan(d.steal_percent) && !exp_disturbance_is_large(&d));
+    remove_tables(proc);
+}
+
 /* ---- thread pool ---- */
 
 enum { MAX_JOBS = 500, MAX_THREADS = 8 };
@@ -514,6 +589,7 @@ static const struct test_case cases[] = {
     { "rounds end when what is sought stands", test_stands },
     { "a speed-up is of the fastest rounds, its interval of halves of them", test_ratio },
     { "a speed-up of few rounds, or without Base", test_ratio_of_little },
+    { "disturbance is what the system's tables tell", test_disturbance },
     { "a failing contender is named, an interruption is seen", test_bench_failures },
     { "each job runs once, each thread has its own number", test_pool_runs_all },
     { "a failing job stops the pool", test_pool_failure },
