@@ -175,8 +175,7 @@ experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables b
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)model=$$(basename "$$MODEL" .csv); machine=$$(basename "$${MACHINE:-host}" .cfg); \
-	$(BUILD)/experiment "REDRAW=$${RESULTS:-results}/$$machine/$$model"
+	$(Q)$(BUILD)/experiment --redraw $(call pass,figures)
 
 judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge

@@ -11,19 +11,34 @@
 #define MACHINES_DIR "sim/machines"
 #define SUFFIX ".cfg"
 
+static bool is_host(const char *which)
+{
+    return !strcmp(which, "host");
+}
+
+static bool is_path(const char *which)
+{
+    return strchr(which, '/') || exp_name_ends_in(which, SUFFIX);
+}
+
+char *exp_machine_origin(const char *which)
+{
+    return is_host(which) || is_path(which) ? exp_format("%s", which)
+                                            : exp_format("%s/%s%s", MACHINES_DIR, which, SUFFIX);
+}
+
 int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
 {
-    bool is_path = strchr(which, '/') || exp_name_ends_in(which, SUFFIX);
     char *path;
     int err;
 
-    if (!strcmp(which, "host"))
+    if (is_host(which))
         return sim_machine_host(m, why, why_bytes);
-    path = is_path ? exp_format("%s", which) : exp_format("%s/%s%s", MACHINES_DIR, which, SUFFIX);
+    path = exp_machine_origin(which);
     if (!path)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = sim_machine_read(m, path, why, why_bytes);
-    if (err == -ENOENT && !is_path)
+    if (err == -ENOENT && !is_path(which))
         exp_names_unknown(&(struct exp_names){ "machine", MACHINES_DIR, SUFFIX, " host" }, which, why, why_bytes);
     free(path);
     return err;

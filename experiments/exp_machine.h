@@ -10,6 +10,9 @@
  */
 int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes);
 
+/* The file that exp_machine_find reads, or "host". From malloc; NULL when out of memory. */
+char *exp_machine_origin(const char *which);
+
 /*
  * Whether the computer this runs on has the machine's L1 and L2 (bytes, ways, line), so that times measured here may
  * be held against what was simulated. L3 differs between computers of one kind. Returns 0, or -ENODEV with the

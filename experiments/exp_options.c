@@ -51,6 +51,7 @@ struct flag {
 
 static const struct flag flags[] = {
     { "--columns", ALL, FIELD(documents), "print what the columns of the result files mean" },
+    { "--redraw", EXPERIMENT, FIELD(redraws), "draw the figures of an earlier run of MODEL on MACHINE again" },
     { "--guest", EXPERIMENT, FIELD(asks_guest),
       "print the CPU family of the program that would be observed; nothing if none would" },
     { "--help", ALL, FIELD(helps), "print this" },

@@ -37,6 +37,7 @@ struct exp_options {
     unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
     unsigned observe;         /* enum exp_observe_mode */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
+    bool redraws;             /* draw the figures of an earlier run again, and stop */
     bool documents;           /* print the columns and stop */
     bool helps;               /* print the usage and stop */
 };

@@ -255,8 +255,7 @@ static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
     return err == -ENODATA ? 0 : err;
 }
 
-int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
-                     size_t why_bytes)
+static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
 {
     int first = 0;
 
@@ -274,4 +273,26 @@ int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report
             break;
     }
     return first;
+}
+
+/* A path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
+static char *plain_path(const char *path)
+{
+    return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);
+}
+
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
+                     size_t why_bytes)
+{
+    struct exp_plot_figures plain = *f;
+    char *data_dir = plain_path(f->data_dir), *out_dir = plain_path(f->out_dir);
+    int err;
+
+    plain.data_dir = data_dir;
+    plain.out_dir = out_dir;
+    err = data_dir && out_dir ? draw_all(&plain, report, ctx, why, why_bytes)
+                              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    free(out_dir);
+    free(data_dir);
+    return err;
 }

@@ -26,6 +26,7 @@
 #include "experiments/exp_progress.h"
 #include "experiments/exp_replay.h"
 #include "experiments/exp_report.h"
+#include "experiments/exp_results.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_totals.h"
 
@@ -60,6 +61,16 @@ static const char *why_not_timed(const struct session *s)
                                                   : "the machine's micro-kernel is another CPU family's";
 }
 
+/* The folder of the results; it is this machine's if it is there already. */
+static int find_place(struct session *s)
+{
+    const struct sim_machine *m = &s->setup.machine;
+    int err =
+        exp_results_path(&s->final_path, EXP_EXPERIMENT, &s->options, m->name, &s->model, 1, s->why, sizeof s->why);
+
+    return err ? err : exp_results_check_machine(s->final_path, m, s->options.machine, s->why, sizeof s->why);
+}
+
 /* Everything that can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
@@ -86,10 +97,9 @@ static int prepare(struct session *s)
     s->why_not_timed = why_not_timed(s);
     if (!s->why_not_timed)
         exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);
-    s->final_path = exp_format("%s/%s/%s", o->results, s->setup.machine.name, s->model.name);
-    if (!s->final_path)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    err = find_place(s);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
     s->has_dir = !err;
     return err;
 }
@@ -102,7 +112,8 @@ static double total_weight(const struct session *s)
         const struct exp_case *c = &s->experiment.cases[i];
         bool is_first = i % s->experiment.n_algos == 0;
 
-        sum += exp_measure_weight(c, exp_options_rounds(&s->options, EXP_EXPERIMENT).least) + (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
+        sum += exp_measure_weight(c, exp_options_rounds(&s->options, EXP_EXPERIMENT).least) +
+               (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
     }
     return sum + exp_observe_weight(&s->observed);
 }
@@ -180,11 +191,6 @@ static int print_host(const void *session, FILE *out)
     fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
     return err;
-}
-
-static int print_machine(const void *session, FILE *out)
-{
-    return sim_machine_print(&((const struct session *)session)->setup.machine, out);
 }
 
 /* Whose published misses belong beside the simulated ones: the paper ran networks layer by layer, so none of warm caches. */
@@ -280,6 +286,22 @@ static int draw(const char *from, const char *shown, char *why, size_t why_bytes
     return err;
 }
 
+/* Draws the figures of an earlier run: of a folder that is named, or of a model on a machine. */
+static int redraw(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err;
+
+    if (*o->redraw)
+        return draw(o->redraw, o->redraw, s->why, sizeof s->why);
+    err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+    if (!err)
+        err = find_place(s);
+    return err ? err : draw(s->final_path, s->final_path, s->why, sizeof s->why);
+}
+
 /* ---- the whole ---- */
 
 static struct exp_report report_of(const struct session *s)
@@ -307,7 +329,7 @@ static int write_tables(struct session *s, const struct exp_report *report)
     if (!err)
         err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->dir, "machine.cfg", print_machine, s, s->why, sizeof s->why);
+        err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(&s->dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
     if (!err) {
@@ -395,8 +417,8 @@ int main(int argc, char **argv)
         exp_options_usage(EXP_EXPERIMENT, stdout);
     } else if (!err && o->documents) {
         exp_report_document(stdout);
-    } else if (!err && *o->redraw) {
-        err = draw(o->redraw, o->redraw, s.why, sizeof s.why);
+    } else if (!err && (*o->redraw || o->redraws)) {
+        err = redraw(&s);
     } else if (!err) {
         err = run(&s);
     }

@@ -18,6 +18,7 @@
 #include "experiments/exp_program.h"
 #include "experiments/exp_progress.h"
 #include "experiments/exp_replay.h"
+#include "experiments/exp_results.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_totals.h"
 
@@ -37,6 +38,21 @@ struct session {
     char why[1024];
 };
 
+static int open_results(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    const struct sim_machine *m = &s->setup.machine;
+    int err =
+        exp_results_path(&s->final_path, EXP_JUDGE, o, m->name, s->models.model, s->models.n, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_check_machine(s->final_path, m, o->machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
@@ -53,14 +69,7 @@ static int prepare(struct session *s)
              s->setup.machine.description[0] ? s->setup.machine.description : s->setup.machine.name,
              exp_cache_state_name((enum exp_cache_state)o->cache), s->setup.ukr->name,
              s->setup.core ? s->setup.core->name : "unknown core", *o->commit ? o->commit : "unknown");
-    s->final_path = exp_format("%s/%s/judgement/%s", o->results, s->setup.machine.name,
-                               s->models.n == 1          ? s->models.model[0].name
-                               : strcmp(o->model, "all") ? "some"
-                                                         : "all");
-    if (!s->final_path)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
-    s->has_dir = !err;
+    err = open_results(s);
     s->report.machine = &s->setup.machine;
     s->report.arch = exp_published_arch_of_machine(s->setup.machine.name);
     s->report.has_whole_models = !*o->layers;
@@ -106,11 +115,6 @@ static int judge(struct session *s)
     return err ? err : exp_judge_report_finish(&s->report, s->what, s->why, sizeof s->why);
 }
 
-static int print_machine(const void *session, FILE *out)
-{
-    return sim_machine_print(&((const struct session *)session)->setup.machine, out);
-}
-
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
@@ -145,7 +149,7 @@ static int draw(struct session *s)
 
 static int finish(struct session *s)
 {
-    int err = exp_outdir_write(&s->dir, "machine.cfg", print_machine, s, s->why, sizeof s->why), drawn;
+    int err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why), drawn;
 
     if (err)
         return err;

@@ -17,6 +17,7 @@
 #include "experiments/exp_peers_targets.h"
 #include "experiments/exp_plot.h"
 #include "experiments/exp_program.h"
+#include "experiments/exp_results.h"
 #include "experiments/exp_signal.h"
 #include "kernels/dispatch.h"
 
@@ -45,13 +46,11 @@ struct session {
 
 static int open_results(struct session *s)
 {
-    const char *name = !strcmp(s->o.model, "all") ? "all" : s->models.n > 1 ? "several" : s->models.model[0].name;
-    int err;
+    int err =
+        exp_results_path(&s->final_path, EXP_PEERS, &s->o, "host", s->models.model, s->models.n, s->why, sizeof s->why);
 
-    s->final_path = exp_format("%s/host/peers/%s", s->o.results, name);
-    if (!s->final_path)
-        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
     s->has_dir = !err;
     return err;
 }

@@ -6,6 +6,7 @@ set -u
 
 experiment=${EXPERIMENT:-build/experiment}
 program=$experiment
+here=$PWD
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
@@ -108,6 +109,61 @@ places() {
     check "full disk: says so: $(cat "$work/err")" grep -q "layers.csv" "$work/err"
     check "full disk: left something behind" nothing_left
     rm -rf "$work/results"
+}
+
+# keeps WORDS ARGUMENTS...: refuses, with WORDS, and leaves the results in $work/kept as they are
+keeps() {
+    local words=$1 before after
+    shift
+    before=$(find "$work/kept" -exec ls -dl {} +)
+    "$experiment" "RESULTS=$work/kept" "$@" >"$work/out" 2>"$work/err"
+    check "$*: exit status $?, not 2" [ $? -eq 2 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    after=$(find "$work/kept" -exec ls -dl {} +)
+    check "$*: changes old results" [ "$before" = "$after" ]
+}
+
+# Whose results they are: two machines of one name, tables named like other programs' folders.
+owners() {
+    local small=(MODEL=tests/data/three.csv TIMING=0 ALGO=sconv) taken
+    sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
+    cp sim/machines/toy.cfg "$work/same.cfg"
+    run kept "${small[@]}" || return
+    check "machine.cfg says where it is from" grep -qx "# from: sim/machines/toy.cfg" "$work/kept/toy/three/machine.cfg"
+    keeps "another machine called 'toy', of sim/machines/toy.cfg" "${small[@]}" "MACHINE=$work/other.cfg"
+    keeps "another machine called 'toy'" --redraw "${small[@]}" "MACHINE=$work/other.cfg"
+    keeps "no results to draw" --redraw MODEL=vgg16 MACHINE=toy
+    run kept "${small[@]}" "MACHINE=$work/same.cfg" && check "an equal machine replaces" \
+        grep -qx "# from: $work/same.cfg" "$work/kept/toy/three/machine.cfg"
+    cp "$work/other.cfg" "$work/same.cfg"
+    run kept "${small[@]}" "MACHINE=$work/same.cfg" && check "a file that was edited replaces its own results" \
+        grep -qx "size = 2 KiB" "$work/kept/toy/three/machine.cfg"
+    for taken in judgement peers .hidden; do
+        cp tests/data/three.csv "$work/$taken.csv"
+        keeps "$taken.csv: " "MODEL=$work/$taken.csv" MACHINE=toy TIMING=0
+    done
+    rm -r "$work/kept"
+}
+
+# Figures are found by the machine's name, and drawn whatever the paths hold.
+figures() {
+    local odd="|touch x; <it''s \"\$HOME\` \\ %s,é" kept=$work/kept/toy/three
+    run kept MODEL=tests/data/three.csv TIMING=0 ALGO=sconv "MACHINE=$work/same.cfg" || return
+    rm "$kept"/*.png
+    # An emulator's programs are built by another make.
+    [ -n "${EMULATED:-}" ] || check "make figures" env -u VARIABLES_ARE_KNOWN make figures MODEL=tests/data/three.csv "MACHINE=$work/same.cfg" \
+        "RESULTS=$work/kept" "BUILD=$(dirname "$experiment")" >"$work/out" 2>&1
+    [ -n "${EMULATED:-}" ] || check "make figures draws them again" [ -s "$kept/misses_tensors.png" ]
+    cp tests/data/three.csv "$work/it's \"odd\".csv"
+    (
+        cd "$work" && ln -s "$here/experiments" "$here/sim" .
+        "$(realpath "$here/$experiment")" "MODEL=it's \"odd\".csv" MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$odd"
+    ) >"$work/out" 2>"$work/err"
+    check "odd paths: exit status $?, $(cat "$work/err")" [ $? -eq 0 ]
+    check "odd paths: nothing is run" [ ! -e "$work/x" ]
+    check "odd paths: figures" [ -s "$work/$odd/toy/it's \"odd\"/misses_tensors.png" ]
+    rm -r "$work/kept"
 }
 
 has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
@@ -391,8 +447,10 @@ variables
 tables
 documentation
 places
+with_fake gnuplot "sh -c 'exit 77'" owners # nothing to draw: figures would take most of the time
+figures
 interruption
-with_fake gnuplot "sh -c 'exit 77'" kills # nothing to draw: figures would take most of the time
+with_fake gnuplot "sh -c 'exit 77'" kills
 with_fake gnuplot "sh -c 'exit 77'" outputs
 results
 names

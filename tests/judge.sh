@@ -19,6 +19,9 @@ refuses "Z80" CORE=Z80
 refuses "unknown option 'REPS=3'; " REPS=3
 refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/results
 
+cp tests/data/three.csv "$work/all.csv"
+refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv" MACHINE=toy
+
 run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results are
     local machine=$1 model=$2
     shift 2
@@ -57,6 +60,14 @@ run toy tests/data/three.csv
 check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
 check "and no figure is made of them" [ ! -e "$dir/judge_speedups.png" ]
 check "lines are counted all the same" [ "$(cell layers.csv is_l1_l2_lines 1)" -gt 0 ]
+
+sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
+"$judge" "RESULTS=$work/results" "MACHINE=$work/other.cfg" MODEL=tests/data/three.csv >"$work/out" 2>"$work/err"
+check "another machine of that name: exit status $?, not 2" [ $? -eq 2 ]
+check "another machine of that name: one line" grep -q "^judge: .* another machine called 'toy', of sim/machines/toy.cfg" "$work/err"
+"$judge" "RESULTS=$work/results" MACHINE=toy MODEL=tests/data/three.csv >/dev/full 2>"$work/err"
+check "a table that nobody takes: exit status $?, not 2" [ $? -eq 2 ]
+check "a table that nobody takes: says so" grep -q "^judge: cannot write to standard output: No space left" "$work/err"
 
 dir=$work/results/power10/judgement/resnet18
 run power10 resnet18

@@ -42,6 +42,13 @@ check "the targets are printed with the paper's numbers" grep -q '^layers faster
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
 check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 7 ]
 
+"$peers" --help >/dev/full 2>"$work/err"
+check "help to a full disk: exit status $?, not 2" [ $? -eq 2 ]
+cp tests/data/three.csv "$work/several.csv"
+rm -rf "$work/kept" && mv "$work/results" "$work/kept" # refuses looks at it
+refuses "several.csv: the folder 'several' is for other results" MODEL="$work/several.csv"
+mv "$work/kept" "$work/results"
+
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
