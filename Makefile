@@ -22,6 +22,7 @@ LD := $(CROSS)ld
 endif
 NM := $(CROSS)nm
 OBJCOPY := $(CROSS)objcopy
+OBJDUMP := $(CROSS)objdump
 SAN ?=
 V ?= 0
 DEVELOPER ?= 0
@@ -206,6 +207,10 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/judge.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
+	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
+
+# After library.sh, which builds libsconv.
+check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
 
 check: test
 
@@ -313,6 +318,9 @@ help: ## Show this
 	@echo
 	@echo "Variables of 'make fuzz':"
 	@$(call print_group,fuzz)
+	@echo
+	@echo "Variable of every program:"
+	@$(call print_group,cpu)
 	@echo
 	@echo "Variables of every build:"
 	@$(call print_group,build)

@@ -30,6 +30,7 @@
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
+#| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
 variables_file := $(lastword $(MAKEFILE_LIST))
@@ -60,7 +61,7 @@ $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known
 ifndef VARIABLES_ARE_KNOWN
 export VARIABLES_ARE_KNOWN := 1
 goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
-known := $(call group,build) $(foreach g,$(goals),$(known_$g))
+known := $(call group,build) $(call group,cpu) $(foreach g,$(goals),$(known_$g))
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
 unknown := $(firstword $(filter-out $(known),$(given)))
 ifneq ($(unknown),)

@@ -260,7 +260,7 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
     if (!is_openblas_ukr(name, s->core)) {
         s->ukr = conv_ukr_find(name);
         s->is_ukr_given &= s->ukr != NULL;
-        if (!s->ukr && name == override && cpu_isa_find(name, &isa))
+        if (!s->ukr && name == override && sim_cpu_isa_find(name, &isa))
             s->ukr = conv_ukr_of(isa);
         return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/exp_error.h"
+#include "sim/cpu.h"
 
 #if __has_include(<oneapi/dnnl/dnnl.h>)
 #include <oneapi/dnnl/dnnl.h>
@@ -78,6 +79,16 @@ static int find_functions(struct exp_dnnl *d, char *why, size_t why_bytes)
     return 0;
 }
 
+/* One thread, and no wider vectors than this program may use, unless the user said how wide. */
+static int set_environment(void)
+{
+    const char *isa = sim_cpu_has(CPU_ISA_AVX512) ? "AVX512_CORE" : sim_cpu_has(CPU_ISA_AVX2) ? "AVX2" : "SSE41";
+
+    if (setenv("OMP_NUM_THREADS", "1", 1))
+        return -errno;
+    return sim_cpu_is_limited() && setenv("DNNL_MAX_CPU_ISA", isa, 0) ? -errno : 0;
+}
+
 int exp_dnnl_load(struct exp_dnnl **out, char *why, size_t why_bytes)
 {
     struct exp_dnnl *d = calloc(1, sizeof *d);
@@ -85,7 +96,7 @@ int exp_dnnl_load(struct exp_dnnl **out, char *why, size_t why_bytes)
     int err;
 
     *out = NULL;
-    if (!d || setenv("OMP_NUM_THREADS", "1", 1)) {
+    if (!d || set_environment()) {
         free(d);
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     }

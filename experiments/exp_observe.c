@@ -18,6 +18,7 @@
 #include "experiments/exp_signal.h"
 #include "kernels/backend.h"
 #include "kernels/dispatch.h"
+#include "sim/cpu.h"
 #include "sim/hierarchy.h"
 
 /* Slower than any emulation that was seen, in multiply-adds per second; and what a start may take. */
@@ -278,6 +279,8 @@ int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes)
                                  c.coretype,
                                  "-E",
                                  "OPENBLAS_NUM_THREADS=1",
+                                 "-U", /* this program's limit is not the emulated CPU's */
+                                 CPU_LIMIT_VARIABLE,
                                  "-E",
                                  glibc_tunables,
                                  "-plugin",

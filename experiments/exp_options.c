@@ -9,6 +9,7 @@
 #include "experiments/exp_error.h"
 #include "experiments/exp_names.h"
 #include "experiments/exp_observe.h"
+#include "sim/cpu.h"
 
 enum kind { TEXT, NUMBER, WORD };
 
@@ -199,6 +200,8 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
         if (err)
             return err;
     }
+    if (sim_cpu_check_limit(why, why_bytes))
+        return -EINVAL;
     if (!*o->model && !*o->redraw && !o->helps && !o->documents && !o->asks_guest)
         return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;

@@ -25,6 +25,7 @@
 #include "kernels/backend.h"
 #include "kernels/dispatch.h"
 #include "kernels/sconv_shape.h"
+#include "sim/cpu.h"
 #include "sim/hierarchy.h"
 
 enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };
@@ -391,6 +392,8 @@ int main(int argc, char **argv)
     if (!err && argc > 1)
         err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes no arguments: '%s'", argv[1]);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = sim_cpu_check_limit(v.why, sizeof v.why);
     if (!err)
         err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
     if (!err)

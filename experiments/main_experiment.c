@@ -29,6 +29,8 @@
 #include "experiments/exp_results.h"
 #include "experiments/exp_signal.h"
 #include "experiments/exp_totals.h"
+#include "kernels/dispatch.h"
+#include "sim/cpu.h"
 
 #define EXPERIMENTS_DIR "experiments"
 #define GROUPS_DIR "counters/groups"
@@ -187,6 +189,8 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "caches before each timed run: %s\n", s->info.emptied);
     if (!ctr_timer_measure(&timer))
         fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
+    fprintf(out, "vector instructions: %s%s\n", sim_cpu_isa_name(conv_ukr_best()->isa),
+            sim_cpu_is_limited() ? " (limited by " CPU_LIMIT_VARIABLE ")" : "");
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);

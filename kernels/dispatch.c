@@ -48,7 +48,7 @@ const struct conv_ukr *conv_ukr_of(enum cpu_isa isa)
 
 bool conv_ukr_runs(const struct conv_ukr *u)
 {
-    return u->fn && cpu_has(u->isa);
+    return u->fn && sim_cpu_has(u->isa);
 }
 
 const struct conv_ukr *conv_ukr_best(void)

@@ -331,11 +331,20 @@ const struct conv_gemm_core *conv_gemm_core_find(const char *name)
     return NULL;
 }
 
+/* What runs on every CPU of the family that OpenBLAS's builds are for. */
+#if defined(__x86_64__)
+#define LEAST_CORE "Nehalem"
+#elif defined(__powerpc64__)
+#define LEAST_CORE "POWER8"
+#else
+#define LEAST_CORE NULL
+#endif
+
 const char *conv_gemm_core_for_host(void)
 {
-    if (cpu_has(CPU_ISA_AVX512))
+    if (sim_cpu_has(CPU_ISA_AVX512))
         return "SkylakeX";
-    if (cpu_has(CPU_ISA_AVX2))
+    if (sim_cpu_has(CPU_ISA_AVX2))
         return "Haswell";
-    return NULL;
+    return sim_cpu_is_limited() && !sim_cpu_has(CPU_ISA_MMA) ? LEAST_CORE : NULL;
 }

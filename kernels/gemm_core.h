@@ -37,7 +37,8 @@ const struct conv_gemm_core *conv_gemm_core_find(const char *name);
 /*
  * The core type that suits this CPU best, to be put into OPENBLAS_CORETYPE before the library loads: OpenBLAS falls
  * back to SSE kernels on CPUs newer than itself. NULL: leave the choice to the library, as on POWER10, which version
- * 0.3.21 finds by itself but answers with POWER8 kernels when asked for by name.
+ * 0.3.21 finds by itself but answers with POWER8 kernels when asked for by name. Under a limit (sim/cpu.h) it is never
+ * left to the library, which knows of none.
  */
 const char *conv_gemm_core_for_host(void);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/cpu.h"
+#include "sim/cpu.h"
 #include "kernels/dead_rows.h"
 #include "kernels/problem.h"
 #include "kernels/ukr.h"

@@ -26,7 +26,7 @@ static const struct conv_peak peaks[] = {
 static const struct conv_peak *first(enum cpu_isa from, enum cpu_isa to)
 {
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
-        if (peaks[i].fma && cpu_has(peaks[i].isa) && peaks[i].isa >= from && peaks[i].isa <= to)
+        if (peaks[i].fma && sim_cpu_has(peaks[i].isa) && peaks[i].isa >= from && peaks[i].isa <= to)
             return &peaks[i];
     }
     return NULL;

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "kernels/cpu.h"
+#include "sim/cpu.h"
 
 struct conv_peak {
     const char *name;

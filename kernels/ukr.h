@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/cpu.h"
+#include "sim/cpu.h"
 #include "sim/access.h"
 
 /* The tensors a convolution touches: the simulator's tags. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu.h"
 #include "sim/engine.h"
 #include "sim/engine_plain.h"
 
@@ -159,7 +160,7 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
 
 static int create(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    bool has_avx512 = sim_plain_compact_avx512.runs_here();
+    bool has_avx512 = sim_plain_compact_avx512.accept && sim_cpu_has(CPU_ISA_AVX512);
 
     return create_variants(h, m, has_avx512 ? &sim_plain_compact_avx512 : &sim_plain_compact_portable);
 }

@@ -118,7 +118,6 @@ struct sim_plain {
 
 struct sim_plain_variant {
     const char *name;
-    bool (*runs_here)(void);
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*settle)(struct sim_plain *h); /* deals with whatever waits; the statistics are complete then */
@@ -127,7 +126,7 @@ struct sim_plain_variant {
 
 extern const struct sim_plain_variant sim_plain_wide_portable;
 extern const struct sim_plain_variant sim_plain_compact_portable;
-extern const struct sim_plain_variant sim_plain_compact_avx512; /* runs nowhere if it was not compiled for x86-64 */
+extern const struct sim_plain_variant sim_plain_compact_avx512; /* no accept if it was not compiled for x86-64 */
 
 /* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);

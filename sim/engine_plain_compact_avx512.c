@@ -147,18 +147,8 @@ static inline void count_block(struct record_counts *counts, const uint64_t *rec
     }
 }
 
-/* Every CPU with these has lzcnt, which clang's builtin does not know. */
-static bool runs_here(void)
-{
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-
 const struct sim_plain_variant sim_plain_compact_avx512 = {
     .name = "compact, AVX-512",
-    .runs_here = runs_here,
     .accept = accept,
     .records = records,
     .settle = settle,
@@ -167,11 +157,6 @@ const struct sim_plain_variant sim_plain_compact_avx512 = {
 
 #else
 
-static bool runs_here(void)
-{
-    return false;
-}
-
-const struct sim_plain_variant sim_plain_compact_avx512 = { .name = "compact, AVX-512", .runs_here = runs_here };
+const struct sim_plain_variant sim_plain_compact_avx512 = { .name = "compact, AVX-512" };
 
 #endif

@@ -50,14 +50,8 @@ static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n
 #include "sim/engine_plain_bursts.h"
 #include "sim/engine_plain_records.h"
 
-static bool runs_here(void)
-{
-    return true;
-}
-
 const struct sim_plain_variant sim_plain_compact_portable = {
     .name = "compact, portable",
-    .runs_here = runs_here,
     .accept = accept,
     .records = records,
     .settle = settle,

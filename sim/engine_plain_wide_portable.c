@@ -42,14 +42,8 @@ static struct sim_plain_use use_line(const struct sim_plain_level *c, uint64_t *
 #include "sim/engine_plain_bursts.h"
 #include "sim/engine_plain_records.h"
 
-static bool runs_here(void)
-{
-    return true;
-}
-
 const struct sim_plain_variant sim_plain_wide_portable = {
     .name = "wide, portable",
-    .runs_here = runs_here,
     .accept = accept,
     .records = records,
     .settle = settle,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cachesim_options.h"
+#include "sim/cpu.h"
 #include "sim/hierarchy.h"
 #include "sim/reuse.h"
 
@@ -322,6 +323,8 @@ int main(int argc, char **argv)
     struct session s = { .exit_status = EXIT_BAD_INPUT };
     int err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
 
+    if (!err)
+        err = sim_cpu_check_limit(s.why, sizeof s.why);
     if (!err)
         err = run(&s);
     if (err)

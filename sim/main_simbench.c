@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/bench_sim.h"
+#include "sim/cpu.h"
 #include "tests/sim_naive.h"
 
 static const struct sim_stats *naive_stats(void *ctx)
@@ -28,8 +29,13 @@ int main(int argc, char **argv)
     const struct sim_machine m = sim_bench_machine();
     struct sim_naive *naive = has_naive ? sim_naive_new(&m) : NULL;
     struct sim_bench_reference reference = { "naive", NULL, naive, naive_stats, naive_clear };
+    char why[160];
     int err;
 
+    if (sim_cpu_check_limit(why, sizeof why)) {
+        fprintf(stderr, "simbench: %s\n", why);
+        return 2;
+    }
     if (has_naive && !naive) {
         fprintf(stderr, "simbench: out of memory\n");
         return EXIT_FAILURE;

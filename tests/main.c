@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -14,6 +15,7 @@
 /* clang-format off */
 #define SUITES(X) \
     X(rng) \
+    X(cpu) \
     X(exp_bench) \
     X(exp_plot) \
     X(exp_replay) \
@@ -179,6 +181,7 @@ int main(int argc, char **argv)
 {
     const char *only = NULL, *except = NULL;
     uint64_t repeat = 1, part = 1;
+    char why[160];
 
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--list"))
@@ -197,6 +200,10 @@ int main(int argc, char **argv)
             i++;
         else
             return usage("unknown option or bad value:", argv[i]);
+    }
+    if (sim_cpu_check_limit(why, sizeof why)) {
+        fprintf(stderr, "tests: %s\n", why);
+        return 2;
     }
     if (!is_suite(only) || !is_suite(except))
         return usage("no such suite:", is_suite(only) ? except : only);

@@ -305,7 +305,7 @@ static void window_packing_touches_what_it_emits(void)
         for (size_t i = 0; i < sizeof packs / sizeof packs[0]; i++) {
             size_t width = kcheck_random_width(packs[i]);
 
-            if (packs[i]->fn && cpu_has(packs[i]->isa) && conv_pack_windows_suits(packs[i], &p, width))
+            if (packs[i]->fn && sim_cpu_has(packs[i]->isa) && conv_pack_windows_suits(packs[i], &p, width))
                 check_windows(packs[i], &p, width);
         }
     }

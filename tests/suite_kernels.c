@@ -149,7 +149,7 @@ static void base_equals_naive(void)
 /* OpenBLAS's choice on a CPU newer than itself would be a straw man. */
 static void openblas_runs_the_core_for_this_cpu(void)
 {
-    const char *want = cpu_has(CPU_ISA_MMA) ? "POWER10" : conv_gemm_core_for_host();
+    const char *want = sim_cpu_has(CPU_ISA_MMA) ? "POWER10" : conv_gemm_core_for_host();
     const char *set = getenv("OPENBLAS_CORETYPE");
     struct conv_blas blas;
     char why[256];
@@ -178,7 +178,7 @@ static void packed_windows_follow_the_definition(void)
             const struct conv_pack_windows *pack = conv_pack_windows_at(i);
             size_t width = kcheck_random_width(pack), index;
 
-            if (!pack->fn || !cpu_has(pack->isa) || !conv_pack_windows_suits(pack, &p, width))
+            if (!pack->fn || !sim_cpu_has(pack->isa) || !conv_pack_windows_suits(pack, &p, width))
                 continue;
             test_check(kcheck_pack_windows(pack, &p, width, &index) == 0,
                        "%s, panels of %zu, %s: panel element %zu is wrong", pack->name, width, kcheck_describe(&p),

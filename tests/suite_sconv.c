@@ -12,6 +12,7 @@
 #include "kernels/epilogue.h"
 #include "kernels/sconv_shape.h"
 #include "kernels/share.h"
+#include "kernels/tune.h"
 #include "tests/failing_alloc.h"
 #include "tests/kcheck.h"
 #include "tests/rng.h"
@@ -519,19 +520,41 @@ static void machine_files_report_their_errors(void)
     CU_ASSERT_EQUAL(sconv_machine_create(&m, "tests/rng.h", why, sizeof why), -EINVAL);
 }
 
+/* What the library chooses for the shape on this CPU and that machine. */
+static struct conv_plan chosen_for(const struct conv_problem *p, const char *machine_file)
+{
+    struct sim_machine m;
+    struct csa_caches caches;
+    struct conv_plan plan;
+    char why[256];
+
+    CU_ASSERT_FATAL(sim_machine_read(&m, machine_file, why, sizeof why) == 0);
+    caches = csa_caches_of(&m, csa_default_share);
+    CU_ASSERT_FATAL(conv_plan_tuned(&plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL }) == 0);
+    return plan;
+}
+
 static void plans_describe_themselves(void)
 {
-    struct sconv_machine *m = machine("sim/machines/toy.cfg");
+    static const char toy[] = "sim/machines/toy.cfg";
+    struct sconv_machine *m = machine(toy);
     const struct sconv_options o = { .bias = weights, .activation = SCONV_RELU6, .threads = 2 };
+    struct conv_problem p = { IMAGES(1, 5, 9, 9), FILTERS(7, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 };
+    struct sconv_shape shape;
+    struct conv_plan chosen;
     struct sconv_plan *plan;
     char text[512], cut[10];
     size_t n, out_h, out_w;
 
-    CU_ASSERT_FATAL(sconv_plan_create(&plan, &small, m, weights, &o) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, text, sizeof text) == 0);
+    chosen = chosen_for(&p, toy);
+    shape = sconv_shape_of(&p);
+    CU_ASSERT_FATAL(sconv_plan_create(&plan, &shape, m, weights, &o) == 0);
     n = sconv_plan_describe(plan, text, sizeof text);
     CU_ASSERT_EQUAL(n, strlen(text));
-    CU_ASSERT(strstr(text, "schedule=") && strstr(text, " ukr=f32_") && strstr(text, " windows=packed ") &&
-              strstr(text, " padding=skipped bias relu6") && strstr(text, "threads=2"));
+    CU_ASSERT(strstr(text, "schedule=") && strstr(text, chosen.ukr->name) && strstr(text, " windows=packed ") &&
+              strstr(text, " bias relu6") && strstr(text, "threads=2"));
+    CU_ASSERT((strstr(text, " padding=skipped") != NULL) == chosen.sconv.skips_padding);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, cut, sizeof cut), n);
     CU_ASSERT_EQUAL(strlen(cut), sizeof cut - 1);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, NULL, 0), n);

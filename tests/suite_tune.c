@@ -167,11 +167,11 @@ static void the_choice_can_be_limited(void)
         const char *name = conv_ukr_at(i)->name;
         enum cpu_isa isa;
 
-        CU_ASSERT_FATAL(cpu_isa_find(strstr(name, "__") + 2, &isa));
+        CU_ASSERT_FATAL(sim_cpu_isa_find(strstr(name, "__") + 2, &isa));
         CU_ASSERT(isa == conv_ukr_at(i)->isa && conv_ukr_of(isa)->isa == isa);
     }
-    CU_ASSERT(!cpu_isa_find("avx", &(enum cpu_isa){ CPU_ISA_NONE }) &&
-              !cpu_isa_find("", &(enum cpu_isa){ CPU_ISA_NONE }));
+    CU_ASSERT(!sim_cpu_isa_find("avx", &(enum cpu_isa){ CPU_ISA_NONE }) &&
+              !sim_cpu_isa_find("", &(enum cpu_isa){ CPU_ISA_NONE }));
 }
 
 /*

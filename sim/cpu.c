@@ -1,0 +1,119 @@
+#include "sim/cpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__powerpc64__)
+#include <sys/auxv.h>
+#endif
+
+static const struct {
+    const char *name;
+    const char *suffix; /* of micro-kernels */
+    const char *limit;  /* value of CONV_CPU */
+} isas[CPU_N_ISAS] = {
+    [CPU_ISA_NONE] = { "portable C", "ref", "baseline" },
+    [CPU_ISA_AVX2] = { "AVX2+FMA", "avx2", "avx2" },
+    [CPU_ISA_AVX512] = { "AVX-512", "avx512", "avx512" },
+    [CPU_ISA_MMA] = { "POWER10 MMA", "mma", "mma" },
+};
+
+const char *sim_cpu_isa_name(enum cpu_isa isa)
+{
+    return isas[isa].name;
+}
+
+bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa)
+{
+    for (unsigned i = 0; i < CPU_N_ISAS; i++) {
+        if (!strcmp(suffix, isas[i].suffix)) {
+            *isa = (enum cpu_isa)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#if defined(__x86_64__)
+static bool executes(enum cpu_isa isa)
+{
+    __builtin_cpu_init(); /* also checks that the operating system saves the registers */
+    switch (isa) {
+    case CPU_ISA_NONE:
+        return true;
+    case CPU_ISA_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case CPU_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    default:
+        return false;
+    }
+}
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+static bool executes(enum cpu_isa isa)
+{
+    /* The kernel tells; an operating system that does not save the accumulators clears the bit. */
+    const unsigned long needed = PPC_FEATURE2_ARCH_3_1 | PPC_FEATURE2_MMA;
+
+    return isa == CPU_ISA_NONE || (isa == CPU_ISA_MMA && (getauxval(AT_HWCAP2) & needed) == needed);
+}
+#else
+static bool executes(enum cpu_isa isa)
+{
+    return isa == CPU_ISA_NONE;
+}
+#endif
+
+/* NULL: everything may be used. */
+static const char *limit_text(void)
+{
+    const char *text = getenv(CPU_LIMIT_VARIABLE);
+
+    return text && *text ? text : NULL;
+}
+
+/* The widest instruction set that text lets through; CPU_N_ISAS if it is no limit of this CPU's. */
+static enum cpu_isa limit_of(const char *text)
+{
+    unsigned isa = 0;
+
+    while (isa < CPU_N_ISAS && (strcmp(text, isas[isa].limit) || !executes((enum cpu_isa)isa)))
+        isa++;
+    return (enum cpu_isa)isa;
+}
+
+bool sim_cpu_is_limited(void)
+{
+    return limit_text() != NULL;
+}
+
+bool sim_cpu_has(enum cpu_isa isa)
+{
+    const char *text = limit_text();
+    enum cpu_isa limit = text ? limit_of(text) : CPU_N_ISAS;
+
+    if (text && limit == CPU_N_ISAS)
+        limit = CPU_ISA_NONE;
+    return isa <= limit && executes(isa);
+}
+
+int sim_cpu_check_limit(char *why, size_t why_bytes)
+{
+    const char *text = limit_text();
+    char known[64] = "";
+
+    if (!text || limit_of(text) != CPU_N_ISAS)
+        return 0;
+    for (unsigned i = 0; i < CPU_N_ISAS; i++) {
+        size_t used = strlen(known);
+
+        if (executes((enum cpu_isa)i))
+            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", isas[i].limit);
+    }
+    snprintf(why, why_bytes, "%s=%s: this CPU can behave as: %s", CPU_LIMIT_VARIABLE, text, known);
+    return -EINVAL;
+}
