@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Code for instruction sets that not every CPU of a family has is where only such CPUs get: in the files *_<isa>.c, whose
+# functions kernel tables hold and nothing else calls. Read in what was built: BUILD, the folder; ARCH, what for; OBJDUMP
+# and NM, its tools. Builds whose CFLAGS ask for such code everywhere (-march=...) are not checked.
+set -u
+
+BUILD=${BUILD:-build}
+passed=0
+failed=0
+
+# Per family: the files' names, and instructions (AT&T mnemonics and operands) that other files must not hold.
+case ${ARCH-} in
+x86_64)
+    # What is VEX- or EVEX-encoded starts with v; opmasks; BMI.
+    sets='avx2 avx512'
+    wide='^(v[a-z]|k(mov|or|and|x|not|sh|unpck|test|add)[a-z]* |(mulx|rorx|shlx|shrx|sarx|andn|bzhi|pdep|pext|blsr|blsi|blsmsk|bextr|lzcnt)[ lq])'
+    ;;
+ppc64le)
+    # Prefixed instructions, pairs of vectors, the matrix engine.
+    sets='mma vsx'
+    wide='^(p(la|li|addi|ld|lwz|lwa|lhz|lbz|std|stw|sth|stb|lxv|stxv|lfs|lfd|stfs|stfd|nop|lxvp|stxvp) |lxvpx? |stxvpx? |xx(setaccz|mfacc|mtacc)|xvf32ger)'
+    ;;
+*)
+    echo "isa: skipped: no instruction set of ${ARCH:-this CPU family} is optional here"
+    exit 0
+    ;;
+esac
+case " ${CFLAGS-} " in
+*-march=* | *-mcpu=* | *-mavx*)
+    echo "isa: skipped: CFLAGS ask for instruction sets everywhere"
+    exit 0
+    ;;
+esac
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "isa: FAILED: $what" >&2
+    fi
+}
+
+# is_for SET OBJECT: whether the object is from a file that is compiled for the set
+is_for() { case $2 in *_"$1".o) return 0 ;; *) return 1 ;; esac }
+
+# Prints 'object function instruction' of every optional instruction in the archives and objects.
+optional_code() {
+    ${OBJDUMP:-objdump} -d --no-show-raw-insn "$@" | awk -F'\t' -v wide="$wide" '
+        /file format/ { n = split($0, path, "/"); object = path[n]; sub(/:.*/, "", object) }
+        /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[^<]*</, "", name); sub(/>:$/, "", name) }
+        NF > 1 && $2 ~ wide { print object, name, $2 }'
+}
+
+# What is not from a file of a set, or from one of narrower vectors.
+misplaced() {
+    local pattern=
+    for set in $sets; do pattern="$pattern${pattern:+|}_$set\\.o"; done
+    awk -v own="^[^ ]*($pattern)$" '$1 !~ own || ($1 ~ /_avx2\.o$/ && /zmm|%k[1-7]/)' "$1" | head -n 3 | tee "$work/found" >&2
+    [ ! -s "$work/found" ]
+}
+
+# In the archive, kernels of every set are found: the search is not blind.
+finds_kernels() { # finds_kernels LIST
+    local set
+    for set in $sets; do
+        grep -q "_$set\\.o " "$1" || return 1
+    done
+}
+
+# Of a kernel's vector file, nothing is visible but functions that its instruction set ends the names of: descriptors,
+# and what they hold that every CPU calls, must be elsewhere.
+shows_functions_only() { # shows_functions_only SET ARCHIVE
+    ${NM:-nm} -A -g --defined-only "$2" | awk -F'[: ]+' -v set="$1" '
+        $2 ~ "_" set "\\.o$" { n++; if ($(NF - 1) != "T" || $NF !~ "__" set "$") { print; bad = 1 } }
+        END { exit bad || !n }' >&2
+}
+
+# The functions of an archive that hold optional code are among those of a list.
+only_of_objects() { # only_of_objects ARCHIVE LIST
+    comm -23 <(optional_code "$1" | cut -d' ' -f2 | sort -u) <(cut -d' ' -f2 "$2" | sort -u) | head -n 3 | tee "$work/found" >&2
+    [ ! -s "$work/found" ]
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for archive in "$BUILD"/lib{sim,kernels,counters,experiments}.a "$BUILD"/sconv/all.a; do
+    optional_code "$archive" >"$work/$(basename "$archive")"
+    check "$archive holds instructions that are not every CPU's, outside the files for them" \
+        misplaced "$work/$(basename "$archive")"
+done
+check "the kernels of $sets are not found in libkernels.a" finds_kernels "$work/libkernels.a"
+for set in $sets; do
+    check "libkernels.a: *_$set.c show more than functions named *__$set" shows_functions_only "$set" "$BUILD/libkernels.a"
+done
+# What is installed is one object, made of some of these.
+check "libsconv.a holds instructions that its objects do not" only_of_objects "$BUILD/libsconv.a" "$work/all.a"
+echo "isa: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
