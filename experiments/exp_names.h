@@ -18,8 +18,8 @@ struct exp_names {
 int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
 
 /*
- * Of n words, the one that the fewest changes of one letter make of `word`, capitals or not: what somebody may have meant.
- * NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
+ * Of n words, the one that the fewest changes of one letter make of `word`, capitals or not: what somebody may have
+ * meant. NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
  */
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n);
 

@@ -41,8 +41,8 @@ static const struct file_kind *find_kind(const char *path)
 }
 
 /*
- * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a shell.
- * (Single quotes will not do: gnuplot takes two of them at the beginning of a string for an empty one.)
+ * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a
+ * shell. (Single quotes will not do: gnuplot takes two of them at the beginning of a string for an empty one.)
  */
 static void put_variable(FILE *out, const char *name, const char *value)
 {

@@ -31,8 +31,8 @@ int exp_plot_draw(const char *script, const char *output, const struct exp_plot_
                   unsigned limit_s, char *why, size_t why_bytes);
 
 /*
- * Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg from the tables
- * in data_dir that its head names (exp_plot_data.h).
+ * Figures drawn with the same variables: <scripts_dir>/<figure>.gp draws <out_dir>/<figure>.png and .svg from the
+ * tables in data_dir that its head names (exp_plot_data.h).
  */
 struct exp_plot_figures {
     const char *scripts_dir, *data_dir, *out_dir;
@@ -49,9 +49,10 @@ struct exp_plot_figures {
 typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const char *why);
 
 /*
- * Draws them all, each within EXP_PLOT_LIMIT_S, until the program is interrupted. A figure without data (-ENODATA) is no
- * failure: it is not drawn, and an older picture of that name is removed. report may be NULL. Returns 0; the first
- * -errno, after having tried the others; -ENOENT or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its line.
+ * Draws them all, each within EXP_PLOT_LIMIT_S, until the program is interrupted. A figure without data (-ENODATA) is
+ * no failure: it is not drawn, and an older picture of that name is removed. report may be NULL. Returns 0; the first
+ * -errno, after having tried the others; -ENOENT or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its
+ * line.
  */
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
                      size_t why_bytes);

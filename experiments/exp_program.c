@@ -25,8 +25,8 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
 }
 
 /*
- * Whether all of standard output arrived. Lines go out one by one, and a line that could not be written is lost with its
- * reason: one more byte is tried to learn that.
+ * Whether all of standard output arrived. Lines go out one by one, and a line that could not be written is lost with
+ * its reason: one more byte is tried to learn that.
  */
 static int finish_output(void)
 {

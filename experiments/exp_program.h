@@ -19,8 +19,8 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
 
 /*
  * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that
- * interrupted the program, if one did, or by SIGPIPE if nobody reads its output any more. Returns the exit status. To be
- * called after everything has been released.
+ * interrupted the program, if one did, or by SIGPIPE if nobody reads its output any more. Returns the exit status. To
+ * be called after everything has been released.
  */
 int exp_program_end(const char *program, int err, char *why, size_t why_bytes);
 

@@ -150,8 +150,8 @@ int exp_results_check_machine(const char *path, const struct sim_machine *m, con
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     else if (!access(cfg, F_OK) && !is_same_file(there, origin) && !is_equal(cfg, m))
         err = exp_fail(why, why_bytes, -EEXIST,
-                       "'%s' holds results of another machine called '%s'%s%s: give one of the two another 'name =', set "
-                       "another RESULTS, or remove the folder",
+                       "'%s' holds results of another machine called '%s'%s%s: give one of the two another 'name =', "
+                       "set another RESULTS, or remove the folder",
                        path, m->name, *there ? ", of " : "", there);
     free(there);
     free(origin);
