@@ -8,6 +8,11 @@ static double error_of(const struct exp_accuracy_pair *p)
     return p->estimated / p->measured.value;
 }
 
+static int side_of(double ratio)
+{
+    return (ratio > 1) - (ratio < 1);
+}
+
 /* Pairs that lack a number come last. */
 static int by_error(const void *a, const void *b)
 {
@@ -34,7 +39,7 @@ struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n)
         int side = exp_ratio_side(&pair[a.n].measured);
 
         a.n_sided += side != 0;
-        a.n_right += side && side == (pair[a.n].estimated > 1) - (pair[a.n].estimated < 1);
+        a.n_right += side && side == side_of(pair[a.n].estimated);
         a.n++;
     }
     if (a.n) {
@@ -55,4 +60,16 @@ void exp_accuracy_print(const struct exp_accuracy *a, FILE *out)
             a->n, a->n == 1 ? "" : "s");
     if (a->n_sided)
         fprintf(out, ", on the right side of 1 in %zu of %zu", a->n_right, a->n_sided);
+}
+
+void exp_accuracy_say(const struct exp_accuracy *a, double estimate, const char *assumption, struct exp_ratio measured,
+                      FILE *out)
+{
+    int side = exp_ratio_side(&measured);
+
+    if (side && side != side_of(estimate))
+        fprintf(out, "withdrawn, %.2f %s: the clock says %.2f; ", estimate, assumption, measured.value);
+    else
+        fprintf(out, "%.2f %s, measured %.2f; ", estimate, assumption, measured.value);
+    exp_accuracy_print(a, out);
 }

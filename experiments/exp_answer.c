@@ -9,6 +9,7 @@
 #include "counters/ctr_emulated.h"
 #include "experiments/exp_error.h"
 #include "experiments/exp_estimate.h"
+#include "experiments/exp_known_errors.h"
 #include "experiments/exp_totals.h"
 #include "experiments/exp_verdict.h"
 
@@ -20,6 +21,7 @@ struct answer {
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
     char how[256];
+    char *elsewhere;
 };
 
 /* ---- one layer ---- */
@@ -144,6 +146,21 @@ static void describe(struct answer *a, const struct exp_report *r)
     a->v.why_no_check = r->why_elsewhere;
 }
 
+/* What is known of the estimates' error, as a string. */
+static int find_errors(struct answer *a, const struct exp_report *r)
+{
+    size_t bytes;
+    FILE *text = open_memstream(&a->elsewhere, &bytes);
+
+    if (!text)
+        return -ENOMEM;
+    exp_known_errors_say(r->experiments_dir, text);
+    if (fclose(text))
+        return -ENOMEM;
+    a->v.estimates_elsewhere = a->elsewhere;
+    return 0;
+}
+
 static int fill(struct answer *a, const struct exp_report *r)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
@@ -156,7 +173,6 @@ static int fill(struct answer *a, const struct exp_report *r)
 
     *a = (struct answer){ .v = { .model = r->e->model->name,
                                  .machine = r->e->setup->machine.name,
-                                 .estimates_elsewhere = "",
                                  .n_layers = r->e->model->n_layers,
                                  .variant = a->variant },
                           .layer = calloc(r->e->model->n_layers, sizeof *a->layer) };
@@ -171,7 +187,8 @@ static int fill(struct answer *a, const struct exp_report *r)
         a->v.why_no_parts = r->info->why_no_base_steps;
     name_levels(&a->v, &r->e->setup->machine);
     describe(a, r);
-    err = fill_variant(r, base ? base : &no_base, &a->v.reference);
+    err = find_errors(a, r);
+    err = err ? err : fill_variant(r, base ? base : &no_base, &a->v.reference);
     for (size_t i = 0; i < n && !err; i++) {
         if (&total[i] != base && !(sconv && is_schedule(&total[i])))
             err = fill_variant(r, &total[i], &a->variant[a->v.n_variants++]);
@@ -185,6 +202,7 @@ static void release(struct answer *a)
         free(a->variant[i].layer);
     free(a->v.reference.layer);
     free(a->layer);
+    free(a->elsewhere);
 }
 
 struct request {

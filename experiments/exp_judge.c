@@ -1,6 +1,8 @@
 #include "experiments/exp_judge.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 #include "experiments/exp_totals.h"
@@ -71,6 +73,7 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
         .chosen = csa_choose(first->tiling),
         .speedup = (double)NAN,
         .issue_speedup = (double)NAN,
+        .time = { { (double)NAN, exp_ratio_none() }, { (double)NAN, exp_ratio_none() } },
     };
     judge_schedule(v, m, exp_case_of(e, first, "sconv_is"));
     judge_schedule(v, m, exp_case_of(e, first, "sconv_ws"));
@@ -79,6 +82,63 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
     v->base = exp_estimate(m, base);
     v->speedup = v->base.total_cycles / v->schedule[v->chosen].total_cycles;
     v->issue_speedup = v->base.issue_cycles / v->schedule[v->chosen].issue_cycles;
+}
+
+void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, size_t layer,
+                       const struct exp_judge_measured *m, enum exp_cache_state caches)
+{
+    const struct exp_case *first = &e->cases[layer * e->n_algos];
+
+    v->time[CSA_IS] = exp_judge_measured_find(m, exp_case_of(e, first, "sconv_is"), caches);
+    v->time[CSA_WS] = exp_judge_measured_find(m, exp_case_of(e, first, "sconv_ws"), caches);
+}
+
+static bool is_timed(const struct exp_judgement *v)
+{
+    return !isnan(v->time[CSA_IS].ns) && !isnan(v->time[CSA_WS].ns) && !isnan(v->time[v->chosen].speedup.value);
+}
+
+static struct exp_accuracy accuracy_of(const struct exp_judgement *v, size_t n, bool is_waiting,
+                                       struct exp_accuracy_pair *pair)
+{
+    for (size_t i = 0; i < n; i++)
+        pair[i] = (struct exp_accuracy_pair){ is_waiting ? v[i].speedup : v[i].issue_speedup,
+                                              v[i].time[v[i].chosen].speedup };
+    return exp_accuracy_of(pair, n);
+}
+
+int exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n)
+{
+    struct exp_accuracy_pair *pair = calloc(n ? n : 1, sizeof *pair);
+    struct exp_estimate base = { 0 }, chosen = { 0 };
+    double base_ns = 0;
+
+    *c = (struct exp_judge_clock){ .speedup = exp_ratio_none() };
+    if (!pair)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_judge_time *t = &v[i].time[v[i].chosen];
+
+        if (!is_timed(&v[i]))
+            continue;
+        c->n_timed++;
+        c->n_pays += exp_ratio_side(&t->speedup) > 0;
+        c->n_loses += exp_ratio_side(&t->speedup) < 0;
+        c->n_right += t->ns <= v[i].time[!v[i].chosen].ns;
+        c->chosen_ns += t->ns;
+        c->best_ns += fmin(v[i].time[CSA_IS].ns, v[i].time[CSA_WS].ns);
+        base_ns += t->ns * t->speedup.value;
+        exp_estimate_add(&base, &v[i].base);
+        exp_estimate_add(&chosen, &v[i].schedule[v[i].chosen]);
+    }
+    if (c->n_timed)
+        c->speedup.value = base_ns / c->chosen_ns;
+    c->estimated_speedup = base.total_cycles / chosen.total_cycles;
+    c->estimated_issue_speedup = base.issue_cycles / chosen.issue_cycles;
+    c->accuracy = accuracy_of(v, n, true, pair);
+    c->issue_accuracy = accuracy_of(v, n, false, pair);
+    free(pair);
+    return 0;
 }
 
 static double best(const struct exp_judgement *v, enum exp_yardstick y)
@@ -118,31 +178,6 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
     t->max_speedup = fmax(t->max_speedup, v->speedup);
     if (v->is_pointwise)
         t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, v->speedup);
-}
-
-void exp_judge_merge(struct exp_judge_total *t, const struct exp_judge_total *other)
-{
-    t->n_layers += other->n_layers;
-    for (unsigned i = 0; i < CSA_N_SCHEDULES; i++)
-        t->n_chosen[i] += other->n_chosen[i];
-    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
-        struct exp_judge_sum *s = &t->sum[y];
-        const struct exp_judge_sum *o = &other->sum[y];
-
-        s->n_right += o->n_right;
-        s->n_equal += o->n_equal;
-        s->schedule[CSA_IS] += o->schedule[CSA_IS];
-        s->schedule[CSA_WS] += o->schedule[CSA_WS];
-        s->chosen += o->chosen;
-        s->best += o->best;
-    }
-    exp_estimate_add(&t->base, &other->base);
-    exp_estimate_add(&t->chosen, &other->chosen);
-    t->n_won += other->n_won;
-    t->n_pointwise += other->n_pointwise;
-    t->n_pointwise_won += other->n_pointwise_won;
-    t->max_speedup = fmax(t->max_speedup, other->max_speedup);
-    t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, other->max_pointwise_speedup);
 }
 
 double exp_judge_regret_percent(const struct exp_judge_sum *s)

@@ -53,6 +53,11 @@ static const struct exp_csv_column layer_columns[] = {
     { "chosen_estimated_ms", "ms", "likewise", "replay" },
     { "estimated_speedup", "", "estimate: Base's cycles / those of SConv as CSA chose", "replay" },
     { "issue_speedup", "", "the same without waiting for loads: as if all hit L1", "replay" },
+    { "measured_is_ns", "ns", "fastest round of SConv, input stationary, on this machine; from make experiment", "clock" },
+    { "measured_ws_ns", "ns", "the same, weight stationary", "clock" },
+    { "measured_speedup", "", "Base's time / that of SConv as CSA chose", "clock" },
+    { "measured_speedup_low", "", "its interval, as in the experiment's layers.csv", "clock" },
+    { "measured_speedup_high", "", "likewise", "clock" },
 };
 
 static const struct exp_csv_column model_columns[] = {
@@ -66,6 +71,20 @@ static const struct exp_csv_column model_columns[] = {
     { "chosen_packing_percent", "%", "of SConv's: packing", "replay" },
     { "estimated_speedup", "", "estimate: Base over SConv, with loads that wait", "replay" },
     { "issue_speedup", "", "the same without waiting for loads", "replay" },
+    { "measured_layers", "layers", "timed on this machine by make experiment, with Base and both schedules", "clock" },
+    { "measured_pays_layers", "layers", "of those, SConv as CSA chose is faster than Base with its whole interval", "clock" },
+    { "measured_loses_layers", "layers", "of those, slower with its whole interval", "clock" },
+    { "measured_speedup", "", "over those layers, Base's time / that of SConv as CSA chose", "clock" },
+    { "measured_right_layers", "layers", "of those, where CSA's choice is the faster schedule", "clock" },
+    { "measured_regret_percent", "%", "time of the choices over that of the faster schedules, less 100 %", "clock" },
+    { "estimated_to_measured_p10", "", "over those layers, estimated_speedup / measured_speedup: 10th percentile", "" },
+    { "estimated_to_measured_median", "", "median", "" },
+    { "estimated_to_measured_p90", "", "90th percentile", "" },
+    { "estimated_right_layers", "layers", "estimated on the measured side of 1; of pays and loses together", "" },
+    { "issue_to_measured_p10", "", "the same for issue_speedup", "" },
+    { "issue_to_measured_median", "", "median", "" },
+    { "issue_to_measured_p90", "", "90th percentile", "" },
+    { "issue_right_layers", "layers", "likewise", "" },
     { "paper_speedup", "", "convolution speed-up measured in the paper", "SConv Table 2" },
     { "won_percent", "%", "layers with an estimated speed-up over 1", "replay" },
     { "paper_won_percent", "%", "layers faster than Base in the paper", "SConv Figure 8" },
@@ -103,6 +122,7 @@ int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *d
     int err = exp_published_read(&r->published, experiments_dir, why, why_bytes);
 
     r->dir = dir;
+    r->experiments_dir = experiments_dir;
     return err ? err
                : exp_csv_create(&r->layers, dir, "layers.csv", layer_columns, N_OF(layer_columns), what, why,
                                 why_bytes);
@@ -160,13 +180,26 @@ static void put_yardstick(const struct exp_judge_report *r, const struct exp_jud
     put_named(r->layers, "regret_", y, "_percent", regret > 0 ? 100 * regret / (is < ws ? is : ws) : 0, reason);
 }
 
-static void put_layer(const struct exp_judge_report *r, const char *model, const struct exp_judgement *v)
+static void put_times(struct exp_csv *csv, const struct exp_judgement *v, const char *why_not)
+{
+    const struct exp_ratio *speedup = &v->time[v->chosen].speedup;
+
+    why_not = *why_not ? why_not : EXP_RATIO_NO_INTERVAL;
+    exp_csv_number(csv, "measured_is_ns", v->time[CSA_IS].ns, why_not);
+    exp_csv_number(csv, "measured_ws_ns", v->time[CSA_WS].ns, why_not);
+    exp_csv_number(csv, "measured_speedup", speedup->value, why_not);
+    exp_csv_number(csv, "measured_speedup_low", speedup->low, why_not);
+    exp_csv_number(csv, "measured_speedup_high", speedup->high, why_not);
+}
+
+static void put_layer(const struct exp_judge_report *r, const struct exp_judge_model *model,
+                      const struct exp_judgement *v)
 {
     const struct exp_estimate *chosen = &v->schedule[v->chosen];
     const char *no_base = exp_judge_why_no_comparison(r);
     struct exp_csv *csv = r->layers;
 
-    exp_csv_string(csv, "model", model);
+    exp_csv_string(csv, "model", model->name);
     exp_csv_u64(csv, "layer_index", v->layer->index);
     exp_csv_string(csv, "layer", v->layer->name);
     exp_csv_u64(csv, "pointwise", v->is_pointwise);
@@ -184,6 +217,7 @@ static void put_layer(const struct exp_judge_report *r, const char *model, const
     put_ms(csv, "chosen_estimated_ms", chosen->total_cycles, r->machine, r->why_no_estimate);
     put(csv, "estimated_speedup", v->speedup, no_base);
     put(csv, "issue_speedup", v->issue_speedup, no_base);
+    put_times(csv, v, model->why_not_timed);
     exp_csv_end_row(csv);
 }
 
@@ -215,24 +249,60 @@ static int add_model(struct exp_judge_report *r, const char *name, char *why, si
     return err;
 }
 
-int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, char *why, size_t why_bytes)
+/* Judges one layer, with its times if there are any. */
+static int add_layer(struct exp_judge_report *r, const struct exp_experiment *e, size_t layer,
+                     const struct exp_judge_measured *times, enum exp_cache_state caches, char *why, size_t why_bytes)
 {
+    void *verdict = r->verdict;
+    int err = grow(&verdict, r->n_verdicts, &r->max_verdicts, sizeof *r->verdict, why, why_bytes);
+    struct exp_judgement *v;
+
+    r->verdict = verdict;
+    if (err)
+        return err;
+    v = &r->verdict[r->n_verdicts++];
+    exp_judge(v, e, layer);
+    exp_judge_look_up(v, e, layer, times, caches);
+    return 0;
+}
+
+/* Sums up the layers that a model has, from first_verdict on. */
+static int sum_up(struct exp_judge_report *r, struct exp_judge_model *model, char *why, size_t why_bytes)
+{
+    const struct exp_judgement *v = &r->verdict[model->first_verdict];
+    int err;
+
+    model->n_verdicts = r->n_verdicts - model->first_verdict;
+    for (size_t i = 0; i < model->n_verdicts; i++)
+        exp_judge_add(&model->total, &v[i]);
+    err = exp_judge_clock_of(&model->clock, v, model->n_verdicts);
+    if (!err && model->clock.n_timed < model->n_verdicts && !*model->why_not_timed)
+        exp_fail(model->why_not_timed, sizeof model->why_not_timed, 0,
+                 "make experiment left no times for %zu of %zu layers with this machine's caches and micro-kernel",
+                 model->n_verdicts - model->clock.n_timed, model->n_verdicts);
+    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+}
+
+int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
+                           const char *times_path, char *why, size_t why_bytes)
+{
+    struct exp_judge_measured times = { 0 };
     int err = add_model(r, e->model->name, why, why_bytes);
     struct exp_judge_model *model = err ? NULL : &r->model[r->n_models - 1];
 
-    for (size_t l = 0; l < e->model->n_layers && !err; l++) {
-        void *verdict = r->verdict;
-
-        err = grow(&verdict, r->n_verdicts, &r->max_verdicts, sizeof *r->verdict, why, why_bytes);
-        r->verdict = verdict;
-        if (err)
-            break;
-        exp_judge(&r->verdict[r->n_verdicts], e, l);
-        exp_judge_add(&model->total, &r->verdict[r->n_verdicts]);
-        put_layer(r, model->name, &r->verdict[r->n_verdicts++]);
-    }
     if (err)
         return err;
+    model->first_verdict = r->n_verdicts;
+    exp_judge_measured_read(&times, times_path, model->why_not_timed, sizeof model->why_not_timed);
+    for (size_t l = 0; l < e->model->n_layers && !err; l++)
+        err = add_layer(r, e, l, &times, caches, why, why_bytes);
+    exp_judge_measured_release(&times);
+    if (!err)
+        err = sum_up(r, model, why, why_bytes);
+    if (err)
+        return err;
+    for (size_t i = 0; i < model->n_verdicts; i++)
+        put_layer(r, model, &r->verdict[model->first_verdict + i]);
     model->speedup = model->total.base.total_cycles / model->total.chosen.total_cycles;
     model->issue_speedup = model->total.base.issue_cycles / model->total.chosen.issue_cycles;
     return 0;
@@ -275,6 +345,38 @@ static void put_pointwise(struct exp_csv *csv, const char *column, const struct 
     put(csv, column, value, reason ? reason : t->n_pointwise ? NULL : "no pointwise layers");
 }
 
+static void put_accuracy(struct exp_csv *csv, const char *before, const struct exp_accuracy *a, const char *why)
+{
+    const struct {
+        const char *name;
+        double value;
+    } cells[] = { { "_to_measured_p10", a->p10 },
+                  { "_to_measured_median", a->median },
+                  { "_to_measured_p90", a->p90 },
+                  { "_right_layers", a->n ? (double)a->n_right : (double)NAN } };
+    char column[64];
+
+    for (size_t i = 0; i < N_OF(cells); i++) {
+        snprintf(column, sizeof column, "%s%s", before, cells[i].name);
+        exp_csv_number(csv, column, cells[i].value, why);
+    }
+}
+
+static void put_clock(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model)
+{
+    const struct exp_judge_clock *c = &model->clock;
+    const char *why = *model->why_not_timed ? model->why_not_timed : exp_judge_why_no_comparison(r);
+
+    exp_csv_u64(csv, "measured_layers", c->n_timed);
+    exp_csv_u64(csv, "measured_pays_layers", c->n_pays);
+    exp_csv_u64(csv, "measured_loses_layers", c->n_loses);
+    exp_csv_number(csv, "measured_speedup", c->speedup.value, why);
+    exp_csv_u64(csv, "measured_right_layers", c->n_right);
+    exp_csv_number(csv, "measured_regret_percent", 100 * (c->chosen_ns / c->best_ns - 1), why);
+    put_accuracy(csv, "estimated", &c->accuracy, why);
+    put_accuracy(csv, "issue", &c->issue_accuracy, why);
+}
+
 static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model)
 {
     const struct exp_judge_total *t = &model->total;
@@ -291,6 +393,7 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
     put(csv, "chosen_packing_percent", 100 * t->chosen.packing_cycles / t->chosen.total_cycles, r->why_no_estimate);
     put(csv, "estimated_speedup", model->speedup, no);
     put(csv, "issue_speedup", model->issue_speedup, no);
+    put_clock(r, csv, model);
     if (isnan(exp_judge_paper_speedup(r, model)))
         exp_csv_empty(csv, "paper_speedup");
     else
@@ -331,14 +434,16 @@ static int add_all(struct exp_judge_report *r, char *why, size_t why_bytes)
 
     if (err)
         return err;
-    for (size_t i = 0; i < n; i++) {
-        exp_judge_merge(&r->model[n].total, &r->model[i].total);
+    if (!r->model[0].clock.n_timed)
+        memcpy(r->model[n].why_not_timed, r->model[0].why_not_timed, sizeof r->model[n].why_not_timed);
+    err = sum_up(r, &r->model[n], why, why_bytes);
+    for (size_t i = 0; i < n && !err; i++) {
         logs += log(r->model[i].speedup);
         issue_logs += log(r->model[i].issue_speedup);
     }
     r->model[n].speedup = exp(logs / (double)n);
     r->model[n].issue_speedup = exp(issue_logs / (double)n);
-    return 0;
+    return err;
 }
 
 /* ---- sorted, for figures ---- */

@@ -20,9 +20,13 @@ struct exp_judge_model {
     const char *name; /* of the layer table; "all" */
     struct exp_judge_total total;
     double speedup, issue_speedup; /* estimated: sums of cycles, Base over CSA's choices; "all": geometric means */
+    size_t first_verdict, n_verdicts;
+    struct exp_judge_clock clock;
+    char why_not_timed[256]; /* why some or all layers lack times; "" */
 };
 
 struct exp_judge_report {
+    const char *experiments_dir;
     const struct exp_outdir *dir;
     const struct sim_machine *machine;
     const char *arch;            /* "x86", "P10" or "": whose published numbers to show */
@@ -45,14 +49,21 @@ struct exp_judge_report {
 int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *dir, const char *experiments_dir,
                           const char *what, char *why, size_t why_bytes);
 
-/* Judges all layers of a replayed experiment and writes their rows. */
-int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, char *why, size_t why_bytes);
+/*
+ * Judges all layers of a replayed experiment and writes their rows, with the times that `make experiment` left in
+ * times_path, its layers.csv, if they are the machine's.
+ */
+int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
+                           const char *times_path, char *why, size_t why_bytes);
 
 /* Adds the model "all", writes the other files, closes layers.csv. */
 int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
 
-/* The closing table. */
+/* The closing tables. */
 void exp_judge_report_print(const struct exp_judge_report *r, FILE *out);
+
+/* The answer, in sentences: for the terminal's last lines, and for verdict.txt. Returns 0 or -ENOMEM. */
+int exp_judge_report_answer(const struct exp_judge_report *r, FILE *out);
 
 /* The columns as Markdown tables. */
 void exp_judge_report_document(FILE *out);

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 112, LABEL_WIDTH = 15 };
-
-#define LABEL "  %-12s " /* LABEL_WIDTH wide */
+#include "experiments/exp_wrap.h"
 
 /* ---- numbers ---- */
 
@@ -106,37 +104,6 @@ static const char *layers_word(size_t n)
     return n == 1 ? "layer" : "layers";
 }
 
-/* Prints a line, broken at blanks where it is longer than COLUMNS; what follows a label stands under its words. */
-static void put_line(const char *line, size_t length, FILE *out)
-{
-    int indent = length && line[0] == ' ' ? LABEL_WIDTH : 4;
-    size_t room = COLUMNS;
-
-    while (length > room) {
-        size_t n = room;
-
-        while (n && line[n] != ' ')
-            n--;
-        if (!n)
-            break;
-        fprintf(out, "%.*s\n%*s", (int)n, line, indent, "");
-        line += n + 1;
-        length -= n + 1;
-        room = COLUMNS - (size_t)indent;
-    }
-    fprintf(out, "%.*s\n", (int)length, line);
-}
-
-static void put_wrapped(const char *text, FILE *out)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-
-        put_line(text, length, out);
-        text += length + (text[length] == '\n');
-    }
-}
-
 /* ---- the answer for one variant ---- */
 
 static void say_extreme(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign, FILE *out)
@@ -164,7 +131,7 @@ static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_v
 {
     if (count_compared(v, x) < 2)
         return;
-    fprintf(out, LABEL, "layers");
+    fprintf(out, EXP_LABEL, "layers");
     fprintf(out, "slowest against %s: ", v->reference.name);
     say_extreme(v, x, -1, out);
     fprintf(out, "; fastest: ");
@@ -181,7 +148,7 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
 
     if (isnan(packing) || isnan(kernel))
         return;
-    fprintf(out, LABEL "packing %.0f %%, micro-kernels %.0f %%", "time", packing, kernel);
+    fprintf(out, EXP_LABEL "packing %.0f %%, micro-kernels %.0f %%", "time", packing, kernel);
     if (!isnan(its_packing) && !isnan(its_kernel))
         fprintf(
             out,
@@ -194,7 +161,7 @@ static void say_misses(const struct exp_verdict *v, const struct exp_verdict_var
 {
     if (!v->n_levels || isnan(to_reference(v, x, EXP_MISSES_1)))
         return;
-    fprintf(out, LABEL, "misses");
+    fprintf(out, EXP_LABEL, "misses");
     for (size_t i = 0; i < v->n_levels; i++)
         fprintf(out, "%s%s %.2f", i ? ", " : "", v->level[i], to_reference(v, x, EXP_MISSES_1 + (enum exp_quantity)i));
     fprintf(out, " of %s's, simulated on %s\n", v->reference.name, v->machine);
@@ -219,7 +186,7 @@ static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_var
 
 static const char *estimate_words(enum exp_quantity cycles)
 {
-    return cycles == EXP_ISSUE_CYCLES ? "if all loads hit the first level" : "if all loads wait";
+    return cycles == EXP_ISSUE_CYCLES ? EXP_IF_ALL_HIT : EXP_IF_ALL_WAIT;
 }
 
 static int accuracy(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles,
@@ -236,28 +203,16 @@ static int accuracy(const struct exp_verdict *v, const struct exp_verdict_varian
     return 0;
 }
 
-static int side_of(double ratio)
-{
-    return (ratio > 1) - (ratio < 1);
-}
-
-/* An estimate beside the clock; one on the wrong side of 1 is withdrawn. */
 static int say_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum exp_quantity cycles,
                        FILE *out)
 {
-    double estimate = estimate_of(v, x, cycles);
-    int side = exp_ratio_side(&x->speedup), err;
     struct exp_accuracy a;
+    int err = accuracy(v, x, cycles, &a);
 
-    err = accuracy(v, x, cycles, &a);
     if (err)
         return err;
-    if (side && side != side_of(estimate))
-        fprintf(out, LABEL "withdrawn, %.2f %s: the clock says %.2f; ", "estimated", estimate, estimate_words(cycles),
-                x->speedup.value);
-    else
-        fprintf(out, LABEL "%.2f %s, measured %.2f; ", "estimated", estimate, estimate_words(cycles), x->speedup.value);
-    exp_accuracy_print(&a, out);
+    fprintf(out, EXP_LABEL, "estimated");
+    exp_accuracy_say(&a, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
     fprintf(out, "\n");
     return 0;
 }
@@ -269,9 +224,9 @@ static int say_estimates(const struct exp_verdict *v, const struct exp_verdict_v
     if (!has_estimates(v) || isnan(estimate_of(v, x, EXP_WAITING_CYCLES)))
         return 0;
     if (!is_checked(v, x)) {
-        fprintf(out, LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated", estimate_of(v, x, EXP_ISSUE_CYCLES),
-                estimate_words(EXP_ISSUE_CYCLES), estimate_of(v, x, EXP_WAITING_CYCLES),
-                estimate_words(EXP_WAITING_CYCLES));
+        fprintf(out, EXP_LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated",
+                estimate_of(v, x, EXP_ISSUE_CYCLES), estimate_words(EXP_ISSUE_CYCLES),
+                estimate_of(v, x, EXP_WAITING_CYCLES), estimate_words(EXP_WAITING_CYCLES));
         return 0;
     }
     err = say_checked(v, x, EXP_ISSUE_CYCLES, out);
@@ -380,8 +335,9 @@ static void say_no_parts(const struct exp_verdict *v, FILE *out)
                 v->why_no_parts);
 }
 
-static int say_all(const struct exp_verdict *v, FILE *out)
+static int say_all(const void *verdict, FILE *out)
 {
+    const struct exp_verdict *v = verdict;
     int err = 0;
 
     say_answer(v, out);
@@ -467,16 +423,9 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
 
 int exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out)
 {
-    size_t n_rows = v->n_layers * v->n_variants, bytes;
-    char *text = NULL;
-    FILE *sentences = open_memstream(&text, &bytes);
-    int err = sentences ? say_all(v, sentences) : -ENOMEM;
+    size_t n_rows = v->n_layers * v->n_variants;
+    int err = exp_wrap_print(say_all, v, out);
 
-    if (sentences && fclose(sentences) && !err)
-        err = -ENOMEM;
-    if (!err)
-        put_wrapped(text, out);
-    free(text);
     if (!err && n_rows && n_rows <= most_rows)
         put_rows(v, out);
     else if (!err && n_rows)

@@ -96,6 +96,17 @@ static int replay(struct session *s, struct exp_experiment *e)
     return err;
 }
 
+static int report_model(struct session *s, const struct exp_experiment *e)
+{
+    char *times = exp_format("%s/%s/%s/layers.csv", s->options.results, s->setup.machine.name, e->model->name);
+    int err = times ? exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, s->why,
+                                             sizeof s->why)
+                    : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+
+    free(times);
+    return err;
+}
+
 static int judge(struct session *s)
 {
     unsigned algos;
@@ -109,10 +120,15 @@ static int judge(struct session *s)
             break;
         err = replay(s, &e);
         if (!err)
-            err = exp_judge_report_model(&s->report, &e, s->why, sizeof s->why);
+            err = report_model(s, &e);
         exp_experiment_release(&e);
     }
     return err ? err : exp_judge_report_finish(&s->report, s->what, s->why, sizeof s->why);
+}
+
+static int print_answer(const void *session, FILE *out)
+{
+    return exp_judge_report_answer(&((const struct session *)session)->report, out);
 }
 
 /* A figure that cannot be drawn costs no tables. */
@@ -151,6 +167,8 @@ static int finish(struct session *s)
 {
     int err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why), drawn;
 
+    if (!err)
+        err = exp_outdir_write(&s->dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
     if (err)
         return err;
     exp_judge_report_print(&s->report, stdout);
@@ -161,7 +179,10 @@ static int finish(struct session *s)
     s->has_dir = err != 0;
     if (err)
         return err;
-    printf("\n%s\ntables: %s/\n", s->what, s->final_path);
+    printf("\n%s\ntables: %s/\n\n", s->what, s->final_path);
+    err = exp_judge_report_answer(&s->report, stdout);
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory for the verdict");
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
 }
 

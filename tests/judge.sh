@@ -36,7 +36,7 @@ cell() { # cell FILE COLUMN ROW: one field; rows from 1
 
 dir=$work/results/power10/judgement/three
 run power10 tests/data/three.csv LAYERS= CORE=
-for file in layers.csv models.csv ratios.csv speedups.csv machine.cfg judge_schedules.png judge_schedules.svg judge_speedups.png judge_speedups.svg; do
+for file in verdict.txt layers.csv models.csv ratios.csv speedups.csv machine.cfg judge_schedules.png judge_schedules.svg judge_speedups.png judge_speedups.svg; do
     check "$file is missing" test -s "$dir/$file"
 done
 check "a row per layer" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 4 ]
@@ -49,11 +49,37 @@ for row in 1 2 3; do
 done
 check "models.csv sums the layers" [ "$(cell models.csv is_l2_l3_lines 1)" -eq \
     $(($(cell layers.csv is_l2_l3_lines 1) + $(cell layers.csv is_l2_l3_lines 2) + $(cell layers.csv is_l2_l3_lines 3))) ]
-check "estimates say that they are" grep -q "ESTIMATES" "$work/out"
+check "estimates say that they are" grep -q "ESTIMATED" "$work/out"
+check "verdict.txt is what the run ends with" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
+check "without times, they are unproven" grep -q 'nothing was measured on power10' "$dir/verdict.txt"
+check "and what is known of their error elsewhere is said" grep -q 'elsewhere .*On zen3' "$dir/verdict.txt"
 check "the paper's numbers are for its models" [ -z "$(cell models.csv paper_won_percent 2)" ]
 cp "$dir/layers.csv" "$work/first"
 run power10 tests/data/three.csv JOBS=1
 check "threads change nothing" cmp -s "$work/first" "$dir/layers.csv"
+
+# Times that make experiment left, as far as judge reads them: SConv needs twice Base's time, by either schedule.
+times=$work/results/power10/three
+mkdir -p "$times"
+{
+    echo layer_index,layer,macs,algo,ukr,caches,measured_is_machine,measured_time_min_ns,measured_speedup_vs_base,measured_speedup_low,measured_speedup_high
+    grep -v '^#' "$dir/layers.csv" | awk -F, 'NR > 1 { for (i = 0; i < 2; i++) print $2 "," $3 "," $5 "," (i ? "sconv_ws" : "sconv_is") ",f32_16x8__mma,cold,1,200,0.5,0.49,0.51" }'
+} >"$work/times"
+cp "$work/times" "$times/layers.csv"
+run power10 tests/data/three.csv
+check "times stand beside estimates" [ "$(cell models.csv measured_speedup 1)" = 0.5 ]
+check "of all layers" [ "$(cell models.csv measured_loses_layers 1)" = 3 ]
+check "and an estimate on the wrong side is withdrawn" grep -q 'estimated *withdrawn, .*: the clock says 0.50' "$dir/verdict.txt"
+sed 's/,cold,1,/,cold,0,/' "$work/times" >"$times/layers.csv"
+run power10 tests/data/three.csv
+check "another computer's times are not taken" grep -q 'nothing was measured on power10' "$dir/verdict.txt"
+sed 's/^2,/4,/' "$work/times" >"$times/layers.csv"
+run power10 tests/data/three.csv
+check "nor those of another layer" [ "$(cell models.csv measured_layers 1)" = 2 ]
+echo layer >"$times/layers.csv"
+run power10 tests/data/three.csv
+check "a file without times says what it lacks" grep -q "layer_index.*layers.csv\|layers.csv.*layer_index" "$dir/layers.csv"
+rm -r "$times"
 
 dir=$work/results/toy/judgement/three
 run toy tests/data/three.csv

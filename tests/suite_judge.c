@@ -28,7 +28,7 @@ static struct exp_judgement verdict(double is, double ws, enum csa_schedule chos
 static void test_sums(void)
 {
     const struct exp_judgement v[] = { verdict(10, 20, CSA_IS), verdict(40, 40, CSA_WS), verdict(120, 100, CSA_IS) };
-    struct exp_judge_total t = { 0 }, twice = { 0 };
+    struct exp_judge_total t = { 0 };
 
     CU_ASSERT(exp_judgement_is_right(&v[0], EXP_EQ6_CYCLES) && exp_judgement_is_right(&v[1], EXP_EQ6_CYCLES));
     CU_ASSERT(!exp_judgement_is_right(&v[2], EXP_EQ6_CYCLES) && exp_judgement_regret(&v[2], EXP_EQ6_CYCLES) == 20);
@@ -43,9 +43,33 @@ static void test_sums(void)
     }
     CU_ASSERT(t.n_layers == 3 && t.n_chosen[CSA_IS] == 2 && t.n_pointwise == 1 && t.n_pointwise_won == 1);
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
-    exp_judge_merge(&twice, &t);
-    exp_judge_merge(&twice, &t);
-    CU_ASSERT(twice.n_layers == 6 && twice.sum[0].best == 300 && twice.sum[4].n_right == 4 && twice.n_pointwise == 2);
+}
+
+/* Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not timed. */
+static void test_clock(void)
+{
+    struct exp_judgement v[] = { verdict(1, 2, CSA_IS), verdict(1, 2, CSA_IS), verdict(1, 2, CSA_WS),
+                                 verdict(1, 2, CSA_IS) };
+    struct exp_judge_clock c;
+
+    v[0].time[CSA_IS] = (struct exp_judge_time){ 100, { 2, 1.9, 2.1, 2 } };
+    v[0].time[CSA_WS] = (struct exp_judge_time){ 150, { 1.3, 1.3, 1.3, 1.3 } };
+    v[1].time[CSA_IS] = (struct exp_judge_time){ 200, { 0.5, 0.4, 0.6, 0.5 } };
+    v[1].time[CSA_WS] = (struct exp_judge_time){ 50, { 2, 2, 2, 2 } };
+    v[2].time[CSA_IS] = (struct exp_judge_time){ 100, { 1, 1, 1, 1 } };
+    v[2].time[CSA_WS] = (struct exp_judge_time){ 100, { 1, 0.9, 1.1, 1 } };
+    v[3].time[CSA_IS].ns = v[3].time[CSA_WS].ns = (double)NAN;
+    v[3].time[CSA_IS].speedup = exp_ratio_none();
+    CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 4), 0);
+    CU_ASSERT(c.n_timed == 3 && c.n_pays == 1 && c.n_loses == 1 && c.n_right == 2);
+    CU_ASSERT(c.chosen_ns == 400 && c.best_ns == 250);
+    CU_ASSERT_DOUBLE_EQUAL(c.speedup.value, (200 + 100 + 100) / 400.0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(c.estimated_speedup, 3, 1e-9);
+    CU_ASSERT(c.accuracy.n == 3 && c.accuracy.n_sided == 2 && c.accuracy.n_right == 1);
+    CU_ASSERT_DOUBLE_EQUAL(c.accuracy.median, 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(c.issue_accuracy.median, 2, 1e-9);
+    CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 0), 0);
+    CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
 }
 
 static void test_nothing_moves(void)
@@ -134,6 +158,7 @@ static void test_instructions(void)
 
 static const struct test_case cases[] = {
     { "verdicts add up, and regret is what the choices cost", test_sums },
+    { "times beside estimates: who pays, who is right, how far off", test_clock },
     { "a regret over nothing is infinite", test_nothing_moves },
     { "an estimate is the slowest issue of each phase plus what loads wait", test_estimate },
     { "a replay counts the machine's multiply-add instructions", test_instructions },

@@ -1,22 +1,56 @@
-# Measured speed-up over Base, layer by layer, and for the whole model beside the paper's value.
-# draws layers.csv: measured_speedup_vs_base of algo: sconv_is sconv_ws
+# Measured speed-up over Base with its spread, layer by layer, and for the whole model beside the paper's value.
+# draws layers.csv: measured_speedup_vs_base of algo: sconv_is sconv_ws sconv_openblas sconv_tuned
 # reads model.csv
 load figures."/common.gp"
 totals = model_csv
 
-reason = ""; n_measured = 0
-stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : \
-    (n_measured = n_measured + (stringcolumn("algo")[1:5] eq "sconv" && column("measured_speedup_vs_base") > 0)), 0) nooutput
-if (n_measured == 0) {
+# One bar for each slot and series that was timed; of layers that share a slot, the mean.
+series = "sconv_is sconv_ws sconv_openblas sconv_tuned"
+array Series_text[4] = ["SConv IS", "SConv WS", "SConv, OpenBLAS's micro-kernel", "SConv, tuned"]
+array Series_colour[4] = [colour_is, colour_ws, colour_openblas, colour_tuned]
+n_bars = 4 * n_shown
+array Value[n_bars]; array Low[n_bars]; array High[n_bars]; array N_layers[n_bars]; array N_spans[n_bars]; array N_chosen[n_bars]
+array N_of_series[4]
+do for [b = 1:n_bars] { Value[b] = 0; Low[b] = 0; High[b] = 0; N_layers[b] = 0; N_spans[b] = 0; N_chosen[b] = 0 }
+do for [a = 1:4] { N_of_series[a] = 0 }
+series_of(dummy) = int(sum [a = 1:4] (algo_is(word(series, a)) ? a : 0))
+bar_of(dummy) = 4 * (position(column("layer_index")) - 1) + series_of(0)
+add_span(b, low, high) = (low == low && high == high) ? (Low[b] = Low[b] + low, High[b] = High[b] + high, N_spans[b] = N_spans[b] + 1, 0) : 0
+add(b, v) = (v == v) ? (Value[b] = Value[b] + v, N_layers[b] = N_layers[b] + 1, N_chosen[b] = N_chosen[b] + (column("chosen") == 1), \
+    N_of_series[series_of(0)] = N_of_series[series_of(0)] + 1, add_span(b, number("measured_speedup_low"), number("measured_speedup_high"))) : 0
+
+reason = ""
+stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : 0) nooutput
+stats layers using (series_of(0) ? add(bar_of(0), number("measured_speedup_vs_base")) : 0, 0) nooutput
+n_series = sum [a = 1:4] (N_of_series[a] > 0)
+if (n_series == 0) {
     print "no speed-ups to draw: ".(strlen(reason) ? short_reason(reason) : "SConv was not selected")
     exit status 77
 }
-total = NaN; paper = NaN
-stats totals using (algo_is("sconv") ? (total = column("measured_speedup_vs_base"), paper = column("paper_conv_speedup")) : 0, 0) nooutput
+total = NaN; total_low = NaN; total_high = NaN; paper = NaN
+stats totals using (algo_is("sconv") ? (total = number("measured_speedup_vs_base"), total_low = number("measured_speedup_low"), \
+    total_high = number("measured_speedup_high"), paper = column("paper_conv_speedup")) : 0, 0) nooutput
+
+width = 0.84 / n_series
+place = 0; highest = 0
+array Offset[4]
+do for [a = 1:4] { if (N_of_series[a]) { place = place + 1; Offset[a] = (place - 0.5 * (n_series + 1)) * width } }
+set print $bars
+print "x\tseries\tspeedup\tlow\thigh\tchosen"
+do for [b = 1:n_bars] {
+    if (N_layers[b]) {
+        a = (b - 1) % 4 + 1
+        highest = max2(highest, Value[b] / N_layers[b])
+        print sprintf("%.9g\t%d\t%.9g\t%.9g\t%.9g\t%d", (b - a) / 4 + 1 + Offset[a], a, Value[b] / N_layers[b], \
+            N_spans[b] ? Low[b] / N_spans[b] : NaN, N_spans[b] ? High[b] / N_spans[b] : NaN, N_chosen[b] > 0)
+    }
+}
+unset print
 
 eval set_layer_width
 columns = W / char_width
-text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". Median times."
+text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest rounds of Base over those of SConv; \
+the lines on the bars hold 95 % of what random halves of the rounds give. Above 1, SConv is faster.".slot_text
 eval wrap_text
 top = head_height; panel = 330
 bottom = name_height + n_lines * line_height + 16
@@ -26,30 +60,37 @@ eval open_output
 title_text = sprintf("%s: measured speed-up of SConv over Base, layer by layer (%s)", model, layer_text)
 eval put_head
 unset label 99 # nothing here is simulated
-legend_line = 48; top = head_height - 24
-legend_text = "SConv IS"; legend_point = square; legend_colour = colour_is; eval put_legend
-legend_text = "SConv WS"; legend_colour = colour_ws; eval put_legend
-legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
-legend_point = only_text
-if (total == total) { legend_text = sprintf("— whole model, chosen: %.2f", total); legend_colour = colour_sconv; eval put_legend }
+legend_line = 40
+legend_point = square
+do for [a = 1:4] {
+    if (N_of_series[a]) { legend_text = Series_text[a]; legend_colour = Series_colour[a]; eval put_legend }
+}
+legend_text = "chosen by CSA"; legend_point = dot; legend_colour = colour_sconv; eval put_legend
+legend_x = 60; legend_line = 62; legend_point = only_text
+if (total == total) {
+    legend_text = sprintf("— whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")
+    legend_colour = colour_sconv; eval put_legend
+}
 if (paper == paper) { legend_text = sprintf("- - paper, Table 2: %.2f", paper); legend_colour = colour_paper; eval put_legend }
 set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
 set xrange [0.4:n_shown + 0.6]
 set yrange [0:*]
 set lmargin at screen 85.0 / W
 set rmargin at screen 1 - 15.0 / W
-set tmargin at screen 1 - top / (1.0 * H)
+set tmargin at screen 1 - (top - 16) / (1.0 * H)
 set bmargin at screen bottom / (1.0 * H)
-set boxwidth 0.38 absolute
+set boxwidth 0.92 * width absolute
 set ylabel "time of Base / time of SConv" offset 1, 0
-set xtics rotate by 90 right scale 0 font ",9"
+eval put_layer_names
 set key off
+set bars 0.4
+set pointintervalbox 0
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black" lw 1 front
 
-x_of(a, v) = position(column("layer_index")) + ((a eq "sconv_is") ? -0.2 : 0.2)
-plot layers using (x_of(stringcolumn("algo"), 0)):(only("sconv_is", column("measured_speedup_vs_base"))) with boxes lc rgb colour_is, \
-     layers using (x_of(stringcolumn("algo"), 0)):(only("sconv_ws", column("measured_speedup_vs_base"))) with boxes lc rgb colour_ws, \
-     layers using (x_of(stringcolumn("algo"), 0)):(is_chosen(column("measured_speedup_vs_base"))) with points pt 7 ps 0.6 lc rgb "black", \
+plot for [a = 1:4] $bars using "x":(column("series") == a ? column("speedup") : NaN) with boxes lc rgb Series_colour[a], \
      (total == total ? total : NaN) with lines lw 2 lc rgb colour_sconv, \
      (paper == paper ? paper : NaN) with lines lw 2 dt 2 lc rgb colour_paper, \
-     layers using (position(column("layer_index"))):(NaN):xticlabel(stringcolumn("layer"))
+     $bars using "x":"low":(0):(column("high") - column("low")) with vectors nohead lw 3 lc rgb "white", \
+     $bars using "x":"speedup":"low":"high" with yerrorbars pt -1 lw 1.2 lc rgb "#606060", \
+     $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 1.3 lc rgb "white", \
+     $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 0.8 lc rgb colour_sconv
