@@ -55,5 +55,5 @@ is_chosen(v) = column("chosen") == 1 ? v : NaN
 
 # Figures with one slot per layer along x: width, and room for the rotated names.
 slot_pixels = n_shown <= 20 ? 48 : n_shown <= 60 ? 26 : 17
-name_height = 12 + longest_name * 6.6
+name_height = 12 + longest_name * 7.0
 set_layer_width = 'W = 100 + n_shown * slot_pixels; if (W < 1000) { W = 1000 }'

@@ -34,7 +34,7 @@ if (n_measured) { legend_text = "measured"; legend_point = circle; legend_colour
 set multiplot
 set key off
 set xrange [0.4:n_shown + 0.6]
-set lmargin at screen 85.0 / W
+set lmargin at screen 95.0 / W
 set rmargin at screen 1 - 15.0 / W
 set boxwidth 0.25 absolute
 simulated(l, by_work) = by_work ? 1000.0 * column(sprintf("simulated_l%d_load_misses", l)) / column("macs") : \
@@ -48,7 +48,7 @@ do for [p = 1:n_panels] {
     highest = 0
     stats layers using (offset_of(stringcolumn("algo")) < 1 ? (highest = max2(highest, max2(simulated(l, by_work), measured(l, by_work))), 0) : 0, 0) nooutput
     set yrange [0:(highest > 0 ? 1.08 * highest : 1)]
-    set ylabel by_work ? "misses /\n1000 macs" : "misses /\nloads [%]" offset 1, 0
+    set ylabel by_work ? "misses /\n1000 macs" : "misses /\nloads [%]" offset -0.2, 0
     set title level_name(l).(by_work ? ": load misses per 1000 multiply-adds" : ": load misses in % of all loads") font ",12" offset 0, -0.6
     unset xtics
     if (p == 2) { eval drop_head }

@@ -45,10 +45,10 @@ legend_text = "light: compulsory, middle: capacity, dark: conflict"; legend_poin
 set multiplot
 set key off
 set xrange [0.4:n_shown + 0.6]
-set lmargin at screen 85.0 / W
+set lmargin at screen 95.0 / W
 set rmargin at screen 1 - 15.0 / W
 set boxwidth 0.25 absolute
-set ylabel "missing lines /\n1000 macs" offset 1, 0
+set ylabel "missing lines /\n1000 macs" offset -0.2, 0
 set yrange [0:*]
 do for [l = 1:n_levels] {
     do for [b = 1:n_bars] { Up_to_1[b] = 0; Up_to_2[b] = 0; Up_to_3[b] = 0 }

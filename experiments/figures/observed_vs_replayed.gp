@@ -43,10 +43,10 @@ legend_text = "replayed"; legend_point = circle; legend_colour = "black"; eval p
 set multiplot
 set key off
 set xrange [0.4:n_shown + 0.6]
-set lmargin at screen 85.0 / W
+set lmargin at screen 95.0 / W
 set rmargin at screen 1 - 15.0 / W
 set boxwidth 0.19 absolute
-set ylabel "misses /\nloads [%]" offset 1, 0
+set ylabel "misses /\nloads [%]" offset -0.2, 0
 seen_at(a, l) = is_level(l) ? only(a, column("observed_load_miss_percent")) : NaN
 do for [l = 1:n_levels] {
     set tmargin at screen 1 - (top + (l - 1) * (panel + gap)) / (1.0 * H)

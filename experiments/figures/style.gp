@@ -28,7 +28,7 @@ colour_reorder = "#d55e00"
 colour_blocked = "#0072b2"
 
 font_size = 11
-char_width = 7.9 # of that font, in pixels, rather much; for wrapping text
+char_width = 8.3 # of that font, in pixels, rather much; for wrapping text
 line_height = font_size * 1.75
 text_mode = "noenhanced" # layer names have underscores
 
