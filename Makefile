@@ -85,7 +85,7 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
-version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"')
+version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/main_cachesim.c,$1),-DCACHESIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
@@ -133,7 +133,8 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,access.h hierarchy.h machine.h report.h reuse.h stackdist.h stats.h trace.h trace_binary.h trace_reader.h) $(wildcard sim/estimate.h)
+public_headers := $(addprefix sim/,access.h estimate.h hierarchy.h machine.h pagemap.h prefetch.h record.h replacement.h report.h reuse.h \
+                  stackdist.h stats.h trace.h trace_binary.h trace_reader.h)
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
 destination = $(DESTDIR)$(PREFIX)
 
@@ -145,11 +146,6 @@ $(BUILD)/pic/%.o: %.c Makefile
 $(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
-
-$(BUILD)/convsim.pc: Makefile
-	@mkdir -p $(@D)
-	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: convsim' 'Description: exact simulator of memory hierarchies' 'Version: $(VERSION)' \
-	    'Requires.private: hwloc' 'Cflags: -I$${prefix}/include/convsim' 'Libs: -L$${prefix}/lib -lconvsim' 'Libs.private: -lm' >$@
 
 include kernels/libsconv.mk
 include tests/power10.mk
@@ -183,14 +179,14 @@ judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: m
 	$(Q)$(BUILD)/judge $(call pass,judge) "COMMIT=$(COMMIT)"
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(BUILD)/convsim.pc
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
 	$(Q)install -d $(addprefix $(destination)/,bin include/convsim/sim lib/pkgconfig share/convsim/machines share/man/man1)
 	$(Q)install $(BUILD)/cachesim $(destination)/bin/
 	$(Q)install -m 644 $(public_headers) $(destination)/include/convsim/sim/
 	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
 	$(Q)install -m 644 $(BUILD)/libconvsim.so.$(ABI) $(destination)/lib/
 	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
-	$(Q)install -m 644 $(BUILD)/convsim.pc $(destination)/lib/pkgconfig/
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
 	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
 	$(Q)install -m 644 sim/cachesim.1 $(destination)/share/man/man1/
 

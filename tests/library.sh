@@ -88,6 +88,8 @@ if command -v groff >/dev/null; then
 fi
 check "staging with DESTDIR" install_to "DESTDIR=$work/stage"
 check "what DESTDIR got" test -e "$work/stage$work/usr/lib/libsconv.so"
+check "install elsewhere" install_to "PREFIX=$work/other"
+check "the second sconv.pc names the second folder" grep -qx "prefix=$work/other" "$work/other/lib/pkgconfig/sconv.pc"
 check "make uninstall-sconv" bash -c "${MAKE:-make} --no-print-directory ${MAKE_ARGS-} uninstall-sconv PREFIX=$work/usr"
 check "nothing is left" [ -z "$(find "$work/usr" -type f -o -type l)" ]
 echo "library: $passed passed, $failed failed"
