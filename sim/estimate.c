@@ -6,6 +6,15 @@ static uint64_t loads_reaching(const struct sim_cell *c, size_t k)
     return k ? c->level[k - 1].load_misses : c->loads;
 }
 
+static uint64_t lines_delivered(const struct sim_machine *m, const struct sim_cell *c, size_t k)
+{
+    const struct sim_level_counts *l = &c->level[k];
+
+    if (k == m->n_levels)
+        return c->memory_read_lines;
+    return l->reads - l->read_misses + (k ? 0 : l->writes - l->write_misses);
+}
+
 static uint64_t bytes_moved(const struct sim_machine *m, const struct sim_cell *c, size_t k)
 {
     uint64_t line_bytes = k ? m->level[k - 1].line_bytes : 0; /* of the level inside: what moves */
@@ -24,11 +33,13 @@ static struct sim_estimate_source source_of(const struct sim_machine *m, const s
     double bandwidth = is_memory ? m->memory_bandwidth_bytes_per_cycle : m->level[k].bandwidth_bytes_per_cycle;
     struct sim_estimate_source s = {
         .loads = loads_reaching(c, k) - (is_memory ? 0 : loads_reaching(c, k + 1)),
+        .lines = lines_delivered(m, c, k),
         .bytes = bytes_moved(m, c, k),
         .has_bandwidth = bandwidth > 0,
     };
 
     s.latency_cycles = latency * (double)s.loads;
+    s.lines_cycles = latency * (double)s.lines;
     s.transfer_cycles = s.has_bandwidth ? (double)s.bytes / bandwidth : 0;
     return s;
 }
@@ -43,6 +54,7 @@ void sim_estimate(struct sim_estimate *e, const struct sim_machine *m, const str
 
         e->source[k] = s;
         e->sconv_eq6_cycles += k ? s.latency_cycles : 0;
+        e->eq6_lines_cycles += k ? s.lines_cycles : 0;
         e->has_transfers = e->has_transfers && s.has_bandwidth;
         slowest = s.transfer_cycles > slowest ? s.transfer_cycles : slowest;
     }

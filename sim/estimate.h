@@ -8,6 +8,9 @@
  *              SConv Eq. 6, C_TOTAL = C_DRAM N_DRAM + C_L3 N_L3 + C_L2 N_L2, with the simulated N instead of Eq. 7,
  *              13 and 14. A load that straddles lines counts once, with its farthest source; stores and prefetches do
  *              not count
+ *   lines      lines that the source delivered to the level inside, for loads, stores (a store that misses fetches its
+ *              line) and prefetches, * its latency; at the first level, reads and writes that hit. The same sum over
+ *              these is what Eq. 6 would be with all of them: a loop nest that scatters its stores shows here
  *   transfer   bytes that moved between the source and the level inside (for the first level: the core) / its
  *              bandwidth, if the machine file states one. Lines count whole: fetches, prefetches included,
  *              write-backs and clean fills; also writes that a write-through level passes on, so that this is an upper
@@ -26,6 +29,8 @@
 struct sim_estimate_source {
     uint64_t loads;
     double latency_cycles;
+    uint64_t lines;
+    double lines_cycles;
     uint64_t bytes;
     double transfer_cycles; /* 0 without has_bandwidth */
     bool has_bandwidth;
@@ -35,6 +40,7 @@ struct sim_estimate {
     size_t n_sources; /* levels + 1 */
     struct sim_estimate_source source[SIM_MAX_LEVELS + 1];
     double sconv_eq6_cycles;        /* latency, without the first level */
+    double eq6_lines_cycles;        /* lines, likewise */
     bool has_transfers;             /* every source has a bandwidth */
     double slowest_transfer_cycles; /* the greatest transfer term, a lower bound of the time; 0 without has_transfers */
 };

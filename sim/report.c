@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/json.h"
 #include "sim/report.h"
 #include "sim/report_estimate.h"
 
@@ -69,6 +70,56 @@ static const struct counter counters[] = {
 };
 
 enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
+
+/* How many of how many, in a level. Tables call it <name>_%, CSV and JSON <name>_percent. */
+struct rate {
+    const char *name;
+    void (*parts)(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole);
+};
+
+static void load_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].load_misses;
+    *whole = c->loads;
+}
+
+static void read_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].read_misses;
+    *whole = c->level[k].reads;
+}
+
+static void write_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].write_misses;
+    *whole = c->level[k].writes;
+}
+
+static void all_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].read_misses + c->level[k].write_misses;
+    *whole = c->level[k].reads + c->level[k].writes;
+}
+
+static const struct rate rates[] = {
+    { "load_miss", load_parts },
+    { "miss", all_parts },
+    { "read_miss", read_parts },
+    { "write_miss", write_parts },
+};
+
+enum { N_RATES = sizeof rates / sizeof rates[0] };
+
+/* Stores the rate of a place in percent; false: it has none there, or there is nothing to take a rate of. */
+static bool rate_of(const struct rate *r, const struct place *p, const struct sim_cell *cell, double *percent)
+{
+    uint64_t part = 0, whole = 0;
+
+    if (p->kind == LEVEL)
+        r->parts(cell, p->k, &part, &whole);
+    *percent = whole ? 100.0 * (double)part / (double)whole : 0;
+    return whole != 0;
+}
 
 /* TLBs get a prefix: their names may be those of caches. */
 static size_t list_places(const struct sim_machine *m, struct place places[MAX_PLACES])
@@ -147,6 +198,16 @@ static bool has_counts(const struct sim_cell *cell)
     return memcmp(cell, &nothing, sizeof nothing) != 0;
 }
 
+/* The first cell with counts, or NULL. */
+static const struct sim_cell *first_cell(const struct sim_stats *s)
+{
+    for (const struct sim_cell *cell = s->cell[0]; cell < s->cell[SIM_MAX_TAGS]; cell++) {
+        if (has_counts(cell))
+            return cell;
+    }
+    return NULL;
+}
+
 /* Calls a function for every cell with counts; see struct sim_report. */
 static void for_cells(const struct sim_report *r, FILE *out,
                       void (*print)(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
@@ -201,6 +262,8 @@ static void print_trace(const struct sim_report *r, const char *prefix, FILE *ou
 
 /* ---- table ---- */
 
+enum { RATE_WIDTH = 14 };
+
 static int column_width(const char *name)
 {
     int length = (int)strlen(name);
@@ -219,7 +282,21 @@ static void print_heading(const struct sim_report *r, enum place_kind kind, FILE
         if (is_used)
             fprintf(out, "%*s", column_width(counters[i].name), counters[i].name);
     }
-    fprintf(out, kind == LEVEL ? "%14s\n" : "\n", "load_miss_%");
+    for (size_t i = 0; kind == LEVEL && i < N_RATES; i++)
+        fprintf(out, "%*s_%%", RATE_WIDTH - 2, rates[i].name);
+    fputc('\n', out);
+}
+
+static void print_rates(const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, "%*.4f", RATE_WIDTH, percent);
+        else
+            fprintf(out, "%*s", RATE_WIDTH, "-");
+    }
 }
 
 /* A row under its heading; a column that only other rows of the same kind have shows '-'. */
@@ -238,10 +315,8 @@ static void print_row(const struct sim_report *r, const struct place *p, const s
         else if (is_elsewhere)
             fprintf(out, "%*s", column_width(counters[i].name), "-");
     }
-    if (p->kind == LEVEL && cell->loads)
-        fprintf(out, "%14.4f", 100.0 * (double)cell->level[p->k].load_misses / (double)cell->loads);
-    else if (p->kind == LEVEL)
-        fprintf(out, "%14s", "-");
+    if (p->kind == LEVEL)
+        print_rates(p, cell, out);
     fputc('\n', out);
 }
 
@@ -290,6 +365,17 @@ static void print_csv_estimate(const struct sim_machine *m, const struct sim_cel
         sim_report_estimate_csv_source(m, cell, p->kind == LEVEL ? p->k : m->n_levels, out);
 }
 
+static void print_csv_rates(const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        fputc(',', out);
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, "%.17g", percent);
+    }
+}
+
 static void print_csv_rows(const struct sim_report *r, const char *key, const struct sim_cell *cell, FILE *out)
 {
     struct place places[MAX_PLACES];
@@ -305,6 +391,7 @@ static void print_csv_rows(const struct sim_report *r, const char *key, const st
             else
                 fputc(',', out);
         }
+        print_csv_rates(&places[i], cell, out);
         print_csv_estimate(r->machine, cell, &places[i], out);
         fputc('\n', out);
     }
@@ -328,6 +415,8 @@ static void print_csv(const struct sim_report *r, FILE *out)
     fputs("tag,phase,place", out);
     for (size_t c = 0; c < N_COUNTERS; c++)
         fprintf(out, ",%s", counters[c].name);
+    for (size_t i = 0; i < N_RATES; i++)
+        fprintf(out, ",%s_percent", rates[i].name);
     sim_report_estimate_csv_names(out);
     fputc('\n', out);
     if (r->by_tag)
@@ -337,24 +426,10 @@ static void print_csv(const struct sim_report *r, FILE *out)
 
 /* ---- JSON ---- */
 
-static void print_string(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void print_json_machine(const struct sim_machine *m, FILE *out)
 {
     fputs("{\n  \"machine\": { \"name\": ", out);
-    print_string(m->name, out);
+    sim_json_string(m->name, out);
     fputs(", \"levels\": [", out);
     for (size_t k = 0; k < m->n_levels; k++) {
         const struct sim_level *l = &m->level[k];
@@ -372,11 +447,34 @@ static void print_json_trace(const struct sim_report *r, FILE *out)
     if (!r->trace_name)
         return;
     fputs("  \"trace\": { \"name\": ", out);
-    print_string(r->trace_name, out);
+    sim_json_string(r->trace_name, out);
     fprintf(out,
             ", \"accesses\": %" PRIu64 ", \"fetches\": %" PRIu64 ", \"valgrind_lines\": %" PRIu64
             ", \"foreign_lines\": %" PRIu64 " },\n",
             r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines, r->counts->foreign_lines);
+}
+
+/* One place's counters and rates. */
+static void print_json_place(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    const char *separator = "";
+
+    fprintf(out, "\n    \"%s\": { ", p->name);
+    for (size_t c = 0; c < N_COUNTERS; c++) {
+        const uint64_t *value = value_of(&counters[c], p, r->machine, cell);
+
+        if (!value)
+            continue;
+        fprintf(out, "%s\"%s\": %" PRIu64, separator, counters[c].name, *value);
+        separator = ", ";
+    }
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, ", \"%s_percent\": %.17g", rates[i].name, percent);
+    }
+    fputs(" }", out);
 }
 
 /* The counters of a cell, by place. */
@@ -386,18 +484,8 @@ static void print_json_counts(const struct sim_report *r, const struct sim_cell 
     size_t n = list_places(r->machine, places);
 
     for (size_t i = 0; i < n; i++) {
-        const char *separator = "";
-
-        fprintf(out, "%s\n    \"%s\": { ", i ? "," : "", places[i].name);
-        for (size_t c = 0; c < N_COUNTERS; c++) {
-            const uint64_t *value = value_of(&counters[c], &places[i], r->machine, cell);
-
-            if (!value)
-                continue;
-            fprintf(out, "%s\"%s\": %" PRIu64, separator, counters[c].name, *value);
-            separator = ", ";
-        }
-        fputs(" }", out);
+        fputs(i ? "," : "", out);
+        print_json_place(r, &places[i], cell, out);
     }
     sim_report_estimate_json(r->machine, cell, out);
 }
@@ -405,9 +493,11 @@ static void print_json_counts(const struct sim_report *r, const struct sim_cell 
 static void print_cell_json(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
                             unsigned phase)
 {
-    fprintf(out, "  { \"tag\": %u, \"phase\": %u,", tag, phase);
+    bool is_first = cell == first_cell(r->stats);
+
+    fprintf(out, "%s\n  { \"tag\": %u, \"phase\": %u,", is_first ? "" : ",", tag, phase);
     print_json_counts(r, cell, out);
-    fputs("\n  },\n", out);
+    fputs("\n  }", out);
 }
 
 static void print_json(const struct sim_report *r, FILE *out)
@@ -417,12 +507,13 @@ static void print_json(const struct sim_report *r, FILE *out)
     print_json_machine(r->machine, out);
     print_json_trace(r, out);
     if (r->by_tag) {
-        fputs("  \"cells\": [\n", out);
+        fputs("  \"cells\": [", out);
         for_cells(r, out, print_cell_json);
+        fputs(" ],\n", out);
     }
-    fputs(r->by_tag ? "  { \"tag\": \"all\", \"phase\": \"all\"," : "  \"total\": {", out);
+    fputs("  \"total\": {", out);
     print_json_counts(r, &total, out);
-    fputs(r->by_tag ? "\n  } ]\n}\n" : "\n  }\n}\n", out);
+    fputs("\n  }\n}\n", out);
 }
 
 int sim_report_print(const struct sim_report *r, enum sim_report_format format, FILE *out)

@@ -1,15 +1,21 @@
 /*
  * Prints what a simulation counted: a table to look at, CSV, or JSON. The counters have the names of the members in
- * stats.h everywhere, plus, in the table, load_miss_% = 100 * load_misses / loads.
+ * stats.h everywhere. Beside them stand the miss rates of a level in percent, called <rate>_% in the table and
+ * <rate>_percent elsewhere; a rate of nothing is '-' in the table, an empty field in CSV, and not in JSON.
+ *
+ *   load_miss    load_misses of all loads of the core: what the paper shows. It knows nothing of stores
+ *   miss         read_misses and write_misses of all reads and writes that arrived at the level
+ *   read_miss    read_misses of the reads
+ *   write_miss   write_misses of the writes: at the first level stores, further out write-backs
  *
  *   table  the sum over everything, or a table for every tag and phase that has counts, and the sum
  *   CSV    '#' lines that say what was simulated; then one row per tag, phase ("all": the sum) and place: "core", the
  *          caches, the TLBs, "memory"
- *   JSON   one object: machine, trace, total, or with by_tag an array of cells, the last of
- *          which is the sum
+ *   JSON   one object: machine, trace, with by_tag an array of cells (those that have counts), and total
  *
  * Where the machine states latencies, what estimate.h makes of the counts comes along: how many loads each level and
- * the memory served, and the cycles that this would cost (in CSV: empty for TLBs; sconv_eq6_cycles in the row "core").
+ * the memory served, and the cycles that this would cost; how many lines each delivered, for stores and prefetches too,
+ * and what those would (in CSV: empty for TLBs; the sums in the row "core").
  *
  * What the machine does not count (3C classes of an unclassified level, a core's write-backs) is left out of the table
  * and of JSON and is an empty field in CSV: never a 0.

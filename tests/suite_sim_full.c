@@ -519,6 +519,8 @@ static void an_estimate_weighs_loads_and_bytes(void)
     CU_ASSERT(e.source[0].loads == 1 && e.source[1].loads == 1 && e.source[2].loads == 2);
     CU_ASSERT(e.source[0].latency_cycles == 4 && e.source[1].latency_cycles == 10);
     CU_ASSERT(e.sconv_eq6_cycles == 210);
+    CU_ASSERT(e.source[0].lines == 1 && e.source[1].lines == 1 && e.source[2].lines == 2);
+    CU_ASSERT(e.eq6_lines_cycles == e.sconv_eq6_cycles);
     CU_ASSERT(e.source[0].bytes == 16 && e.source[1].bytes == 3 * LINE && e.source[2].bytes == 2 * LINE);
     CU_ASSERT(e.source[1].transfer_cycles == 6 && e.source[2].transfer_cycles == 32);
     CU_ASSERT(!e.has_transfers && e.slowest_transfer_cycles == 0);
