@@ -1,11 +1,11 @@
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "sim/cachesim_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cachesim_text.h"
 
 const char cachesim_help[] =
     "usage: cachesim [options] TRACE        (TRACE is a file, or - for standard input)\n"
@@ -30,13 +30,16 @@ const char cachesim_help[] =
     "The output\n"
     "  --output FORMAT     table (default), csv or json\n"
     "  --tags              also by tag and phase\n"
-    "Instead of simulating a machine\n"
-    "  --reuse             histogram of reuse distances as CSV\n"
-    "  --mrc               misses of fully associative LRU caches of every size as CSV\n"
-    "  --wss N             size of the working set of the last N accesses, every N accesses, as CSV\n"
+    "Instead of simulating a machine (CSV, or with --output json JSON)\n"
+    "  --reuse             histogram of reuse distances\n"
+    "  --mrc               misses of fully associative LRU caches of every size\n"
+    "  --wss N             size of the working set of the last N accesses, every N accesses\n"
     "  --line BYTES        line size of these three (default 64)\n"
     "  --convert FORMAT FILE\n"
     "                      write the trace in another format; FILE may be -\n"
+    "  --version           print the version\n"
+    "  -h, --help          print this\n"
+    "A value may follow its option after '=' too: --output=json.\n"
     "\n"
     "Examples\n"
     "  valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | cachesim --machine clx4208 --format lackey -\n"
@@ -48,222 +51,254 @@ const char cachesim_help[] =
     "\n"
     "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
 
-/* option and value may be NULL: there is none to name. */
-static int fail(char *why, size_t why_bytes, const char *option, const char *what, const char *value)
-{
-    snprintf(why, why_bytes, "%s%s%s%s%s%s", option ? option : "", option ? ": " : "", what, value ? ", '" : "",
-             value ? value : "", value ? "'" : "");
-    return -EINVAL;
-}
+/*
+ * How one option stores its value: returns NULL or what is wrong. which is what the option's row says: the place of a
+ * flag in struct cachesim_options, a mode, or a level.
+ */
+typedef const char *(*option_fn)(struct cachesim_options *o, const char *value, size_t which);
 
-/* A whole number from low to high with nothing behind it but, where the caller allows it, k or m. */
-static bool parse_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value)
-{
-    char *end;
-    unsigned shift = 0;
-
-    errno = 0;
-    if (*text < '0' || *text > '9')
-        return false;
-    *value = strtoull(text, &end, 10);
-    if (takes_suffix && (*end == 'k' || *end == 'K'))
-        shift = 10;
-    else if (takes_suffix && (*end == 'm' || *end == 'M'))
-        shift = 20;
-    if (errno || end[shift ? 1 : 0] || *value > UINT64_MAX >> shift)
-        return false;
-    *value <<= shift;
-    return *value >= low && *value <= high;
-}
-
-/* ---- options ---- */
-
-/* How one option stores its value; returns NULL or what is wrong. */
-typedef const char *(*option_fn)(struct cachesim_options *o, const char *value);
-
-static const char *set_format(struct cachesim_options *o, const char *value)
-{
-    return sim_trace_format_find(value, &o->reader.format) ? "not din, lackey, text or binary" : NULL;
-}
-
-static const char *set_fetches(struct cachesim_options *o, const char *value)
+static const char *set_flag(struct cachesim_options *o, const char *value, size_t which)
 {
     (void)value;
-    o->reader.has_fetches = true;
+    *(bool *)((char *)o + which) = true;
     return NULL;
 }
 
-static const char *set_din_bytes(struct cachesim_options *o, const char *value)
+static const char *set_format(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    return sim_trace_format_find(value, &o->reader.format) ? "not din, lackey, text or binary" : NULL;
+}
+
+static const char *set_din_bytes(struct cachesim_options *o, const char *value, size_t which)
 {
     uint64_t n = 0;
 
-    if (!parse_number(value, false, 1, SIM_TRACE_MAX_BYTES, &n))
+    (void)which;
+    if (!cachesim_number(value, false, 1, SIM_TRACE_MAX_BYTES, &n))
         return "not a width from 1 to 1048576";
     o->reader.din_bytes = (uint32_t)n;
     return NULL;
 }
 
-static const char *set_machine(struct cachesim_options *o, const char *value)
+static const char *set_machine(struct cachesim_options *o, const char *value, size_t which)
 {
+    (void)which;
     o->machine = value;
     return NULL;
 }
 
-static const char *set_3c(struct cachesim_options *o, const char *value)
+static const char *set_level(struct cachesim_options *o, const char *value, size_t which)
 {
-    (void)value;
-    o->is_classified = true;
+    o->level_text[which] = value;
     return NULL;
 }
 
-static const char *set_passes(struct cachesim_options *o, const char *value)
+static const char *set_passes(struct cachesim_options *o, const char *value, size_t which)
 {
-    return parse_number(value, false, 1, UINT32_MAX, &o->passes) ? NULL : "not a number from 1";
+    (void)which;
+    return cachesim_number(value, false, 1, UINT32_MAX, &o->passes) ? NULL : "not a number from 1";
 }
 
-static const char *set_warmup(struct cachesim_options *o, const char *value)
+static const char *set_warmup(struct cachesim_options *o, const char *value, size_t which)
 {
+    (void)which;
     o->warms_up_passes = !strcmp(value, "pass");
-    if (o->warms_up_passes || parse_number(value, false, 0, UINT64_MAX, &o->warmup))
+    if (o->warms_up_passes || cachesim_number(value, false, 0, UINT64_MAX, &o->warmup))
         return NULL;
     return "neither a number of accesses nor 'pass'";
 }
 
-static const char *set_flush(struct cachesim_options *o, const char *value)
+static const char *set_output(struct cachesim_options *o, const char *value, size_t which)
 {
-    (void)value;
-    o->flushes = true;
-    return NULL;
-}
+    static const char *const names[] = {
+        [SIM_REPORT_TABLE] = "table",
+        [SIM_REPORT_CSV] = "csv",
+        [SIM_REPORT_JSON] = "json",
+    };
 
-static const char *set_output(struct cachesim_options *o, const char *value)
-{
-    static const char *const names[] = { "table", "csv", "json" };
-
+    (void)which;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!strcmp(names[i], value)) {
             o->output = (enum sim_report_format)i;
+            o->has_output = true;
             return NULL;
         }
     }
     return "not table, csv or json";
 }
 
-static const char *set_tags(struct cachesim_options *o, const char *value)
+static const char *set_mode(struct cachesim_options *o, const char *value, size_t which)
 {
     (void)value;
-    o->by_tag = true;
-    return NULL;
-}
-
-static const char *set_mode(struct cachesim_options *o, enum cachesim_mode mode)
-{
-    if (o->mode != CACHESIM_SIMULATE && o->mode != mode)
+    if (o->mode != CACHESIM_SIMULATE && o->mode != (enum cachesim_mode)which)
         return "only one of --reuse, --mrc, --wss and --convert at a time";
-    o->mode = mode;
+    o->mode = (enum cachesim_mode)which;
     return NULL;
 }
 
-static const char *set_reuse(struct cachesim_options *o, const char *value)
+static const char *set_window(struct cachesim_options *o, const char *value, size_t which)
 {
-    (void)value;
-    return set_mode(o, CACHESIM_REUSE);
-}
-
-static const char *set_mrc(struct cachesim_options *o, const char *value)
-{
-    (void)value;
-    return set_mode(o, CACHESIM_MRC);
-}
-
-static const char *set_wss(struct cachesim_options *o, const char *value)
-{
-    if (!parse_number(value, true, 1, UINT64_MAX, &o->window))
+    if (!cachesim_number(value, true, 1, UINT64_MAX, &o->window))
         return "not a number of accesses from 1";
-    return set_mode(o, CACHESIM_WSS);
+    return set_mode(o, value, which);
 }
 
-static const char *set_line(struct cachesim_options *o, const char *value)
+static const char *set_line(struct cachesim_options *o, const char *value, size_t which)
 {
     uint64_t n = 0;
 
-    if (!parse_number(value, true, 1, SIM_MAX_LINE_BYTES, &n) || (n & (n - 1)))
+    (void)which;
+    if (!cachesim_number(value, true, 1, SIM_MAX_LINE_BYTES, &n) || (n & (n - 1)))
         return "not a power of two up to 2m";
     o->line_bytes = (uint32_t)n;
     return NULL;
 }
 
-static const char *set_convert(struct cachesim_options *o, const char *value)
+/* The file is the argument after the format. */
+static const char *set_convert(struct cachesim_options *o, const char *value, size_t which)
 {
     if (sim_trace_format_find(value, &o->convert_format))
         return "not din, lackey, text or binary";
-    return set_mode(o, CACHESIM_CONVERT);
+    return set_mode(o, value, which);
 }
 
-static const struct option {
-    const char *name;
-    bool has_value;
-    option_fn set;
-} options[] = {
-    { "--format", true, set_format },   { "--fetches", false, set_fetches }, { "--din-bytes", true, set_din_bytes },
-    { "--machine", true, set_machine }, { "--3c", false, set_3c },           { "--passes", true, set_passes },
-    { "--warmup", true, set_warmup },   { "--flush", false, set_flush },     { "--output", true, set_output },
-    { "--tags", false, set_tags },      { "--reuse", false, set_reuse },     { "--mrc", false, set_mrc },
-    { "--wss", true, set_wss },         { "--line", true, set_line },        { "--convert", true, set_convert },
-};
-
-static const struct option *find_option(const char *name)
+/* A question about the program, whatever else is asked. */
+static const char *set_question(struct cachesim_options *o, const char *value, size_t which)
 {
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (!strcmp(options[i].name, name))
-            return &options[i];
-    }
+    (void)value;
+    o->mode = (enum cachesim_mode)which;
     return NULL;
 }
 
-/* The level that "--l3" is about, from 0; SIM_MAX_LEVELS if it is something else. */
-static size_t level_option(const char *name)
-{
-    if (strncmp(name, "--l", 3) || name[3] < '1' || name[3] > '8' || name[4])
-        return SIM_MAX_LEVELS;
-    return (size_t)(name[3] - '1');
-}
+#define FLAG(member) false, set_flag, offsetof(struct cachesim_options, member)
+
+static const struct row {
+    const char *name; /* without its dashes */
+    bool has_value;
+    option_fn set;
+    size_t which;
+} rows[] = {
+    { "help", false, set_question, CACHESIM_HELP },
+    { "version", false, set_question, CACHESIM_VERSION },
+    { "format", true, set_format, 0 },
+    { "fetches", FLAG(reader.has_fetches) },
+    { "din-bytes", true, set_din_bytes, 0 },
+    { "machine", true, set_machine, 0 },
+    { "l1", true, set_level, 0 },
+    { "l2", true, set_level, 1 },
+    { "l3", true, set_level, 2 },
+    { "l4", true, set_level, 3 },
+    { "l5", true, set_level, 4 },
+    { "l6", true, set_level, 5 },
+    { "l7", true, set_level, 6 },
+    { "l8", true, set_level, 7 },
+    { "3c", FLAG(is_classified) },
+    { "passes", true, set_passes, 0 },
+    { "warmup", true, set_warmup, 0 },
+    { "flush", FLAG(flushes) },
+    { "output", true, set_output, 0 },
+    { "tags", FLAG(by_tag) },
+    { "reuse", false, set_mode, CACHESIM_REUSE },
+    { "mrc", false, set_mode, CACHESIM_MRC },
+    { "wss", true, set_window, CACHESIM_WSS },
+    { "line", true, set_line, 0 },
+    { "convert", true, set_convert, CACHESIM_CONVERT },
+};
 
 _Static_assert(SIM_MAX_LEVELS == 8, "--l1 to --l8");
 
-/* The arguments, one after the other. */
-struct arguments {
-    char **next; /* NULL at the end, as argv has it */
+enum {
+    N_ROWS = sizeof rows / sizeof rows[0],
+    ROW_HELP = 0,
+    FIRST_ROW = 256, /* what getopt_long() returns for rows[0]; less is a character */
+    OTHER_ARGUMENT = 1,
+};
+
+struct parser {
+    struct cachesim_options *o;
+    int argc;
+    char **argv;
     char *why;
     size_t why_bytes;
 };
 
-static int take_value(struct arguments *a, const char *option, const char **value)
+static int complain(const struct parser *p, const char *option, const char *what, const char *value)
 {
-    if (!*a->next)
-        return fail(a->why, a->why_bytes, option, "its value is missing", NULL);
-    *value = *a->next++;
+    return cachesim_complain(p->why, p->why_bytes, option, what, value);
+}
+
+static int take_trace(struct parser *p, const char *argument)
+{
+    if (p->o->trace)
+        return complain(p, NULL, "a second trace is given", argument);
+    p->o->trace = argument;
     return 0;
 }
 
-static int take_option(struct cachesim_options *o, struct arguments *a, const char *name)
+static int take_option(struct parser *p, const struct row *row)
 {
-    const struct option *option = find_option(name);
-    size_t level = level_option(name);
-    const char *value = "", *what;
-    int err;
+    const char *value = row->has_value ? optarg : "";
+    const char *what = row->set(p->o, value, row->which);
+    char name[32];
 
-    if (level < SIM_MAX_LEVELS)
-        return take_value(a, name, &o->level_text[level]);
-    if (!option)
-        return fail(a->why, a->why_bytes, NULL, "unknown option; cachesim --help lists them", name);
-    err = option->has_value ? take_value(a, name, &value) : 0;
-    if (err)
-        return err;
-    what = option->set(o, value);
+    snprintf(name, sizeof name, "--%s", row->name);
     if (what)
-        return fail(a->why, a->why_bytes, name, what, value);
-    return option->set == set_convert ? take_value(a, name, &o->convert_to) : 0;
+        return complain(p, name, what, value);
+    if (row->set != set_convert)
+        return 0;
+    if (optind >= p->argc)
+        return complain(p, name, "its value is missing", NULL);
+    p->o->convert_to = p->argv[optind++];
+    return 0;
+}
+
+/* What getopt_long() could not make anything of. */
+static int report_option(struct parser *p)
+{
+    char letter[] = { '-', (char)optopt, '\0' };
+
+    if (optopt >= FIRST_ROW)
+        return complain(p, NULL, "the option takes no value", p->argv[optind - 1]);
+    return complain(p, NULL, "unknown option; cachesim --help lists them", optopt ? letter : p->argv[optind - 1]);
+}
+
+static int take(struct parser *p, int c)
+{
+    switch (c) {
+    case OTHER_ARGUMENT:
+        return take_trace(p, optarg);
+    case ':':
+        return complain(p, p->argv[optind - 1], "its value is missing", NULL);
+    case '?':
+        return report_option(p);
+    case 'h':
+        return take_option(p, &rows[ROW_HELP]);
+    default:
+        return take_option(p, &rows[c - FIRST_ROW]);
+    }
+}
+
+static bool is_question(const struct cachesim_options *o)
+{
+    return o->mode == CACHESIM_HELP || o->mode == CACHESIM_VERSION;
+}
+
+/* Takes the arguments in their order ('-'), so that the file of --convert is the one behind it. */
+static int take_all(struct parser *p)
+{
+    struct option known[N_ROWS + 1] = { 0 };
+    int c, err = 0;
+
+    for (int i = 0; i < N_ROWS; i++)
+        known[i] = (struct option){ rows[i].name, rows[i].has_value, NULL, FIRST_ROW + i };
+    optind = 0; /* a new start, to GNU and musl */
+    opterr = 0;
+    while (!err && !is_question(p->o) && (c = getopt_long(p->argc, p->argv, "-:h", known, NULL)) != -1)
+        err = take(p, c);
+    while (!err && !is_question(p->o) && optind < p->argc)
+        err = take_trace(p, p->argv[optind++]);
+    return err;
 }
 
 static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
@@ -272,22 +307,26 @@ static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
 
     if (dot && !sim_trace_format_find(dot + 1, &o->reader.format))
         return 0;
-    return fail(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
+    return cachesim_complain(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 
 /* What single options cannot know. */
 static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 {
     bool is_stdin = o->trace && !strcmp(o->trace, "-");
+    bool simulates = o->mode == CACHESIM_SIMULATE;
 
     if (!o->trace)
-        return fail(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
+        return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
     if (o->passes > 1 && is_stdin)
-        return fail(why, why_bytes, "--passes", "standard input can be read only once", "-");
-    if (o->mode != CACHESIM_SIMULATE && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
-        return fail(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only", o->trace);
+        return cachesim_complain(why, why_bytes, "--passes", "standard input can be read only once", "-");
+    if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
+        return cachesim_complain(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only",
+                                 o->trace);
+    if (!simulates && o->has_output && o->output == SIM_REPORT_TABLE)
+        return cachesim_complain(why, why_bytes, "--output", "the analyses print csv or json", "table");
     if (o->warms_up_passes && o->passes < 2)
-        return fail(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
+        return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
     if ((unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
         return guess_format(o, why, why_bytes);
     return 0;
@@ -295,137 +334,16 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes)
 {
-    struct arguments a = { argc ? argv + 1 : argv, why, why_bytes };
-    int err = 0;
+    struct parser p = { o, argc, argv, why, why_bytes };
+    int err;
 
     *o = (struct cachesim_options){
         .reader = { .format = SIM_N_TRACE_FORMATS, .fetch_tag = SIM_MAX_TAGS - 1 },
         .passes = 1,
         .line_bytes = 64,
     };
-    while (*a.next && !err) {
-        const char *argument = *a.next++;
-
-        if (!strcmp(argument, "--help")) {
-            o->mode = CACHESIM_HELP;
-            return 0;
-        }
-        if (argument[0] == '-' && argument[1])
-            err = take_option(o, &a, argument);
-        else if (o->trace)
-            err = fail(why, why_bytes, NULL, "a second trace is given", argument);
-        else
-            o->trace = argument;
-    }
-    return err ? err : check(o, why, why_bytes);
-}
-
-/* ---- machine ---- */
-
-/* The folder of this program; "." if the system does not tell. */
-static void program_folder(char *folder, size_t bytes)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
-    char *slash;
-
-    folder[length > 0 ? length : 0] = '\0';
-    slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        strcpy(folder, ".");
-}
-
-/* Looks for a machine's file where it is installed, and in the source tree. */
-static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)
-{
-    static const char *const places[] = { "%s/../share/convsim/machines/%s.cfg", "%s/../sim/machines/%s.cfg" };
-    char folder[1024], path[2048];
-    int err = -ENOENT;
-
-    program_folder(folder, sizeof folder);
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && err == -ENOENT; i++) {
-        snprintf(path, sizeof path, places[i], folder, name);
-        err = sim_machine_read(m, path, why, why_bytes);
-    }
-    if (err == -ENOENT) {
-        snprintf(path, sizeof path, "sim/machines/%s.cfg", name);
-        err = sim_machine_read(m, path, why, why_bytes);
-    }
-    if (err == -ENOENT)
-        fail(why, why_bytes, "--machine",
-             "unknown machine (host, the name of an installed one, or the path of a .cfg file)", name);
-    return err;
-}
-
-static int read_machine(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
-{
-    size_t length = strlen(which);
-    bool is_path = strchr(which, '/') || (length > 4 && !strcmp(which + length - 4, ".cfg"));
-
-    if (!strcmp(which, "host"))
-        return sim_machine_host(m, why, why_bytes);
-    return is_path ? sim_machine_read(m, which, why, why_bytes) : read_named(m, which, why, why_bytes);
-}
-
-/* "SIZE,WAYS,LINE[,POLICY]" into a level; returns NULL or what is wrong. */
-static const char *parse_level(const char *text, struct sim_level *l)
-{
-    char field[4][32] = { "", "", "", "lru" };
-    uint64_t size = 0, ways = 0, line = 0;
-    int used = 0;
-    int n = sscanf(text, "%31[^,],%31[^,],%31[^,]%n,%31[^,]%n", field[0], field[1], field[2], &used, field[3], &used);
-
-    if (n < 3 || text[used])
-        return "not SIZE,WAYS,LINE or SIZE,WAYS,LINE,POLICY";
-    if (!parse_number(field[0], true, 1, UINT64_MAX, &size))
-        return "bad size";
-    if (!parse_number(field[1], false, 1, SIM_MAX_LEVEL_LINES, &ways))
-        return "bad number of ways";
-    if (!parse_number(field[2], true, 1, SIM_MAX_LINE_BYTES, &line) || (line & (line - 1)))
-        return "line is not a power of two up to 2m";
-    if (size % (ways * line))
-        return "size is not a multiple of ways * line";
-    if (strlen(field[3]) >= sizeof l->policy)
-        return "unknown policy";
-    l->n_sets = size / (ways * line);
-    l->n_ways = (uint32_t)ways;
-    l->line_bytes = (uint32_t)line;
-    strcpy(l->policy, field[3]);
-    return NULL;
-}
-
-static int set_levels(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes)
-{
-    for (size_t k = 0; k < SIM_MAX_LEVELS; k++) {
-        const char *text = o->level_text[k], *what = NULL;
-        char option[] = "--l?";
-
-        option[3] = (char)('1' + k);
-        if (!text)
-            continue;
-        if (k > m->n_levels)
-            return fail(why, why_bytes, option, "there is no level before it", text);
-        if (k == m->n_levels)
-            snprintf(m->level[m->n_levels++].name, sizeof m->level[0].name, "L%zu", k + 1);
-        what = parse_level(text, &m->level[k]);
-        if (what)
-            return fail(why, why_bytes, option, what, text);
-    }
-    return 0;
-}
-
-int cachesim_options_machine(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes)
-{
-    const char *which = o->machine ? o->machine : "host";
-    int err = 0;
-
-    *m = (struct sim_machine){ .name = "custom" };
-    if (o->machine || !o->level_text[0])
-        err = read_machine(m, which, why, why_bytes);
-    if (!err)
-        err = set_levels(o, m, why, why_bytes);
-    for (size_t k = 0; k < m->n_levels; k++)
-        m->level[k].is_classified |= o->is_classified;
-    return err ? err : sim_machine_validate(m, why, why_bytes);
+    err = take_all(&p);
+    if (err || is_question(o))
+        return err;
+    return check(o, why, why_bytes);
 }

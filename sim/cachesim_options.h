@@ -1,4 +1,4 @@
-/* The command line of cachesim: parsed, checked, and turned into a machine. Not part of the library. */
+/* The command line of cachesim, parsed and checked. Not part of the library. */
 #ifndef SIM_CACHESIM_OPTIONS_H
 #define SIM_CACHESIM_OPTIONS_H
 
@@ -16,6 +16,7 @@ enum cachesim_mode {
     CACHESIM_WSS,
     CACHESIM_CONVERT,
     CACHESIM_HELP,
+    CACHESIM_VERSION,
 };
 
 /* Texts point into argv. */
@@ -26,6 +27,7 @@ struct cachesim_options {
     const char *level_text[SIM_MAX_LEVELS]; /* --l1 and so on; NULL: not given */
     struct sim_trace_options reader;
     enum sim_report_format output;
+    bool has_output;      /* it was given; else a table, and CSV from the analyses */
     uint64_t warmup;      /* accesses that are simulated but not counted */
     bool warms_up_passes; /* all passes but the last are */
     uint64_t passes;
@@ -40,9 +42,6 @@ struct cachesim_options {
 
 /* Returns 0, or -EINVAL with one line in why. */
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes);
-
-/* Finds and checks the machine that the options describe. Returns 0, or -errno with one line in why. */
-int cachesim_options_machine(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes);
 
 extern const char cachesim_help[];
 

@@ -27,7 +27,7 @@
  *
  * What these do to a simulation is in hierarchy.h.
  *
- * NAME is up to 15 letters, digits, '_' or '-'. Names may repeat only between caches and TLBs. The machine's name is
+ * NAME is up to 15 letters, digits, '_' or '-', and none of core, memory, estimate, tag, phase, which reports use. Names may repeat only between caches and TLBs. The machine's name is
  * that of a folder of results too: up to 63 letters, digits, '_', '-', '.' and '+', a letter or digit first. A key or
  * section may come once; a value may not be empty.
  */

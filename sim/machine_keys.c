@@ -103,7 +103,13 @@ bool sim_is_machine_name(const char *name)
 
 bool sim_is_section_name(const char *name)
 {
+    static const char *const taken[] = { "core", "memory", "estimate", "tag",
+                                         "phase" }; /* in reports, by other things */
     size_t length = strlen(name);
 
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        if (!strcmp(taken[i], name))
+            return false;
+    }
     return length && length < sizeof((struct sim_level *)NULL)->name && !name[strspn(name, LETTERS_AND_DIGITS "_-")];
 }

@@ -242,3 +242,17 @@ int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim
     *used = (size_t)(c.at - in);
     return err;
 }
+
+/* Every record ends with a byte whose bit 7 is clear, and so does the end: what has it set in between is the end's. */
+uint64_t sim_binary_total(const uint8_t *tail, size_t n)
+{
+    struct sim_binary_error e;
+    struct cursor c = { .end = tail + n, .e = &e };
+    size_t head = n ? n - 1 : 0;
+    uint64_t total = 0;
+
+    while (head && tail[head - 1] & 0x80)
+        head--;
+    c.at = tail + head + 1;
+    return n && tail[head] == HEAD_END && !get_varint(&c, &total) && c.at == c.end ? total : 0;
+}

@@ -72,4 +72,7 @@ int sim_binary_get_header(const uint8_t in[SIM_BINARY_HEADER_BYTES], struct sim_
 int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim_run *r, size_t *used,
                    struct sim_binary_error *e);
 
+/* The total that the end of a trace announces: tail is the file's last n bytes, 11 or more. 0 if there is no end. */
+uint64_t sim_binary_total(const uint8_t *tail, size_t n);
+
 #endif

@@ -83,6 +83,11 @@ struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r
     return r->counts;
 }
 
+uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r)
+{
+    return r->base + r->at;
+}
+
 /* ---- messages ---- */
 
 static int report(struct sim_trace_reader *r, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));

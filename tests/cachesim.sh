@@ -65,7 +65,10 @@ goldens() {
     golden full.table --machine tests/golden/full.cfg --tags tests/golden/rows.text
     golden full.csv --machine tests/golden/full.cfg --output csv --fetches tests/golden/mix.din
     golden full.json --machine tests/golden/full.cfg --output json tests/golden/mix.din
-    golden mix_3c.json --machine toy --3c --output json tests/golden/mix.din
+    golden mix_3c.json --machine toy --3c --output=json tests/golden/mix.din
+    golden rows_mrc.json --mrc --tags --line=16 --output=json tests/golden/rows.text
+    golden rows_reuse.json --reuse --output json tests/golden/rows.text
+    golden rows_wss.json --wss 50 --output json tests/golden/rows.text
 }
 
 # counts ARGUMENTS...: the counts, without the lines that name the trace
@@ -136,10 +139,10 @@ estimate() {
         sim/machines/toy.cfg >"$work/moves.cfg"
     "$cachesim" --machine "$work/moves.cfg" tests/golden/mix.din >"$work/out"
     # 95 lines of 64 bytes come from memory at 2 bytes per cycle; 251 + 138 move between L1 and L2 at 8: the slowest
-    check "a bandwidth makes transfers" grep -qE '^memory +45 +4500 +3040$' "$work/out"
+    check "a bandwidth makes transfers" grep -qE '^memory +45 +4500 +95 +9500 +3040$' "$work/out"
     check "the slowest transfer is named" grep -qx 'slowest_transfer_cycles 3112' "$work/out"
     "$cachesim" --l1 512,2,32 --output csv tests/golden/mix.din >"$work/out"
-    check "no latencies, no estimate" [ "$(grep -c ',,,,$' "$work/out")" -eq 3 ]
+    check "no latencies, no estimate" [ "$(grep -c ',,,,,,,$' "$work/out")" -eq 3 ]
     "$cachesim" --l1 512,2,32 tests/golden/mix.din >"$work/out"
     check "nor in the table" [ "$(grep -c estimate "$work/out")" -eq 0 ]
 }
@@ -154,6 +157,211 @@ lackey() {
     # shellcheck disable=SC2016  # that is awk's $3
     check "has accesses" awk '/^trace/ { exit !($3 > 10000) }' "$work/out"
     check "has fetches and valgrind's lines" grep -q 'instruction fetches, .* lines of valgrind' "$work/out"
+}
+
+# json_of EXPRESSION ARGUMENTS...: the output is JSON, and the expression of it (d) is true
+json_of() {
+    local expression=$1
+    shift
+    "$cachesim" --output=json "$@" >"$work/out" 2>"$work/err"
+    check "$*: JSON with $expression: $(cat "$work/err")" \
+        python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($expression))" "$work/out"
+}
+
+json() {
+    if ! command -v python3 >/dev/null; then
+        skip "no python3: what reads JSON"
+        return
+    fi
+    json_of "d['total']['core']['loads'] == 128 and 'cells' not in d" --machine toy tests/golden/rows.text
+    json_of "d['total']['core']['loads'] == 128 == sum(c['core']['loads'] for c in d['cells']) and len(d['cells']) == 4" \
+        --machine toy --tags tests/golden/rows.text
+    json_of "d['cells'] == [] and d['total']['L1']['reads'] == 0" --l1 1k,2,64 --passes 2 --warmup 542 --tags tests/golden/mix.din
+    json_of "sum(r['uses'] for r in d['rows']) == 144 and d['rows'][-1]['distance'] == 'cold'" --reuse tests/golden/rows.text
+    json_of "d['analysis'] == 'mrc' and d['rows'][0]['misses'] == 144 and d['rows'][0]['miss_ratio'] == 1" --mrc tests/golden/rows.text
+    json_of "[r['end'] for r in d['rows']] == [50, 100, 144] and 'lines_tag7' in d['rows'][0]" --wss 50 --tags tests/golden/rows.text
+    cp tests/golden/mix.din "$work/a \"quoted\" \\ name.din"
+    json_of "d['trace']['name'].endswith('a \"quoted\" \\\\ name.din')" --machine toy "$work/a \"quoted\" \\ name.din"
+}
+
+questions() {
+    local option
+    for option in --version --help -h; do
+        check "$option answers, whatever else is asked" sh -c "'$cachesim' --mrc $option --no-such-option >'$work/$option'"
+    done
+    check "--version says it" grep -qx "cachesim $(sed -n 's/^#define SIM_VERSION "\(.*\)"/\1/p' sim/version.h)" "$work/--version"
+    equal "-h is --help" "$work/-h" "$work/--help"
+    "$cachesim" --machine=toy --output=csv -- tests/golden/mix.din | grep -v '^#' >"$work/a"
+    counts --machine toy tests/golden/mix.din >"$work/b"
+    equal "a value after '=' is one" "$work/a" "$work/b"
+}
+
+# A transpose of 64 x 64 floats in blocks of $1: rows are read, columns written.
+transpose() {
+    awk -v b="$1" 'BEGIN {
+        for (I = 0; I < 64; I += b) for (J = 0; J < 64; J += b)
+            for (i = I; i < I + b; i++) for (j = J; j < J + b; j++)
+                printf "0 %x 4\n1 %x 4\n", 65536 + (i * 64 + j) * 4, 131072 + (j * 64 + i) * 4 }'
+}
+
+# is PLACE COLUMN VALUE: in the CSV report $work/out
+is() {
+    local value
+    value=$(awk -F, -v place="$1" -v column="$2" \
+        '/^tag/ { for (i = 1; i <= NF; i++) c[$i] = i } $3 == place { print $c[column] }' "$work/out")
+    check "$1 $2 is $value, not $3" [ "$value" = "$3" ]
+}
+
+# L1's 64 lines hold a block's 32 lines, but not a column's 64 and the row's. Loads miss alike.
+stores() {
+    transpose 64 >"$work/plain.din"
+    transpose 16 >"$work/blocked.din"
+    "$cachesim" --machine toy --l1 4k,64,64 --output csv "$work/plain.din" >"$work/out"
+    is L1 load_miss_percent 6.25
+    is L1 read_miss_percent 6.25
+    is L1 write_miss_percent 100
+    is L1 miss_percent 53.125
+    is core sconv_eq6_cycles 25600
+    is core eq6_lines_cycles 70400 # 512 lines from memory; the others' last write-back left them in L2
+    "$cachesim" --machine toy --l1 4k,64,64 --output csv "$work/blocked.din" >"$work/out"
+    is L1 load_miss_percent 6.25
+    is L1 write_miss_percent 6.25
+    is L1 miss_percent 6.25
+    is core sconv_eq6_cycles 25600
+    is core eq6_lines_cycles 51200
+}
+
+# A level has the name that its machine gives it, in every output.
+names() {
+    local format
+    sed 's/\[cache L3\]/[cache SLC]/' sim/machines/toy.cfg >"$work/slc.cfg"
+    for format in table csv json; do
+        "$cachesim" --machine "$work/slc.cfg" --output $format tests/golden/mix.din >"$work/out"
+        check "$format names the SLC" grep -q SLC "$work/out"
+        check "$format knows no L3" [ "$(grep -c L3 "$work/out")" -eq 0 ]
+    done
+    sed 's/^name = .*/name = ..\/x/' sim/machines/toy.cfg >"$work/bad.cfg"
+    refuses "bad.cfg:4: a machine's name has letters" --machine "$work/bad.cfg" tests/golden/mix.din
+}
+
+# unchanged FILE N: FILE is the trace that it was, and its folder holds N files
+unchanged() {
+    local dir=${1%/*}
+    equal "$1 is as it was" "$1" tests/golden/mix.din
+    check "$dir holds $(ls -A "$dir"), not $2 files" [ "$(find "$dir" -mindepth 1 | wc -l)" -eq "$2" ]
+}
+
+# fails_to_convert WORDS ARGUMENTS...: exit status 1, one line on stderr that holds WORDS
+fails_to_convert() {
+    local words=$1 status
+    shift
+    "$cachesim" --convert "$@" 2>"$work/err"
+    status=$?
+    check "--convert $*: exit status $status, not 1" [ $status -eq 1 ]
+    check "--convert $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+# A converted trace is whole, or the file is what it was; the trace itself is never touched.
+whole_or_not() {
+    local dir=$work/whole name format
+    mkdir "$dir"
+    cp tests/golden/mix.din "$dir/x.din"
+    ln -s x.din "$dir/link.din"
+    ln "$dir/x.din" "$dir/hard.din"
+    for name in x link hard; do
+        fails_to_convert "$name.din, this is the trace itself" din "$dir/$name.din" "$dir/x.din"
+        fails_to_convert "x.din, this is the trace itself" din "$dir/x.din" "$dir/$name.din"
+        unchanged "$dir/x.din" 3
+    done
+    # shellcheck disable=SC2094  # that is the mistake
+    fails_to_convert "this is the trace itself" text "$dir/x.din" --format din - <"$dir/x.din"
+    # shellcheck disable=SC2094
+    fails_to_convert "stdout, this is the trace itself" text - "$dir/x.din" >>"$dir/x.din"
+    unchanged "$dir/x.din" 3
+    { cat tests/golden/mix.din && echo "7 20 4"; } >"$work/bad.din"
+    for format in text din lackey binary; do
+        refuses "wrong label" --convert $format "$dir/new" "$work/bad.din"
+        unchanged "$dir/x.din" 3
+        refuses "wrong label" --convert $format "$dir/x.din" "$work/bad.din"
+        unchanged "$dir/x.din" 3
+    done
+    (trap '' XFSZ && ulimit -f 1 && exec "$cachesim" --passes 20 --convert text "$dir/x.din" tests/golden/mix.din) 2>"$work/err"
+    check "no file may grow: $(cat "$work/err")" grep -q "File too large" "$work/err"
+    unchanged "$dir/x.din" 3
+    chmod 640 "$dir/x.din"
+    check "converts through a link" "$cachesim" --convert text "$dir/link.din" tests/golden/mix.din
+    check "the link stays" [ -L "$dir/link.din" ]
+    check "permissions stay" [ "$(stat -c %a "$dir/x.din")" = 640 ]
+    check "what it leads to is the new trace" grep -q '^L ' "$dir/x.din"
+    (umask 027 && "$cachesim" --convert text "$dir/new" tests/golden/mix.din)
+    check "a new file has the usual permissions" [ "$(stat -c %a "$dir/new")" = 640 ]
+    check "a device is written as it is" "$cachesim" --convert text /dev/null tests/golden/mix.din
+    check "and stays one" [ -c /dev/null ]
+}
+
+# A trace of ten runs of 4,000,000,000 accesses: few bytes, minutes of work.
+long_trace() {
+    printf '\x89CST\r\n\x1a\n\x01\0\0\0\0\0\0\0'
+    printf '\x18\x04\0\xff\xcf\xac\xf3\x0e\x10'
+    for _ in 2 3 4 5 6 7 8 9 10; do printf '\x10\0\xff\xcf\xac\xf3\x0e\x10'; done
+    printf '\x80\x80\xa0\xbe\x81\x95\x01'
+}
+
+# ends_by SIGNAL STATUS ARGUMENTS...: cachesim is ended by the signal within a second
+ends_by() {
+    local signal=$1 status=$2 pid start
+    shift 2
+    "$cachesim" "$@" >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 0.3
+    start=$(date +%s%N)
+    kill -s "$signal" $pid
+    wait $pid 2>/dev/null
+    check "$*: exit status $? after $signal" [ $? -eq "$status" ]
+    check "$*: $signal takes too long" [ $(($(date +%s%N) - start)) -lt 1000000000 ]
+}
+
+signals() {
+    local dir=$work/signals
+    if [ -n "${EMULATED:-}" ]; then
+        skip "$EMULATED: signals"
+        return
+    fi
+    mkdir "$dir"
+    long_trace >"$work/long.binary"
+    mkfifo "$work/fifo.din"
+    ends_by TERM 143 --machine toy "$work/long.binary"
+    ends_by HUP 129 --machine toy "$work/fifo.din"
+    ends_by TERM 143 --convert text "$dir/out" "$work/long.binary"
+    ends_by HUP 129 --convert din "$dir/out" "$work/long.binary"
+    check "half traces are removed: $(ls -A "$dir")" [ -z "$(ls -A "$dir")" ]
+    (trap '' HUP && exec "$cachesim" --mrc "$work/fifo.din" >"$work/out") &
+    sleep 0.2
+    kill -s HUP $!
+    cat tests/golden/mix.din >"$work/fifo.din"
+    check "an ignored signal stays ignored" wait $!
+    (sleep 0.2 && "$cachesim" --machine toy tests/golden/mix.din) | true
+    check "a reader that went away: exit status ${PIPESTATUS[0]}, not 141" [ "${PIPESTATUS[0]}" -eq 141 ]
+    (trap '' PIPE && sleep 0.2 && "$cachesim" --mrc tests/golden/mix.din 2>"$work/err") | true
+    check "SIGPIPE ignored: exit status ${PIPESTATUS[0]}, not 1" [ "${PIPESTATUS[0]}" -eq 1 ]
+    check "and says so: $(cat "$work/err")" grep -q 'cannot write, Broken pipe' "$work/err"
+}
+
+# A trace that takes more than a minute is announced after a second, unless it is a pipe.
+announcement() {
+    if [ -n "${EMULATED:-}" ]; then
+        skip "$EMULATED: announcements"
+        return
+    fi
+    timeout 1.6 "$cachesim" --machine toy "$work/long.binary" 2>"$work/long.err" &
+    timeout 1.6 "$cachesim" --passes 4000000000 --mrc tests/golden/mix.din 2>"$work/many.err" &
+    timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
+    wait
+    check "a long binary trace is announced: $(cat "$work/long.err")" \
+        grep -qE '^cachesim: .*long.binary: about [0-9]+ minutes to go' "$work/long.err"
+    check "many passes are announced: $(cat "$work/many.err")" \
+        grep -qE '^cachesim: .*mix.din: about [0-9]+ (minutes|hours) to go' "$work/many.err"
+    check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
 }
 
 bad_options() {
@@ -172,7 +380,11 @@ bad_options() {
     refuses "--l1: bad number of ways" --l1 1k,0,64 tests/golden/mix.din
     refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2 tests/golden/mix.din
     refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2,64,lru,x tests/golden/mix.din
-    refuses "policy" --l1 1k,2,64,best tests/golden/mix.din
+    refuses "--l1: unknown policy; there are lru, fifo, tree-plru, bit-plru, random, srrip, brrip, drrip, QLRU_" --l1 1k,2,64,best tests/golden/mix.din
+    refuses "QLRU_H.._M._R._U.[_UMO], '1k,2,64,QLRU_H99_M1_R0_U0'" --l1 1k,2,64,QLRU_H99_M1_R0_U0 tests/golden/mix.din
+    refuses "the option takes no value, '--tags=1'" --tags=1 a.din
+    refuses "unknown option; cachesim --help lists them, '-x'" -x a.din
+    refuses "--output: the analyses print csv or json, 'table'" --mrc --output=table tests/golden/mix.din
     refuses "--l3: there is no level before it" --l1 1k,2,64 --l3 8k,2,64 tests/golden/mix.din
     refuses "--passes: not a number from 1, '0'" --passes 0 tests/golden/mix.din
     refuses "--passes: standard input can be read only once" --passes 2 --format din -
@@ -209,11 +421,15 @@ bad_traces() {
 }
 
 bad_output() {
-    local status
-    "$cachesim" --machine toy tests/golden/mix.din >/dev/full 2>"$work/err"
-    status=$?
-    check "full disk: exit status $status, not 1" [ $status -eq 1 ]
-    check "full disk: says so" grep -q 'No space left' "$work/err"
+    local status arguments
+    for arguments in "--machine toy --output table" "--machine toy --output csv" "--machine toy --output json" --mrc --reuse "--wss 50" \
+        "--mrc --output json" "--convert text -" --help --version; do
+        # shellcheck disable=SC2086  # arguments are words
+        "$cachesim" $arguments tests/golden/mix.din >/dev/full 2>"$work/err"
+        status=$?
+        check "$arguments, full disk: exit status $status, not 1" [ $status -eq 1 ]
+        check "$arguments, full disk: says so" grep -q 'No space left' "$work/err"
+    done
     "$cachesim" --convert text /dev/full tests/golden/mix.din 2>"$work/err"
     status=$?
     check "converting to a full disk: exit status $status, not 1" [ $status -eq 1 ]
@@ -225,7 +441,7 @@ manual() {
     "$cachesim" --help >"$work/help"
     check "--help" [ $? -eq 0 ]
     sed 's/\\-/-/g' sim/cachesim.1 >"$work/manual"
-    for option in $(grep -oE '^  --[a-z0-9-]+' "$work/help") --help; do
+    for option in $(grep -oE '^  --[a-z0-9-]+' "$work/help") -h --help; do
         check "the manual has $option" grep -qF -e "$option" "$work/manual"
     done
     if command -v groff >/dev/null; then
@@ -258,6 +474,14 @@ installation() {
     else
         skip "no pkg-config: the installed library"
     fi
+    for header in $(grep -ohE '\b[a-z_]+\.h\b' sim/machine.h sim/hierarchy.h sim/access.h | sort -u); do
+        [ ! -e "sim/$header" ] || check "$header, which the manual refers to, is installed" [ -e "$root/opt/x/include/convsim/sim/$header" ]
+    done
+    check "make install elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y install
+    check "the second convsim.pc names the second folder" grep -qx 'prefix=/opt/y' "$root/opt/y/lib/pkgconfig/convsim.pc"
+    check "and the version of the headers" grep -qx "Version: $(sed -n 's/^#define SIM_VERSION "\(.*\)"/\1/p' "$root/opt/y/include/convsim/sim/version.h")" \
+        "$root/opt/y/lib/pkgconfig/convsim.pc"
+    check "make uninstall elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y uninstall
     check "make uninstall" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x uninstall
     check "nothing is left" [ -z "$(find "$root" -type f -o -type l)" ]
 }
@@ -267,10 +491,17 @@ formats
 metamorphic
 dinero
 estimate
+stores
+names
+json
+questions
 lackey
 bad_options
 bad_traces
 bad_output
+whole_or_not
+signals
+announcement
 manual
 installation
 echo "$passed passed, $failed failed, $skipped skipped"

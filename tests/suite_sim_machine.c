@@ -113,6 +113,7 @@ static void bad_structure_is_reported_with_its_line(void)
         { MACHINE "[cacheL1]\n", "FILE:4: unknown section, '[cacheL1]'" },
         { MACHINE "[cache]\n", "FILE:4: bad name of a cache, '[cache]'" },
         { MACHINE "[cache L 1]\n", "FILE:4: bad name of a cache, '[cache L 1]'" },
+        { MACHINE "[cache memory]\n", "FILE:4: bad name of a cache, '[cache memory]'" },
         { MACHINE "[cache L23456789abcdef0]\n", "FILE:4: bad name of a cache, '[cache L23456789abcdef0]'" },
         { MACHINE "[cache L1\n", "FILE:4: section header does not end with ']', '[cache L1'" },
         { MACHINE "[cache L1] x\n", "FILE:4: section header does not end with ']', '[cache L1] x'" },

@@ -269,6 +269,29 @@ static void binary_traces_with_a_wrong_byte_are_refused_with_its_place(void)
 }
 
 /* 4 billion accesses in one record are one run, not 4 billion. */
+/* The tail's last byte before the end is any that a record may end with; the total any of 64 bits. */
+static void the_end_of_a_binary_trace_tells_its_total(void)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        uint8_t tail[2 * SIM_BINARY_MAX_RECORD_BYTES];
+        const struct sim_binary b = { .n_accesses = rng_u64() >> rng_below(64) };
+        size_t n = rng_below(SIM_BINARY_MAX_RECORD_BYTES), cut;
+
+        for (size_t k = 0; k < n; k++)
+            tail[k] = (uint8_t)rng_u64();
+        if (n)
+            tail[n - 1] &= 0x7f;
+        n += sim_binary_put_end(&b, tail + n);
+        cut = n < SIM_BINARY_MAX_RECORD_BYTES ? 0 : n - SIM_BINARY_MAX_RECORD_BYTES;
+        test_check(sim_binary_total(tail + cut, n - cut) == b.n_accesses, "%" PRIu64, b.n_accesses);
+    }
+    CU_ASSERT(!sim_binary_total((const uint8_t *)"", 0));
+    CU_ASSERT(!sim_binary_total((const uint8_t *)"\x01", 1));
+    CU_ASSERT(!sim_binary_total((const uint8_t *)"\x01\x02\x03", 3));
+    CU_ASSERT(!sim_binary_total((const uint8_t *)"\x01\x80\x80", 3));
+    CU_ASSERT(!sim_binary_total((const uint8_t *)"\x01\x81\x01", 3));
+}
+
 static void repetitions_arrive_as_runs(void)
 {
     struct sim_binary state = { 0 };
@@ -500,6 +523,7 @@ static const struct test_case cases[] = {
     { "binary traces cut anywhere are refused", binary_traces_cut_anywhere_are_refused },
     { "binary traces with a wrong byte are refused with its place",
       binary_traces_with_a_wrong_byte_are_refused_with_its_place },
+    { "the end of a binary trace tells its total", the_end_of_a_binary_trace_tells_its_total },
     { "repetitions arrive as runs", repetitions_arrive_as_runs },
     { "traces survive writing and reading", traces_survive_writing_and_reading },
     { "long lines are refused unless they are foreign", long_lines_are_refused_unless_they_are_foreign },

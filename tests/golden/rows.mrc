@@ -1,4 +1,4 @@
-# trace tests/golden/rows.text: misses of fully associative LRU caches with lines of 16 bytes; a size not listed misses as the next smaller one listed
+# trace tests/golden/rows.text: mrc, lines of 16 bytes: misses of fully associative LRU caches; a size not listed misses as the next smaller one listed
 lines,size_bytes,misses,miss_ratio,misses_tag0,misses_tag1
 0,0,144,1.000000,128,16
 1,16,112,0.777778,96,16

@@ -1,0 +1,20 @@
+/* Numbers in options, and messages about options. */
+#ifndef SIM_CACHESIM_TEXT_H
+#define SIM_CACHESIM_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Puts "option: what, 'value'" into why; option and value may be NULL: there is none to name. Returns -EINVAL.
+ */
+int cachesim_complain(char *why, size_t why_bytes, const char *option, const char *what, const char *value);
+
+/*
+ * Reads a whole number from low to high with nothing behind it but, where the caller allows it, k or m. Returns whether
+ * it is one.
+ */
+bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value);
+
+#endif
