@@ -85,7 +85,7 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
-version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/main_cachesim.c,$1),-DCACHESIM_VERSION='"$(VERSION)"')
+version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')

@@ -11,7 +11,6 @@
 #include "sim/cachesim_session.h"
 #include "sim/cachesim_signal.h"
 #include "sim/cpu.h"
-#include "sim/version.h"
 
 static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
 {

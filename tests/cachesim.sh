@@ -189,7 +189,7 @@ questions() {
     for option in --version --help -h; do
         check "$option answers, whatever else is asked" sh -c "'$cachesim' --mrc $option --no-such-option >'$work/$option'"
     done
-    check "--version says it" grep -qx "cachesim $(sed -n 's/^#define SIM_VERSION "\(.*\)"/\1/p' sim/version.h)" "$work/--version"
+    check "--version says it" grep -qx "cachesim $(sed -n 's/^VERSION := //p' Makefile)" "$work/--version"
     equal "-h is --help" "$work/-h" "$work/--help"
     "$cachesim" --machine=toy --output=csv -- tests/golden/mix.din | grep -v '^#' >"$work/a"
     counts --machine toy tests/golden/mix.din >"$work/b"
@@ -479,8 +479,7 @@ installation() {
     done
     check "make install elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y install
     check "the second convsim.pc names the second folder" grep -qx 'prefix=/opt/y' "$root/opt/y/lib/pkgconfig/convsim.pc"
-    check "and the version of the headers" grep -qx "Version: $(sed -n 's/^#define SIM_VERSION "\(.*\)"/\1/p' "$root/opt/y/include/convsim/sim/version.h")" \
-        "$root/opt/y/lib/pkgconfig/convsim.pc"
+    check "and the version of cachesim" grep -qx "Version: $("$root/opt/y/bin/cachesim" --version | cut -d' ' -f2)" "$root/opt/y/lib/pkgconfig/convsim.pc"
     check "make uninstall elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y uninstall
     check "make uninstall" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x uninstall
     check "nothing is left" [ -z "$(find "$root" -type f -o -type l)" ]
