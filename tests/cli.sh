@@ -197,11 +197,11 @@ interrupted() {
 
 # with_fake NAME COMMAND FUNCTION ARGUMENTS...: calls a function of this script with a program NAME that does COMMAND
 with_fake() {
-    local name=$1 does=$2 whole=$PATH
+    local fake=$work/fake/$1 does=$2 whole=$PATH
     shift 2
     mkdir "$work/fake"
-    printf '#!/bin/sh\nexec %s\n' "$does" >"$work/fake/$name"
-    chmod +x "$work/fake/$name"
+    printf '#!/bin/sh\nexec %s\n' "$does" >"$fake"
+    chmod +x "$fake"
     PATH=$work/fake:$PATH
     "$@"
     PATH=$whole

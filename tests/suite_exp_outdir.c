@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "experiments/exp_outdir.h"
+#include "experiments/exp_process.h"
 #include "experiments/exp_signal.h"
 #include "tests/suites.h"
 
@@ -516,6 +517,28 @@ static void test_second_signal(void)
     check_interruption(hang, 2, 0.4);
 }
 
+/* A program that is started does not keep signals for a watcher it does not have, nor ignores a closed pipe. */
+static void test_signals_of_others(void)
+{
+    static const char *const kills[][4] = { { "sh", "-c", "kill -TERM $$" }, { "sh", "-c", "kill -PIPE $$" } };
+    static const int number[] = { SIGTERM, SIGPIPE };
+
+    for (size_t i = 0; i < 2; i++) {
+        int status = 0;
+        pid_t pid = fork();
+
+        if (!pid) {
+            char last[64];
+
+            if (exp_signal_install("suite") || exp_process_run(kills[i], 60, NULL, &status, last, sizeof last))
+                _exit(1);
+            _exit(WIFSIGNALED(status) && WTERMSIG(status) == number[i] ? 0 : 2);
+        }
+        CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+        test_check(WIFEXITED(status) && !WEXITSTATUS(status), "signal %d: status %x", number[i], (unsigned)status);
+    }
+}
+
 static void test_ignored_signal(void)
 {
     int status = 0;
@@ -553,6 +576,7 @@ static const struct test_case cases[] = {
     { "a signal ends a program that polls cleanly", test_polled_signal },
     { "a signal ends a program that does not, as cleanly", test_unheeded_signal },
     { "a second signal ends it at once, as cleanly", test_second_signal },
+    { "programs that are started get their signals", test_signals_of_others },
     { "a signal that was ignored stays so", test_ignored_signal },
     { NULL, NULL },
 };
