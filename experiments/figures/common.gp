@@ -11,7 +11,10 @@ layers = layers_csv
 algo_is(a) = stringcolumn("algo") eq a
 n_levels = words(levels)
 level_name(l) = word(levels, l)
-subtitle_text = "simulated machine: ".machine
+# The machine's name; its description, which may be long, stands below the figure.
+name_end = strstrt(machine, ": ")
+machine_name = name_end ? machine[1:name_end - 1] : machine
+subtitle_text = "simulated machine: ".machine_name
 
 # What the rows say about themselves.
 model = ""; last_index = 0; n_layers = 0
