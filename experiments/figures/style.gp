@@ -35,8 +35,8 @@ text_mode = "noenhanced" # layer names have underscores
 missing_prefix = "not available:"
 is_missing(s) = s[1:strlen(missing_prefix)] eq missing_prefix
 short_reason(s) = s[strlen(missing_prefix)+2:*]
-# gnuplot would read the leading digits of anything; a missing number is none.
-number(c) = is_missing(stringcolumn(c)) ? NaN : column(c)
+# NaN where the cell says why it has no number, and where an older table has no such column.
+number(c) = column(c)
 max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b)
 min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
 
