@@ -117,7 +117,8 @@ static void run_group(const struct conv_pack_windows *self, const struct vbp_gro
     self->pack_group(g);
 }
 
-static void pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
+/* Unused where this build has none of the groups below. */
+__attribute__((unused)) static void pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
     for_each_group(self, a, NULL, run_group);
 }
