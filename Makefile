@@ -148,7 +148,7 @@ $(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
 
 include kernels/libsconv.mk
-include tests/power10.mk
+include tests/foreign.mk
 include counters/observe/observe.mk
 
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
@@ -202,6 +202,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
 	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/judge.sh
+	$(Q)tests/deps.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
@@ -292,7 +293,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/libsconv.mk tests/power10.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/libsconv.mk tests/foreign.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 	@echo
 	@echo "Models:   $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
 	@echo "Machines: host $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg))))"

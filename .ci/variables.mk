@@ -7,6 +7,7 @@
 #| build    SAN               sanitizers: SAN=address,undefined; in a build folder of their own
 #| build    DEVELOPER         1: warnings are errors
 #| build    V                 1: show commands
+#| build    DEPS              no: install and fetch nothing, say what is missing
 #| build    CFLAGS            optimisation and debugging (default -O2 -g)
 #| build    CPPFLAGS          added when compiling
 #| build    LDFLAGS           added when linking
@@ -54,7 +55,7 @@ known_bench = $(known_bench-peers)
 known_figures = $(variables_figures)
 known_judge = $(variables_judge)
 known_fuzz = $(variables_fuzz)
-$(foreach t,test check check-long asan ubsan sanitize test-power10,$(eval known_$t = $(variables_test)))
+$(foreach t,test check check-long asan ubsan sanitize test-older $(addprefix test-,$(foreign_names)),$(eval known_$t = $(variables_test)))
 $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known_$t = $(variables_install)))
 
 # Make that this one starts gets the same command line for other targets.

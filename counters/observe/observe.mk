@@ -31,7 +31,7 @@ $(BUILD)/guest: $(call objects,experiments/main_guest.c kernels/blas_linked.c) $
 guest_build = $(BUILD)$(if $(SAN)$(findstring clang,$(CC)),/plain)
 native_guest = $(guest_build)/guest
 GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
-GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(POWER10_BUILD)/guest)
+GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/guest)
 
 native-guest: deps
 	$(Q).ci/deps emulation
@@ -43,7 +43,7 @@ guest-ppc64le: native-guest
 else
 guest-ppc64le: power10-root
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_arguments) $(POWER10_BUILD)/guest
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(power10_arguments) $(power10_build)/guest
 endif
 
 ifeq ($(ARCH),x86_64)
