@@ -230,9 +230,14 @@ static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rou
     return err;
 }
 
-double exp_measure_weight(const struct exp_case *c, size_t n_rounds)
+/* Every run is prepared, by flushing or sweeping; a pass has an untimed round before the timed ones. */
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
 {
-    return (0.11 * conv_macs(&c->layer->problem) + 2e7) * (double)(n_rounds + 3);
+    double run = 0;
+
+    for (size_t a = 0; a < n_algos; a++)
+        run += 2e-11 * conv_macs(&first[a].layer->problem) + 1e-10 * (double)first[a].plan.layout.arena_bytes;
+    return run * (double)n_rounds * (1 + 1.0 / ROUNDS_PER_PASS);
 }
 
 static int open_all(struct measure *m, struct exp_measure_info *info)
@@ -268,20 +273,34 @@ static bool stands(void *experiment)
     return exp_totals_stand(experiment);
 }
 
+/* Announces that there will be no more rounds. */
+static void drop_rounds(struct measure *m)
+{
+    for (size_t l = 0; l < m->e->model->n_layers; l++) {
+        const struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+        size_t left = m->o->rounds.most - first->measured.n_samples;
+
+        exp_progress_drop(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, left));
+    }
+}
+
 /* Gives each layer some rounds more, unless the time is over. */
 static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
 {
     const size_t n_before = fewest_rounds(m->e);
+    char step[64];
     int err = 0;
+
+    exp_fail(step, sizeof step, 0, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
 
     for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
         struct exp_case *first = &m->e->cases[l * m->e->n_algos];
 
         if (exp_rounds_end(&m->o->rounds, n_before, ctr_now_ns() - start_ns, NULL, NULL) != EXP_GOES_ON)
             break;
-        exp_progress_begin(m->progress, l + 1, first->layer->name, "timing");
+        exp_progress_begin(m->progress, EXP_WORK_ROUNDS, first->layer->name, step);
         err = measure_layer(m, first, n_rounds);
-        exp_progress_step(m->progress, exp_measure_weight(first, n_rounds) * (double)m->e->n_algos);
+        exp_progress_step(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, n_rounds));
     }
     return err;
 }
@@ -302,6 +321,7 @@ static int measure_layers(struct measure *m)
         if (!err)
             m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
     }
+    drop_rounds(m);
     return err;
 }
 

@@ -120,17 +120,17 @@ void exp_observe_release(struct exp_observed *o)
     *o = (struct exp_observed){ 0 };
 }
 
-static double weight_of(const struct exp_case *c)
+static double seconds_of(const struct exp_case *c, unsigned n_threads)
 {
-    return 8 * conv_macs(&c->layer->problem);
+    return 2e-9 * conv_macs(&c->layer->problem) / n_threads;
 }
 
-double exp_observe_weight(const struct exp_observed *o)
+double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads)
 {
     double sum = 0;
 
     for (size_t i = 0; i < o->experiment.n_cases && o->observation; i++)
-        sum += o->observation[i].same_as == i ? weight_of(&o->experiment.cases[i]) : 0;
+        sum += o->observation[i].same_as == i ? seconds_of(&o->experiment.cases[i], n_threads) : 0;
     return sum;
 }
 
@@ -463,8 +463,7 @@ static int observe_job(void *ctx, size_t index, size_t thread, const struct exp_
     (void)pool;
     if (x->same_as != index)
         return 0;
-    exp_progress_begin(ob->progress, (size_t)(c->layer - ob->o->experiment.model->layer) + 1, c->layer->name,
-                       "observing");
+    exp_progress_begin(ob->progress, EXP_WORK_OBSERVE, c->layer->name, "observing");
     x->seen = calloc(1, sizeof *x->seen);
     x->replayed = calloc(1, sizeof *x->replayed);
     err = x->seen && x->replayed ? observe_or_find(ob, index, why, sizeof why) : -ENOMEM;
@@ -474,7 +473,7 @@ static int observe_job(void *ctx, size_t index, size_t thread, const struct exp_
         snprintf(x->why_not, sizeof x->why_not, "%s", why);
         say(ob, why);
     }
-    exp_progress_step(ob->progress, weight_of(c));
+    exp_progress_step(ob->progress, EXP_WORK_OBSERVE, seconds_of(c, ob->options->n_threads));
     return 0;
 }
 

@@ -93,8 +93,8 @@ struct exp_observed {
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
                      unsigned algos, enum exp_observe_mode mode, char *why, size_t why_bytes);
 
-/* Multiply-adds, and what an observation of them takes, for exp_progress. */
-double exp_observe_weight(const struct exp_observed *o);
+/* What observing takes on a usual computer: announced to exp_progress. */
+double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
 
 /*
  * Observes. A case that fails says so in why_not and, once each, through progress; the others go on. Returns 0, or

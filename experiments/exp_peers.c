@@ -20,7 +20,6 @@ enum {
     PEAK_STEPS = 1 << 14,  /* some 100 us */
     READ_FLOATS = 1 << 25, /* 128 MiB: beyond any cache here */
     READ_ROUNDS = 3,
-    NAIVE_COST = 60, /* a multiply-add of the plain loops in those of a fast method */
     AMPLITUDE = 4,
 };
 
@@ -42,6 +41,34 @@ const char *exp_peers_cache_name(enum exp_peers_cache c)
     static const char *const names[EXP_N_PEERS_CACHES] = { "sweep", "hot" };
 
     return names[c];
+}
+
+/* ---- how long it takes ---- */
+
+static const double naive_seconds = 1e-9, fast_seconds = 2e-11; /* of a multiply-add on a usual computer */
+
+static double hot_seconds(double macs, const struct exp_peers_options *o)
+{
+    return 2 * fast_seconds * macs * o->n_hot_reps * EXP_N_PEERS;
+}
+
+static double phases_seconds(double macs)
+{
+    return fast_seconds * macs * (EXP_N_PEERS_SCONVS + 1) * EXP_PEERS_PHASE_ROUNDS;
+}
+
+double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o)
+{
+    switch (work) {
+    case EXP_WORK_VERIFY:
+        return (naive_seconds + EXP_N_PEERS * fast_seconds) * macs;
+    case EXP_WORK_ROUNDS:
+        return 2 * fast_seconds * macs * (double)(o->rounds.most * EXP_N_PEERS);
+    case EXP_WORK_PHASES:
+        return hot_seconds(macs, o) + phases_seconds(macs);
+    default:
+        return 0;
+    }
 }
 
 /* ---- memory ---- */
@@ -401,11 +428,10 @@ static int verify_layer(const struct exp_peers *p, const struct exp_peers_layer 
     return err;
 }
 
-int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t number, char *why, size_t why_bytes)
+int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *why, size_t why_bytes)
 {
-    exp_progress_begin(progress, number, p->experiment.model->name, "checking results");
+    exp_progress_begin(progress, EXP_WORK_VERIFY, p->experiment.model->name, "checking results");
     for (size_t i = 0; i < p->n_layers; i++) {
-        bool is_first = p->layer[i].base->same_as == (size_t)(p->layer[i].base - p->experiment.cases);
         int err = exp_interrupted() ? -EINTR : verify_layer(p, &p->layer[i], why, why_bytes);
 
         if (err == -EILSEQ)
@@ -413,7 +439,8 @@ int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t 
         if (err)
             return exp_fail(why, why_bytes, err, "layer '%s': cannot be checked: %s", p->layer[i].base->layer->name,
                             strerror(-err));
-        exp_progress_step(progress, conv_macs(problem(&p->layer[i])) * ((is_first ? NAIVE_COST : 0) + EXP_N_PEERS));
+        exp_progress_step(progress, EXP_WORK_VERIFY,
+                          exp_peers_seconds(EXP_WORK_VERIFY, conv_macs(problem(&p->layer[i])), NULL));
     }
     return 0;
 }
@@ -496,7 +523,6 @@ struct sweeps {
     struct exp_peers *p;
     const struct exp_peers_options *o;
     struct exp_progress *progress;
-    size_t number; /* of the network, for the progress line */
     uint64_t *peak_ns;
     size_t n_peaks;
     volatile float sink;
@@ -523,11 +549,12 @@ static int prepare_sweep(void *ctx)
     int err;
 
     exp_fail(step, sizeof step, 0, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
-    exp_progress_begin(s->progress, s->number, s->p->experiment.model->name, step);
+    exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, step);
     if (s->p->peak && s->n_peaks < s->o->rounds.most * EXP_N_PEERS)
         s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);
     err = sweep(s->p, w->m, s->o->now_ns, false);
-    exp_progress_step(s->progress, 2 * network_macs(s->p));
+    exp_progress_step(s->progress, EXP_WORK_ROUNDS,
+                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(s->p), s->o) / (double)(s->o->rounds.most * EXP_N_PEERS));
     return err;
 }
 
@@ -548,11 +575,10 @@ static bool speedups_stand(void *sweeps)
  * Methods take turns, each round beginning with another. A timed sweep follows an untimed one by the same method, as one
  * inference follows another: what is left in the outer caches is the method's own doing, not its predecessor's.
  */
-static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                          size_t number)
+static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
 {
     const size_t most = o->rounds.most * EXP_N_PEERS;
-    struct sweeps s = { .p = p, .o = o, .progress = progress, .number = number };
+    struct sweeps s = { .p = p, .o = o, .progress = progress };
     struct sweeper sweeper[EXP_N_PEERS];
     struct exp_contender contender[EXP_N_PEERS];
     const struct exp_bench bench = {
@@ -578,6 +604,9 @@ static int measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o
         p->peak_gflops = p->peak->flop_per_step * PEAK_STEPS / (double)exp_stats_min(s.peak_ns, s.n_peaks);
         err = sample_read(p, o->now_ns, &s.sink);
     }
+    exp_progress_drop(progress, EXP_WORK_ROUNDS,
+                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(p), o) *
+                          (1 - (double)p->sweeps.n_rounds / (double)o->rounds.most));
     free(s.peak_ns);
     free(whole_ns);
     return err;
@@ -627,17 +656,16 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
     return err;
 }
 
-static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                       size_t number)
+static int measure_hot(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
 {
     const unsigned n_reps = o->n_hot_reps;
     uint64_t *sample = calloc((size_t)n_reps * EXP_N_PEERS, sizeof *sample);
     int err = sample ? make_samples(p, EXP_PEERS_HOT, n_reps) : -ENOMEM;
 
-    exp_progress_begin(progress, number, p->experiment.model->name, "hot runs");
+    exp_progress_begin(progress, EXP_WORK_PHASES, p->experiment.model->name, "hot runs");
     for (size_t i = 0; i < p->n_layers && !err; i++) {
         err = measure_hot_layer(p, &p->layer[i], o, sample);
-        exp_progress_step(progress, conv_macs(problem(&p->layer[i])) * 2 * n_reps * EXP_N_PEERS);
+        exp_progress_step(progress, EXP_WORK_PHASES, hot_seconds(conv_macs(problem(&p->layer[i])), o));
     }
     free(sample);
     return err;
@@ -672,17 +700,17 @@ static bool has_phases(const struct exp_peers *p, enum exp_peer m)
     return exp_peer_is_sconv(m) ? !*p->layer[0].why_not[m] : m == EXP_PEER_BASE && !*p->why_no_parts;
 }
 
-static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct exp_progress *progress, size_t number)
+static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct exp_progress *progress)
 {
     int err = 0;
 
-    exp_progress_begin(progress, number, p->experiment.model->name, "phases");
+    exp_progress_begin(progress, EXP_WORK_PHASES, p->experiment.model->name, "phases");
     for (int r = 0; r < EXP_PEERS_PHASE_ROUNDS && !err; r++) {
         for (int m = 0; m < EXP_PEER_NCHW && !err; m++) {
             if (has_phases(p, (enum exp_peer)m))
                 err = phase_sweep(p, (enum exp_peer)m, now_ns);
         }
-        exp_progress_step(progress, (EXP_N_PEERS_SCONVS + 1) * network_macs(p));
+        exp_progress_step(progress, EXP_WORK_PHASES, phases_seconds(network_macs(p)) / EXP_PEERS_PHASE_ROUNDS);
     }
     return err;
 }
@@ -704,18 +732,18 @@ static double median_percent(const struct exp_peers *p)
 }
 
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                      size_t number, char *why, size_t why_bytes)
+                      char *why, size_t why_bytes)
 {
     int err;
 
     exp_disturbance_begin(&p->disturbance, "/proc", p->peak);
-    err = measure_sweeps(p, o, progress, number);
+    err = measure_sweeps(p, o, progress);
     exp_disturbance_end(&p->disturbance, "/proc", p->peak);
     p->disturbance.median_percent = median_percent(p);
     if (!err && o->n_hot_reps)
-        err = measure_hot(p, o, progress, number);
+        err = measure_hot(p, o, progress);
     if (!err)
-        err = measure_phases(p, o->now_ns, progress, number);
+        err = measure_phases(p, o->now_ns, progress);
     return err ? exp_fail(why, why_bytes, err, "%s: %s", p->experiment.model->name,
                           err == -EINTR ? "interrupted while timing" : strerror(-err))
                : 0;

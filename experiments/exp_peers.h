@@ -102,9 +102,12 @@ void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
  * Then times sweeps, hot runs and phases. Returns 0; -EILSEQ for a wrong result; -EINTR; -ENOMEM; -EIO; why gets one
  * line.
  */
-int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, size_t number, char *why, size_t why_bytes);
+int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *why, size_t why_bytes);
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                      size_t number, char *why, size_t why_bytes);
+                      char *why, size_t why_bytes);
+
+/* What a network of so many multiply-adds takes on a usual computer, by kind of work: announced to exp_progress. */
+double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);
 
 /* In ns; NaN if the method did not run. */
 double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);

@@ -9,6 +9,48 @@
 #include "kernels/backend.h"
 #include "sim/hierarchy.h"
 
+struct replay_all {
+    struct exp_experiment *e;
+    enum exp_cache_state cache;
+    struct exp_progress *progress;
+    unsigned n_threads;
+};
+
+/* What one of a machine's simulations takes for a multiply-add on a usual computer. */
+static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9;
+
+/* All the runs of a case: once, or twice for warm caches. */
+static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
+                           unsigned n_threads)
+{
+    bool is_twice = s->classifies_misses && sim_machine_is_plain(&s->machine);
+    double mac = (s->classifies_misses ? classified_seconds : plain_seconds) + (is_twice ? plain_seconds : 0);
+
+    return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
+}
+
+/* Reports what is replayed, now and then. A tenth of a second's worth is reported at a time. */
+struct reporter {
+    struct exp_progress *progress;
+    double mac_seconds, pending, left; /* left: of what was announced for the case */
+};
+
+static void report_some(struct reporter *r, double macs)
+{
+    r->pending += r->mac_seconds * macs;
+    if (r->pending < 0.1 || r->pending > r->left)
+        return;
+    exp_progress_step(r->progress, EXP_WORK_REPLAY, r->pending);
+    r->left -= r->pending;
+    r->pending = 0;
+}
+
+static void report_rest(struct reporter *r)
+{
+    exp_progress_step(r->progress, EXP_WORK_REPLAY, r->left);
+    r->left = 0;
+}
+
 /* A replay back-end that gives up between steps when the pool stops. */
 struct stoppable {
     struct conv_backend base;
@@ -16,6 +58,7 @@ struct stoppable {
     const struct exp_pool *pool;
     const struct sim_issue *issue;
     uint64_t mac_instructions;
+    struct reporter *reporter;
 };
 
 /* Multiply-add instructions of one micro-kernel call: outer products that are not full take as long as full ones. */
@@ -34,21 +77,32 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     if (exp_pool_stopped(r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
     r->mac_instructions += mac_instructions(r->issue, s);
+    if (s->kind == CONV_STEP_UKR)
+        report_some(r->reporter, (double)s->n_k * (double)s->n_win * (double)s->n_f);
     return r->replay.base.step(&r->replay.base, s);
 }
 
 /* The simulations that a stream goes through: the first one's misses may be classified, the second one is a check. */
 struct simulations {
     struct sim_hierarchy *h, *plain; /* plain: NULL if there is nothing to check */
+    double h_seconds;                /* of h for a multiply-add, all threads at work */
     const struct sim_issue *issue;
+    struct reporter reporter;
+    unsigned n_threads;
 };
 
-static int simulations_new(struct simulations *s, const struct exp_setup *setup)
+static int simulations_new(struct simulations *s, const struct replay_all *all)
 {
-    int err = sim_hierarchy_new(&s->h, &setup->classified);
+    const struct exp_setup *setup = all->e->setup;
+    int err;
 
-    s->plain = NULL;
-    s->issue = &setup->machine.issue;
+    *s = (struct simulations){
+        .issue = &setup->machine.issue,
+        .h_seconds = (setup->classifies_misses ? classified_seconds : plain_seconds) / all->n_threads,
+        .reporter = { .progress = all->progress },
+        .n_threads = all->n_threads,
+    };
+    err = sim_hierarchy_new(&s->h, &setup->classified);
     if (!err && setup->classifies_misses && sim_machine_is_plain(&setup->machine))
         err = sim_hierarchy_new(&s->plain, &setup->machine);
     return err;
@@ -61,12 +115,13 @@ static void simulations_free(struct simulations *s)
 }
 
 /* Replays a case through one simulation, with tensors where bind says. */
-static int replay_once(struct exp_case *c, const struct simulations *s, struct sim_hierarchy *h,
+static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
                        const struct conv_binding *bind, const struct exp_pool *pool)
 {
-    struct stoppable r = { .base.step = step_unless_stopped, .pool = pool, .issue = s->issue };
+    struct stoppable r = { .base.step = step_unless_stopped, .pool = pool, .issue = s->issue, .reporter = &s->reporter };
     int err;
 
+    s->reporter.mac_seconds = h == s->plain ? plain_seconds / s->n_threads : s->h_seconds;
     conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
     if (bind)
         r.replay.bind = *bind;
@@ -105,7 +160,7 @@ static bool agree(const struct sim_stats *classified, const struct sim_stats *pl
 }
 
 /* Replays one case; its counts become the case's. */
-static int replay_through(struct exp_case *c, const struct simulations *s, const struct conv_binding *bind,
+static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
     int err = replay_once(c, s, s->h, bind, pool);
@@ -121,33 +176,24 @@ static int replay_through(struct exp_case *c, const struct simulations *s, const
     return err;
 }
 
-struct replay_all {
-    struct exp_experiment *e;
-    enum exp_cache_state cache;
-    struct exp_progress *progress;
-};
-
-static double weight(const struct exp_setup *s, const struct exp_case *c)
-{
-    return (s->classifies_misses ? 3.2 : 0.65) * conv_macs(&c->layer->problem);
-}
-
-double exp_replay_weight(const struct exp_experiment *e, enum exp_cache_state cache)
+double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < e->n_cases; i++) {
+    for (size_t i = layer * e->n_algos; i < (layer + 1) * e->n_algos; i++) {
         const struct exp_case *c = &e->cases[i];
 
         if ((c->same_as == i || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup))
-            sum += weight(e->setup, c);
+            sum += case_seconds(e->setup, c, cache, n_threads);
     }
     return sum;
 }
 
-static void begin(const struct replay_all *all, const struct exp_case *c)
+static void begin(const struct replay_all *all, const struct exp_case *c, struct reporter *r)
 {
-    exp_progress_begin(all->progress, (size_t)(c->layer - all->e->model->layer) + 1, c->layer->name, "replaying");
+    exp_progress_begin(all->progress, EXP_WORK_REPLAY, c->layer->name, "replaying");
+    r->pending = 0;
+    r->left = case_seconds(all->e->setup, c, all->cache, all->n_threads);
 }
 
 /* ---- each layer by itself ---- */
@@ -163,14 +209,14 @@ static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp
     c->simulated.why_not = c->algo->why_not_replay(all->e->setup);
     if (c->simulated.why_not || c->same_as != index)
         return 0;
-    begin(all, c);
-    err = simulations_new(&s, all->e->setup);
+    err = simulations_new(&s, all);
+    begin(all, c, &s.reporter);
     if (!err && all->cache == EXP_WARM)
         err = replay_through(c, &s, NULL, pool);
     if (!err)
         err = replay_through(c, &s, NULL, pool);
     simulations_free(&s);
-    exp_progress_step(all->progress, weight(all->e->setup, c));
+    report_rest(&s.reporter);
     return err;
 }
 
@@ -211,7 +257,7 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
     const struct exp_case *previous = NULL;
     uint64_t output = 0;
     struct simulations s;
-    int err = simulations_new(&s, e->setup);
+    int err = simulations_new(&s, all);
 
     (void)thread;
     for (size_t l = 0; l < e->model->n_layers && !err; l++) {
@@ -221,9 +267,9 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
         c->simulated.why_not = c->algo->why_not_replay(e->setup);
         if (c->simulated.why_not)
             continue;
-        begin(all, c);
+        begin(all, c, &s.reporter);
         err = replay_through(c, &s, &bind, pool);
-        exp_progress_step(all->progress, weight(e->setup, c));
+        report_rest(&s.reporter);
         previous = c;
         output = bind.addr[CONV_OUTPUT];
     }
@@ -234,7 +280,7 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes)
 {
-    struct replay_all all = { e, cache, progress };
+    struct replay_all all = { e, cache, progress, n_threads };
     int err = cache == EXP_NETWORK ? exp_pool_run(e->n_algos, n_threads, replay_network, &all, exp_interrupted, NULL)
                                    : exp_pool_run(e->n_cases, n_threads, replay_alone, &all, exp_interrupted, NULL);
 

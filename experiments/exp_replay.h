@@ -21,7 +21,7 @@
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);
 
-/* The work of exp_replay_all, in the unit of exp_verify_weight, for progress estimates. */
-double exp_replay_weight(const struct exp_experiment *e, enum exp_cache_state cache);
+/* What it takes for a layer, in all algorithms, on a usual computer: announced to exp_progress. */
+double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
 #endif

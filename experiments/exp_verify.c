@@ -13,6 +13,7 @@
 struct verify_all {
     struct exp_experiment *e;
     struct exp_progress *progress;
+    unsigned n_threads;
     char *why;
     size_t why_bytes;
 };
@@ -60,6 +61,7 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
 {
     const struct conv_problem *p = &first->layer->problem;
     double *plane = calloc(conv_windows(p), sizeof *plane);
+    const double plane_seconds = exp_verify_seconds(first, all->n_threads) / (double)(p->n * p->k);
     double *magnitude = exp_tensors_exact(p) ? NULL : calloc(conv_windows(p), sizeof *magnitude);
     int err = plane && (magnitude || exp_tensors_exact(p)) ? 0 : -ENOMEM;
 
@@ -70,6 +72,7 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
                 err = compare_plane(&first[a], tensor(&tensors[a], CONV_OUTPUT), i * conv_windows(p), plane, magnitude,
                                     all);
         }
+        exp_progress_step(all->progress, EXP_WORK_VERIFY, plane_seconds);
         if (!err && exp_pool_stopped(pool))
             err = exp_interrupted() ? -EINTR : -ECANCELED;
     }
@@ -98,26 +101,27 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
     (void)thread;
     if (first->same_as != index * all->e->n_algos)
         return 0; /* the same shape was verified with another layer */
-    exp_progress_begin(all->progress, index + 1, first->layer->name, "verifying");
+    exp_progress_begin(all->progress, EXP_WORK_VERIFY, first->layer->name, "verifying");
     err = run_layer(all->e, first, tensors);
     any = any_of(tensors, all->e->n_algos);
     if (!err && any)
         err = compare_layer(all, first, tensors, any, pool);
     for (size_t a = 0; a < all->e->n_algos; a++)
         exp_tensors_release(&tensors[a]);
-    exp_progress_step(all->progress, exp_verify_weight(first));
+    if (!err && !any) /* nothing runs here */
+        exp_progress_drop(all->progress, EXP_WORK_VERIFY, exp_verify_seconds(first, all->n_threads));
     return err;
 }
 
-double exp_verify_weight(const struct exp_case *c)
+double exp_verify_seconds(const struct exp_case *c, unsigned n_threads)
 {
-    return 4 * conv_macs(&c->layer->problem);
+    return 1e-9 * conv_macs(&c->layer->problem) / n_threads;
 }
 
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
                    char *why, size_t why_bytes)
 {
-    struct verify_all all = { e, progress, why, why_bytes };
+    struct verify_all all = { e, progress, o->n_threads, why, why_bytes };
     int err = exp_pool_run(e->model->n_layers, o->n_threads, verify_layer, &all, exp_interrupted, NULL);
 
     if (err == -EILSEQ)

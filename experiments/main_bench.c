@@ -246,7 +246,7 @@ static int bench_vgg(struct vgg *v)
     struct exp_progress *progress;
     struct exp_total total[EXP_N_ALGOS + 1];
     size_t n;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), v->model.n_layers, 0, ctr_now_ns);
+    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
 
     if (err)
         return err;

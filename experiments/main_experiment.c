@@ -106,18 +106,37 @@ static int prepare(struct session *s)
     return err;
 }
 
-static double total_weight(const struct session *s)
+/* What a layer asks for, by kind of work. */
+static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
 {
-    double sum = exp_replay_weight(&s->experiment, (enum exp_cache_state)s->options.cache);
+    const struct exp_experiment *e = &s->experiment;
+    const struct exp_case *first = &e->cases[layer * e->n_algos];
+    const size_t most = exp_options_rounds(&s->options, EXP_EXPERIMENT).most;
 
-    for (size_t i = 0; i < s->experiment.n_cases && !s->why_not_timed; i++) {
-        const struct exp_case *c = &s->experiment.cases[i];
-        bool is_first = i % s->experiment.n_algos == 0;
+    seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
+    if (s->why_not_timed)
+        return;
+    seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
+    if (first->same_as == layer * e->n_algos)
+        seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
+}
 
-        sum += exp_measure_weight(c, exp_options_rounds(&s->options, EXP_EXPERIMENT).least) +
-               (is_first && c->same_as == i ? exp_verify_weight(c) : 0);
+/* Of the whole experiment; says so beforehand where it is long. */
+static void announce(const struct session *s, double seconds[EXP_N_WORKS])
+{
+    struct exp_forecast f = { 0 };
+
+    for (size_t l = 0; l < s->model.n_layers; l++) {
+        double layer[EXP_N_WORKS] = { 0 };
+
+        announce_layer(s, l, layer);
+        for (int k = 0; k < EXP_N_WORKS; k++)
+            seconds[k] += layer[k];
+        layer[EXP_WORK_ROUNDS] = 0; /* the limit is theirs */
+        exp_forecast_add(&f, s->model.layer[l].name, layer);
     }
-    return sum + exp_observe_weight(&s->observed);
+    seconds[EXP_WORK_OBSERVE] = exp_observe_seconds(&s->observed, s->options.jobs);
+    exp_forecast_print(&f, stderr);
 }
 
 static int measure(struct session *s, struct exp_progress *progress)
@@ -155,12 +174,21 @@ static int observe(struct session *s, struct exp_progress *progress)
 
 static int work(struct session *s)
 {
+    const struct exp_rounds rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT);
+    double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), s->model.n_layers, total_weight(s),
-                               ctr_now_ns);
+    int err;
 
-    if (err)
+    announce(s, seconds);
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (!err)
+        err = exp_progress_live(progress);
+    if (err) {
+        exp_progress_free(progress);
         return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    }
+    if (rounds.limit_ns)
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
     err = measure(s, progress);
     if (!err)
         err = exp_replay_all(&s->experiment, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why,

@@ -31,6 +31,7 @@ struct session {
     struct exp_setup setup;
     struct exp_models models;
     struct exp_judge_report report;
+    struct exp_forecast forecast;
     struct exp_outdir dir;
     bool has_dir;
     char *final_path;
@@ -81,18 +82,20 @@ static int prepare(struct session *s)
 
 /* ---- the work ---- */
 
-static int replay(struct session *s, struct exp_experiment *e)
+/* Plans a model, and does something with the plan. */
+static int with_plan(struct session *s, size_t model, struct exp_progress *progress,
+                     int (*then)(struct session *s, struct exp_experiment *e, struct exp_progress *progress))
 {
-    const enum exp_cache_state cache = (enum exp_cache_state)s->options.cache;
-    struct exp_progress *progress;
-    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), e->model->n_layers,
-                               exp_replay_weight(e, cache), ctr_now_ns);
+    struct exp_experiment e;
+    unsigned algos;
+    int err = exp_algo_select("base,sconv", &algos, s->why, sizeof s->why);
 
+    if (!err)
+        err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, s->why, sizeof s->why);
     if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
-    exp_progress_note(progress, "%s", e->model->name);
-    err = exp_replay_all(e, cache, s->options.jobs, progress, s->why, sizeof s->why);
-    exp_progress_free(progress);
+        return err;
+    err = then(s, &e, progress);
+    exp_experiment_release(&e);
     return err;
 }
 
@@ -107,22 +110,45 @@ static int report_model(struct session *s, const struct exp_experiment *e)
     return err;
 }
 
+static int announce(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
+{
+    (void)progress;
+    for (size_t l = 0; l < e->model->n_layers; l++) {
+        double seconds[EXP_N_WORKS] = { 0 };
+
+        seconds[EXP_WORK_REPLAY] = exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, l);
+        exp_forecast_add(&s->forecast, e->model->layer[l].name, seconds);
+    }
+    return exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while planning") : 0;
+}
+
+static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
+{
+    int err = exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
+
+    return err ? err : report_model(s, e);
+}
+
 static int judge(struct session *s)
 {
-    unsigned algos;
-    int err = exp_algo_select("base,sconv", &algos, s->why, sizeof s->why);
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress;
+    int err = 0;
 
-    for (size_t i = 0; i < s->models.n && !err; i++) {
-        struct exp_experiment e;
-
-        err = exp_experiment_plan(&e, &s->setup, &s->models.model[i], algos, s->why, sizeof s->why);
-        if (err)
-            break;
-        err = replay(s, &e);
-        if (!err)
-            err = report_model(s, &e);
-        exp_experiment_release(&e);
-    }
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = with_plan(s, i, NULL, announce);
+    if (err)
+        return err;
+    exp_forecast_print(&s->forecast, stderr);
+    seconds[EXP_WORK_REPLAY] = s->forecast.seconds;
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (!err)
+        err = exp_progress_live(progress);
+    if (err)
+        exp_fail(s->why, sizeof s->why, err, "out of memory");
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = with_plan(s, i, progress, replay);
+    exp_progress_free(progress);
     return err ? err : exp_judge_report_finish(&s->report, s->what, s->why, sizeof s->why);
 }
 

@@ -114,37 +114,42 @@ static int compare(struct session *s, size_t i, struct exp_progress *progress)
 
     if (err)
         return err;
-    err = exp_peers_verify(&p, progress, i + 1, s->why, sizeof s->why);
+    err = exp_peers_verify(&p, progress, s->why, sizeof s->why);
     if (!err)
-        err = exp_peers_measure(&p, &s->times, progress, i + 1, s->why, sizeof s->why);
+        err = exp_peers_measure(&p, &s->times, progress, s->why, sizeof s->why);
     if (!err)
         err = exp_peers_report_add(&s->report, &p, s->why, sizeof s->why);
     exp_peers_close(&p);
     return err;
 }
 
-/* The multiply-adds are known from the tables alone; distinct shapes are not, so checking is weighed as if all were. */
-static double total_weight(const struct session *s)
+/* The multiply-adds are known from the tables alone; distinct shapes are not, so checking is announced as if all were. */
+static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 {
-    double sum = 0;
-
     for (size_t i = 0; i < s->models.n; i++) {
-        for (size_t l = 0; l < s->models.model[i].n_layers; l++)
-            sum += conv_macs(&s->models.model[i].layer[l].problem);
+        for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
+            for (int k = 0; k < EXP_N_WORKS; k++)
+                seconds[k] += exp_peers_seconds((enum exp_work)k, conv_macs(&s->models.model[i].layer[l].problem), &s->times);
+        }
     }
-    return sum * (40 + EXP_N_PEERS * (1 + 2 * (double)s->times.rounds.least + 2 * s->times.n_hot_reps) + 9);
 }
 
 static int work(struct session *s)
 {
+    double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
-    int err =
-        exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), s->models.n, total_weight(s), ctr_now_ns);
+    int err;
 
+    announce(s, seconds);
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory");
-    for (size_t i = 0; i < s->models.n && !err; i++)
+    err = exp_progress_live(progress);
+    for (size_t i = 0; i < s->models.n && !err; i++) {
+        if (s->times.rounds.limit_ns)
+            exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)(s->models.n - i) * (double)s->times.rounds.limit_ns * 1e-9);
         err = compare(s, i, progress);
+    }
     exp_progress_free(progress);
     return err;
 }

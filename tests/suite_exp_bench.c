@@ -491,61 +491,154 @@ static char *read_back(FILE *out)
 
 static void test_progress_plain(void)
 {
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 20, [EXP_WORK_REPLAY] = 80 };
     FILE *out = tmpfile();
     struct exp_progress *p;
     char *text;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake.ns = 7;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, 13, 100.0, fake_now), 0);
-    exp_progress_begin(p, 1, "conv1_1", "timing base");
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_tick(p); /* nothing has begun */
+    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_1", "verifying");
+    fake.ns += 9 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 10);
+    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_2", "verifying"); /* not ten seconds yet */
+    fake.ns += second_ns;
+    exp_progress_tick(p);
+    exp_progress_tick(p);
     fake.ns += 10 * second_ns;
-    exp_progress_step(p, 20.0);
-    exp_progress_begin(p, 1, "conv1_1", "timing sconv_ws"); /* no second line for a layer */
-    exp_progress_begin(p, 2, "conv1_2", "timing base");
-    exp_progress_begin(p, 1, "conv1_1", "simulating"); /* another thread's, later */
-    fake.ns += 190 * second_ns;
-    exp_progress_step(p, 5.0);
+    exp_progress_step(p, EXP_WORK_VERIFY, 10); /* as long as announced: the rest will be, too */
+    exp_progress_begin(p, EXP_WORK_REPLAY, "conv1_1", "replaying");
     exp_progress_note(p, "note %d", 1);
-    exp_progress_begin(p, 13, "conv5_3", "simulating");
     exp_progress_free(p);
     text = read_back(out);
-    CU_ASSERT_STRING_EQUAL(text, "[ 1/13] conv1_1  timing base  0 s elapsed\n"
-                                 "[ 2/13] conv1_2  timing base  10 s elapsed, about 40 s left\n"
-                                 "note 1\n"
-                                 "[13/13] conv5_3  simulating  3 min 20 s elapsed, about 10 min 0 s left\n");
+    CU_ASSERT_STRING_EQUAL(text, "[  0 %] conv1_1  verifying  0 s elapsed\n"
+                                 "[ 10 %] conv1_2  verifying  10 s elapsed, about 1 min 30 s left\n"
+                                 "[ 20 %] conv1_2  verifying  20 s elapsed, about 1 min 20 s left\n"
+                                 "[ 20 %] conv1_1  replaying  20 s elapsed, about 1 min 20 s left\n"
+                                 "note 1\n");
     free(text);
 }
 
 static void test_progress_terminal(void)
 {
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 10 };
     FILE *out = tmpfile();
     struct exp_progress *p;
     char *text, name[120];
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake.ns = second_ns;
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, true, 3, 10.0, fake_now), 0);
-    exp_progress_begin(p, 1, "a", "x");
-    exp_progress_begin(p, 1, "a", "y"); /* too soon after the one before */
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, true, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "y"); /* too soon after the one before */
     fake.ns += second_ns;
-    exp_progress_step(p, 0.1); /* one hundredth after one second: no estimate yet */
+    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* one hundredth after one second: no estimate yet */
     fake.ns += second_ns;
-    exp_progress_step(p, 0.1); /* two seconds: one */
+    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* two seconds: one */
     exp_progress_note(p, "note");
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     fake.ns += second_ns;
-    exp_progress_begin(p, 2, name, "z");
+    exp_progress_begin(p, EXP_WORK_ROUNDS, name, "z");
     exp_progress_free(p);
     text = read_back(out);
     CU_ASSERT_STRING_EQUAL(text,
-                           "\r\033[K[1/3] a  x  0 s elapsed"
-                           "\r\033[K[1/3] a  y  1 s elapsed"
-                           "\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
-                           "\r\033[Knote\n\r\033[K[1/3] a  y  2 s elapsed, about 1 min 38 s left"
-                           "\r\033[K[2/3] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                           "\r\033[K[  0 %] a  x  0 s elapsed"
+                           "\r\033[K[  0 %] a  y  1 s elapsed"
+                           "\r\033[K[  2 %] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[Knote\n\r\033[K[  2 %] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[K[  2 %] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
                            "\r\033[K");
+    free(text);
+}
+
+/* As it was with VGG-16: verifying goes at the announced pace, replaying takes five times as long. */
+static void test_progress_learns(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 10, [EXP_WORK_REPLAY] = 20 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    double before;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake.ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    CU_ASSERT(exp_progress_left(p) < 0);
+    exp_progress_begin(p, EXP_WORK_VERIFY, "a", "verifying");
+    fake.ns += 20 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 10); /* a computer half as fast */
+    test_check(fabs(exp_progress_left(p) - 40) < 1e-6, "%g s left, not 40", exp_progress_left(p));
+    exp_progress_begin(p, EXP_WORK_REPLAY, "a", "replaying");
+    before = exp_progress_left(p);
+    for (int i = 0; i < 20; i++) { /* each announced second takes five */
+        double left;
+
+        fake.ns += 5 * second_ns;
+        exp_progress_step(p, EXP_WORK_REPLAY, 1);
+        left = exp_progress_left(p);
+        test_check(i < 1 || fabs(left - 5.0 * (19 - i)) < 0.25 * 5 * (19 - i) + 1e-6, "%g s left after %d of 20", left, i + 1);
+        test_check(i < 3 || left < before, "from %g to %g s left", before, left);
+        before = left;
+    }
+    CU_ASSERT_EQUAL(exp_progress_left(p), 0);
+    exp_progress_free(p);
+    fclose(out);
+}
+
+static void test_progress_ends_early(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 100, [EXP_WORK_REPLAY] = 10 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text;
+    unsigned last = 0, percent, n_lines = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake.ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "timing");
+    exp_progress_limit(p, EXP_WORK_ROUNDS, 30);
+    fake.ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    CU_ASSERT(fabs(exp_progress_left(p) - (20 + 10)) < 1e-6); /* the limit, then the replay */
+    fake.ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    exp_progress_drop(p, EXP_WORK_ROUNDS, 80); /* the ratios stand */
+    CU_ASSERT(fabs(exp_progress_left(p) - 10) < 1e-6);
+    exp_progress_begin(p, EXP_WORK_REPLAY, "a", "replaying");
+    for (int i = 0; i < 10; i++) { /* slower and slower */
+        fake.ns += (uint64_t)(10 * (i + 1)) * second_ns;
+        exp_progress_step(p, EXP_WORK_REPLAY, 1);
+    }
+    exp_progress_free(p);
+    text = read_back(out);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        test_check(sscanf(line, "[%u %%]", &percent) == 1 && percent >= last, "after %u %%: %s", last, line);
+        last = percent;
+        n_lines++;
+    }
+    CU_ASSERT(n_lines >= 12 && last == 100);
+    free(text);
+}
+
+static void test_forecast(void)
+{
+    static const double brief[EXP_N_WORKS] = { 100, 100 }, endless[EXP_N_WORKS] = { 3600, 0, 0, 7200 };
+    struct exp_forecast f = { 0 };
+    FILE *out = tmpfile();
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    exp_forecast_add(&f, "brief", brief);
+    exp_forecast_print(&f, out); /* nothing */
+    exp_forecast_add(&f, "huge", endless);
+    exp_forecast_add(&f, "last", brief);
+    exp_forecast_print(&f, out);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text, "This will take about 3 h 6 min, by a first estimate; layer 'huge' alone 3 h 0 min. "
+                                 "LAYERS= narrows, Ctrl-C ends it.\n");
     free(text);
 }
 
@@ -557,27 +650,29 @@ static int progress_job(void *ctx, size_t index, size_t thread, const struct exp
     (void)thread;
     (void)pool;
     snprintf(name, sizeof name, "l%zu", index);
-    exp_progress_begin(p, index + 1, name, "step");
-    exp_progress_step(p, 1.0);
+    exp_progress_begin(p, index % 2 ? EXP_WORK_VERIFY : EXP_WORK_REPLAY, name, "step");
+    exp_progress_step(p, EXP_WORK_VERIFY, 1.0);
     return 0;
 }
 
 static void test_progress_threads(void)
 {
+    static const double seconds[EXP_N_WORKS] = { 50 };
     FILE *out = tmpfile();
     struct exp_progress *p;
-    size_t n_lines = 0;
     char *text;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     CU_ASSERT_FALSE(exp_progress_is_terminal(out));
-    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, 50, 50.0, fake_now), 0);
+    fake.ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_progress_live(p), 0);
     CU_ASSERT_EQUAL(exp_pool_run(50, 4, progress_job, p, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(exp_progress_left(p), 0);
     exp_progress_free(p);
     text = read_back(out);
-    for (const char *c = text; *c; c++)
-        n_lines += *c == '\n';
-    CU_ASSERT_EQUAL(n_lines, 50);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        test_check(*line == '[' && strchr(line, '\n'), "%s", line);
     free(text);
 }
 
@@ -595,7 +690,10 @@ static const struct test_case cases[] = {
     { "a failing job stops the pool", test_pool_failure },
     { "running jobs see that the pool has stopped", test_pool_stop_reaches_others },
     { "an interruption stops the pool", test_pool_interrupted },
-    { "progress is one plain line per layer in a log", test_progress_plain },
+    { "progress is a plain line every ten seconds in a log", test_progress_plain },
+    { "progress learns how long each kind of work takes", test_progress_learns },
+    { "progress knows limits and work that is dropped, and never falls", test_progress_ends_early },
+    { "long work is announced, with its longest layer", test_forecast },
     { "progress rewrites one line on a terminal", test_progress_terminal },
     { "progress takes steps from several threads", test_progress_threads },
     { NULL, NULL },

@@ -38,7 +38,7 @@ static bool set_up(struct fixture *f, bool classifies)
     err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", why, sizeof why);
     err = err ? err : exp_algo_select("", &algos, why, sizeof why);
     err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, why, sizeof why);
-    err = err ? err : exp_progress_new(&f->progress, f->log, false, f->model.n_layers, 0, ctr_now_ns);
+    err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
     test_check(!err, "%s", why);
     return !err;
 }

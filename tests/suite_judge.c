@@ -140,7 +140,7 @@ static void test_instructions(void)
     err = err ? err : exp_model_find(&model, "experiments", "tests/data/three.csv", why, sizeof why);
     err = err ? err : exp_algo_select("", &algos, why, sizeof why);
     err = err ? err : exp_experiment_plan(&e, &setup, &model, algos, why, sizeof why);
-    err = err ? err : exp_progress_new(&progress, log, false, model.n_layers, 0, ctr_now_ns);
+    err = err ? err : exp_progress_new(&progress, log, false, NULL, ctr_now_ns);
     err = err ? err : exp_replay_all(&e, EXP_COLD, 1, progress, why, sizeof why);
     test_check(!err, "%s", why);
     for (size_t i = 0; i < e.n_cases && !err; i++) {
