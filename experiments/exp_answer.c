@@ -121,27 +121,21 @@ static bool is_schedule(const struct exp_total *t)
 
 /* ---- the whole ---- */
 
-/* Names of the machine's levels, a level with two names once. */
 static void name_levels(struct exp_verdict *v, const struct sim_machine *m)
 {
-    const struct sim_stats shape = { .n_levels = m->n_levels };
-
-    for (size_t i = 0; i < EXP_VERDICT_LEVELS; i++) {
-        size_t level = exp_named_level(&shape, i);
-
-        if (!i || level != exp_named_level(&shape, i - 1))
-            v->level[v->n_levels++] = m->level[level].name;
-    }
+    v->n_levels = exp_n_level_names(m);
+    for (size_t i = 0; i < v->n_levels; i++)
+        v->level[i] = exp_level_name(m, i);
 }
 
 static void describe(struct answer *a, const struct exp_report *r)
 {
     const char *cache = exp_cache_state_name(r->cache);
 
-    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, %zu rounds, each layer's fastest.",
+    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, the fastest of %zu rounds; %s.",
              ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates"
                                : "this computer",
-             cache, r->info->n_rounds);
+             cache, r->info->n_rounds, exp_end_text(r->info->end));
     a->v.how = a->how;
     a->v.why_no_check = r->why_elsewhere;
 }

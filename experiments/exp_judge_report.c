@@ -284,7 +284,7 @@ static int sum_up(struct exp_judge_report *r, struct exp_judge_model *model, cha
 }
 
 int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
-                           const char *times_path, char *why, size_t why_bytes)
+                           const char *times_path, const char *why_no_times, char *why, size_t why_bytes)
 {
     struct exp_judge_measured times = { 0 };
     int err = add_model(r, e->model->name, why, why_bytes);
@@ -293,7 +293,10 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
     if (err)
         return err;
     model->first_verdict = r->n_verdicts;
-    exp_judge_measured_read(&times, times_path, model->why_not_timed, sizeof model->why_not_timed);
+    if (times_path)
+        exp_judge_measured_read(&times, times_path, model->why_not_timed, sizeof model->why_not_timed);
+    else
+        exp_fail(model->why_not_timed, sizeof model->why_not_timed, 0, "%s", why_no_times);
     for (size_t l = 0; l < e->model->n_layers && !err; l++)
         err = add_layer(r, e, l, &times, caches, why, why_bytes);
     exp_judge_measured_release(&times);

@@ -51,10 +51,10 @@ int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *d
 
 /*
  * Judges all layers of a replayed experiment and writes their rows, with the times that `make experiment` left in
- * times_path, its layers.csv, if they are the machine's.
+ * times_path, its layers.csv, if they are the machine's; times_path NULL: there are none, for a reason.
  */
 int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
-                           const char *times_path, char *why, size_t why_bytes);
+                           const char *times_path, const char *why_no_times, char *why, size_t why_bytes);
 
 /* Adds the model "all", writes the other files, closes layers.csv. */
 int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);

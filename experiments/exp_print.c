@@ -27,11 +27,6 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
     fprintf(out, "%-28.28s %8.1f  %-2s %5zu %5zu %5zu", first->layer->name, conv_macs(&first->layer->problem) / 1e6,
             csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
             first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
-    if (base && chosen && !base->measured.why_no_time && !chosen->measured.why_no_time)
-        fprintf(out, " %9.3f %8.2f", exp_case_fastest_ns(base) / 1e6,
-                exp_case_fastest_ns(base) / exp_case_fastest_ns(chosen));
-    else
-        fprintf(out, " %9s %8s", "-", "-");
     for (size_t l = 0; l < exp_n_level_names(&r->e->setup->machine); l++) {
         for (int i = 0; i < 2; i++) {
             const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
@@ -48,11 +43,13 @@ static void print_layers(const struct exp_report *r, FILE *out)
 {
     const struct sim_machine *m = &r->e->setup->machine;
 
-    fprintf(out, "\n%-28s %8s  %-20s %9s %8s  %s\n", "", "", "CSA's plan", "measured", "",
-            "simulated load misses, % of loads: base, sconv");
-    fprintf(out, "%-28s %8s  %-2s %5s %5s %5s %9s %8s", "layer", "Mmacs", "", "Nc", "K2", "K3", "base ms", "speed-up");
+    fprintf(out, "\n%-28s %8s  %-20s  %s\n%-59s", "", "", "CSA's plan",
+            "simulated load misses, % of loads: Base's, and SConv's as CSA chose", "");
     for (size_t l = 0; l < exp_n_level_names(m); l++)
-        fprintf(out, "%8.7s%8.7s", exp_level_name(m, l), exp_level_name(m, l));
+        fprintf(out, "%8.7s%8s", exp_level_name(m, l), "");
+    fprintf(out, "\n%-28s %8s  %-2s %5s %5s %5s", "layer", "Mmacs", "", "Nc", "K2", "K3");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, "%8s%8s", "base", "sconv");
     fprintf(out, "\n");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);

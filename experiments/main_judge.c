@@ -99,14 +99,22 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     return err;
 }
 
+/* The model's layers, beside the times that an experiment left of them on this very machine. */
 static int report_model(struct session *s, const struct exp_experiment *e)
 {
-    char *times = exp_format("%s/%s/%s/layers.csv", s->options.results, s->setup.machine.name, e->model->name);
-    int err = times ? exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, s->why,
-                                             sizeof s->why)
-                    : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    const struct sim_machine *m = &s->setup.machine;
+    char *folder, *times = NULL, why_no_times[256] = "out of memory";
+    int err =
+        exp_results_path(&folder, EXP_EXPERIMENT, &s->options, m->name, e->model, 1, why_no_times, sizeof why_no_times);
 
+    if (!err)
+        err = exp_results_check_machine(folder, m, s->options.machine, why_no_times, sizeof why_no_times);
+    if (!err)
+        times = exp_format("%s/layers.csv", folder);
+    err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
+                                 sizeof s->why);
     free(times);
+    free(folder);
     return err;
 }
 

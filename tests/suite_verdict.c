@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/exp_known_errors.h"
 #include "experiments/exp_verdict.h"
+#include "experiments/exp_wrap.h"
 #include "tests/suites.h"
 
 static const double unknown = (double)NAN;
@@ -263,6 +265,78 @@ static void test_estimates(void)
     says_not(&r.v, "withdrawn");
 }
 
+/* ---- lines ---- */
+
+/* The next line of *rest, which it cuts; NULL at the end. */
+static char *next_line(char **rest)
+{
+    char *line = *rest, *end = strchr(line, '\n');
+
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *rest = end + 1;
+    return line;
+}
+
+static int say_words(const void *words, FILE *text)
+{
+    fprintf(text, "first\n");
+    fprintf(text, EXP_LABEL, "label");
+    for (int i = 0; i < 60; i++)
+        fprintf(text, "%s ", (const char *)words);
+    fprintf(text, "\nlast\n");
+    return 0;
+}
+
+static void test_lines(void)
+{
+    char *text = NULL, *rest;
+    size_t bytes, n_words = 0, n_lines = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(exp_wrap_print(say_words, "word", out), 0);
+    fclose(out);
+    rest = text;
+    for (char *line = next_line(&rest); line; line = next_line(&rest)) {
+        test_check(strlen(line) <= 112, "too long: %s", line);
+        for (char *w = strstr(line, "word"); w; w = strstr(w + 1, "word"))
+            n_words++;
+        if (n_lines++ > 1 && strstr(line, "word"))
+            test_check(strspn(line, " ") == 15, "not below its words: %s", line);
+    }
+    CU_ASSERT(n_words == 60 && n_lines == 2 + 4);
+    free(text);
+}
+
+/* ---- what is known of estimates elsewhere ---- */
+
+static char *known_errors(const char *dir)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    exp_known_errors_say(dir, out);
+    fclose(out);
+    return text;
+}
+
+/* The project's own table: one sentence for each machine, none of its numbers missing. */
+static void test_known_errors(void)
+{
+    char *text = known_errors("experiments");
+
+    test_check(strstr(text, "On zen3: estimated / measured ") && strstr(text, " On spr: "), "%s", text);
+    test_check(!strstr(text, "nan") && !strstr(text, "Nothing"), "%s", text);
+    free(text);
+    text = known_errors("no/such/folder");
+    test_check(strstr(text, "Nothing is known of its error: ") != NULL, "%s", text);
+    free(text);
+}
+
 static const struct test_case cases[] = {
     { "a ratio takes a side of 1 only as a whole", test_sides },
     { "an estimate's error: quantiles, and the right side", test_accuracy },
@@ -272,6 +346,8 @@ static const struct test_case cases[] = {
     { "one layer is not compared with itself", test_one_layer },
     { "nothing timed: simulated misses speak, and say so", test_nothing_timed },
     { "estimates beside times, withdrawn on the wrong side", test_estimates },
+    { "long lines are broken, and stand below their label", test_lines },
+    { "what is known of estimates elsewhere, or that nothing is", test_known_errors },
     { NULL, NULL },
 };
 
