@@ -533,9 +533,13 @@ static void an_estimate_weighs_loads_and_bytes(void)
 /* What the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. */
 static void the_real_parts_catch_what_leaves_l2(void)
 {
-    static const char *const paths[] = { "sim/machines/clx4208-real.cfg", "sim/machines/power10-victim.cfg" };
+    static const char *const paths[] = {
+        "sim/machines/clx4208-real.cfg", "sim/machines/power10-victim.cfg",
+        "sim/machines/zen3.cfg",         "sim/machines/zen4.cfg",
+        "sim/machines/icx.cfg",          "sim/machines/spr.cfg",
+    };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct sim_machine m;
         struct sim_hierarchy *h;
         struct sim_cell first, both;
