@@ -48,7 +48,7 @@ variables_test := $(call group,test)
 variables_install := $(call group,install)
 variables_fuzz := $(call group,fuzz)
 
-# Targets that know more than what a build does; the first two are read from the environment.
+# Targets that know more than what every build does.
 known_experiment = $(variables_experiment) $(call group,blas)
 known_bench-peers = $(variables_bench-peers) $(call group,blas) $(call group,dnnl)
 known_bench = $(known_bench-peers)

@@ -431,6 +431,8 @@ observed() {
     mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
     without_qemu "qemu-x86_64 is missing (package qemu-user)"
     printf '#!/bin/sh\nexit 0\n' >"$work/not-elf" && chmod +x "$work/not-elf"
+    mkdir -p "$work/notelf/.observed" # what killed runs left; no process has that number
+    touch "$work/notelf/.observed/machine.999999999.cfg" "$work/notelf/.observed/toy_base_0.txt.999999999.watched"
     unobserved "qemu-x86_64" notelf "GUEST=$work/not-elf"
     printf 'not a plugin' >"$work/bad.so"
     unobserved "qemu-x86_64: .*" badplugin "OBSERVER=$work/bad.so"
