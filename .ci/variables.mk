@@ -48,7 +48,7 @@ variables_test := $(call group,test)
 variables_install := $(call group,install)
 variables_fuzz := $(call group,fuzz)
 
-# Targets that know more than what every build does.
+# Targets that know more than what every build does; test-<another CPU> knows what test does.
 known_experiment = $(variables_experiment) $(call group,blas)
 known_bench-peers = $(variables_bench-peers) $(call group,blas) $(call group,dnnl)
 known_bench = $(known_bench-peers)
@@ -62,7 +62,7 @@ $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known
 ifndef VARIABLES_ARE_KNOWN
 export VARIABLES_ARE_KNOWN := 1
 goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
-known := $(call group,build) $(call group,cpu) $(foreach g,$(goals),$(known_$g))
+known := $(call group,build) $(call group,cpu) $(foreach g,$(goals),$(known_$g) $(if $(filter test-%,$g),$(variables_test)))
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
 unknown := $(firstword $(filter-out $(known),$(given)))
 ifneq ($(unknown),)
