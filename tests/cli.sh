@@ -53,7 +53,7 @@ make_says() {
 variables() {
     local word known
     make_says "experiment: unknown variable 'LAYER', did you mean LAYERS?" experiment MODEL=vgg16 LAYER=conv1
-    make_says "judge: unknown variable 'REPS';" judge REPS=3
+    make_says "judge: unknown variable 'CLOCK';" judge CLOCK=cpu
     make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "figures: unknown variable 'TIMING'" figures MODEL=vgg16 TIMING=0
