@@ -38,7 +38,7 @@ struct exp_measure_info {
     char why_no_counters[300];
     char software_source[96];
     char why_no_software[300];
-    char why_no_base_steps[160];
+    char why_no_base_steps[200];
     size_t n_rounds;    /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end;   /* why there were no more */
     struct exp_disturbance disturbance;
