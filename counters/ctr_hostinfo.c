@@ -64,12 +64,13 @@ static int read_cpu_line(size_t i, char *value, size_t bytes)
 
 void ctr_hostinfo_cpu(char *text, size_t bytes)
 {
+    struct utsname system;
     char name[256], family[64], model[64];
     bool has_model = !ctr_text_key(cpuinfo, "cpu family", family, sizeof family) &&
                      !ctr_text_key(cpuinfo, "model", model, sizeof model);
 
     if (read_cpu_line(0, name, sizeof name))
-        snprintf(text, bytes, "unknown CPU");
+        snprintf(text, bytes, "unknown %s CPU", uname(&system) ? "kind of" : system.machine);
     else if (has_model)
         snprintf(text, bytes, "%s (family %s, model %s)", name, family, model);
     else
