@@ -76,10 +76,10 @@ static const struct {
     { "power10-victim", "POWER10", "P10" },
 };
 
-const char *exp_published_arch_of_machine(const char *name)
+const char *exp_published_arch_of_machine(const char *name, bool is_warm)
 {
     for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
-        if (!strcmp(computers[i].machine, name))
+        if (!is_warm && !strcmp(computers[i].machine, name))
             return computers[i].arch;
     }
     return "";

@@ -5,6 +5,8 @@
 #ifndef EXPERIMENTS_EXP_PUBLISHED_H
 #define EXPERIMENTS_EXP_PUBLISHED_H
 
+#include <stdbool.h>
+
 #include "experiments/exp_table.h"
 
 struct exp_published {
@@ -19,9 +21,10 @@ void exp_published_release(struct exp_published *p);
 
 /*
  * The paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what a CPU
- * calls itself. "" for every other computer: what the paper printed does not belong beside its numbers.
+ * calls itself. "" for every other computer: what the paper printed does not belong beside its numbers. Nor beside those
+ * of warm caches: the paper ran networks, layer by layer.
  */
-const char *exp_published_arch_of_machine(const char *name);
+const char *exp_published_arch_of_machine(const char *name, bool is_warm);
 const char *exp_published_arch_of_cpu(const char *cpu);
 
 /*

@@ -225,12 +225,6 @@ static int print_host(const void *session, FILE *out)
     return err;
 }
 
-/* Whose published misses belong beside the simulated ones: the paper ran networks layer by layer, so none of warm caches. */
-static const char *published_arch(const struct session *s)
-{
-    return s->options.cache == EXP_WARM ? "" : exp_published_arch_of_machine(s->setup.machine.name);
-}
-
 /* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
 static int print_titles(const void *session, FILE *out)
 {
@@ -245,10 +239,10 @@ static int print_titles(const void *session, FILE *out)
             u->core ? u->core->name : "unknown core");
     fprintf(out, "host: %s%s, one thread, %s%s%s%s; OpenBLAS core %s\n",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
-            s->why_not_timed ? "not timed" : "time by ",
-            s->why_not_timed ? "" : exp_options_clock_name(&s->options), *s->info.counter_source ? ", counts by " : "",
-            s->info.counter_source, u->blas.handle ? u->blas.core : "missing");
-    fprintf(out, "arch: %s\n", published_arch(s));
+            s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
+            *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
+            u->blas.handle ? u->blas.core : "missing");
+    fprintf(out, "arch: %s\n", exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
     fprintf(out, "levels:");
     for (size_t l = 0; l < exp_n_level_names(&u->machine); l++)
         fprintf(out, " %s", exp_level_name(&u->machine, l));

@@ -72,7 +72,7 @@ static int prepare(struct session *s)
              s->setup.core ? s->setup.core->name : "unknown core", *o->commit ? o->commit : "unknown");
     err = open_results(s);
     s->report.machine = &s->setup.machine;
-    s->report.arch = exp_published_arch_of_machine(s->setup.machine.name);
+    s->report.arch = exp_published_arch_of_machine(s->setup.machine.name, o->cache == EXP_WARM);
     s->report.has_whole_models = !*o->layers;
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);

@@ -308,9 +308,10 @@ static void test_published(void)
         0);
     CU_ASSERT_EQUAL(value, 83.0);
     CU_ASSERT_STRING_EQUAL(exp_published_string(&p, "Table 1", "", "x86", "machine"), "Intel Xeon Silver 4208");
-    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208"), "x86");
-    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("power10-victim"), "P10");
-    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("zen4"), "");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208", false), "x86");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("power10-victim", false), "P10");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("zen4", false), "");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208", true), "");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Silver 4208 CPU @ 2.10GHz"), "x86");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("POWER10 (architected), altivec supported"), "P10");
     CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Processor (family 6, model 143)"), "");

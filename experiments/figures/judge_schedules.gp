@@ -10,6 +10,7 @@ stats file using (n = n + 1, note(number("predicted_cycles")), note(number("l1_l
 W = 1200; H = 600
 eval open_output
 eval put_what
+set bmargin 4 + n_lines
 set title sprintf("Weight stationary against input stationary, %d convolutions on %s", n, machine)
 set xlabel "share of the layers, each yardstick sorted on its own [%]"
 set ylabel "WS / IS (above 1: input stationary is better)"

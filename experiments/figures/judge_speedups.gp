@@ -10,7 +10,7 @@ W = 1200; H = 600
 eval open_output
 set multiplot layout 1,2 title "ESTIMATED speed-up of SConv over Base on ".machine.", not measured; diamonds and quotes: measured in the paper" \
     margins 0.06, 0.985, 0.24, 0.80 spacing 0.07
-set label 99 what at screen 0.01, screen 0.02 left font ",8" tc rgb "#606060"
+eval put_what
 set key at graph 0.5, 1.16 center top horizontal maxrows 1 samplen 2
 set boxwidth 0.35
 set yrange [0:*]

@@ -3,4 +3,6 @@ load figures."/style.gp"
 
 set key outside top center horizontal samplen 2
 W = 1000; H = 560
-put_what = 'set label 99 what at screen 0.01, screen 0.02 left font ",8" tc rgb "#606060"; set bmargin 5'
+# The provenance below everything, in as many lines as it needs.
+put_what = 'text = what; columns = W / 7.0; eval wrap_text; \
+    set label 99 wrapped at screen 0.01, screen (n_lines * 15.5 - 4) / (1.0 * H) left font ",9" tc rgb "#404040"'

@@ -62,9 +62,8 @@ set ytics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 
 set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 set xrange [left_most / 1.3:right_most * 1.5]
 set yrange [lowest / 1.4:max2(highest, peak) * 1.4]
-set style textbox opaque margins 0.2, 0.1 fillcolor rgb "white" noborder
 do for [k = 1:n_marks] {
-    set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset Mark_side[k], (k % 2 ? -0.4 : 0.4) front font ",10" boxed
+    set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset Mark_side[k], (k % 2 ? -0.4 : 0.4) front font ",10"
 }
 plot for [m = 1:5] layers_csv using (column("flop_per_byte")):(is_of(m) ? number("measured_gflops") : NaN) \
          with points pt Point[m] ps 0.7 lc rgb Colour[m] title (Is_there[m] ? Label[m] : ""), \

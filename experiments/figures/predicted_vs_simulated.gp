@@ -46,7 +46,6 @@ x_of_row(dummy) = column(sim)
 y_of_row(dummy) = predicted(d)
 factor_text(p, s) = p > 0 && s > 0 ? sprintf("%.3g times", p / s) : p > 0 ? sprintf("%.2g, none simulated", p) : sprintf("none of %.2g", s)
 
-set style textbox opaque margins 0.3, 0.2 fillcolor rgb "white" noborder
 set multiplot
 set key off
 point_size = n_shown > 60 ? 0.7 : 1
@@ -89,7 +88,7 @@ do for [row = 1:2] {
             unset label 200 + k; unset label 300 + k
             if (k <= n_extremes) {
                 set label 200 + k sprintf("%d", k) at first shown(Extreme_x[k]), first shown(Extreme_y[k]) center \
-                    offset (k == 1 ? 0 : k == 2 ? 1.5 : -1.5), (k == 1 ? 0.9 : 0.3) front noenhanced font ",11" boxed
+                    offset (k == 1 ? 0 : k == 2 ? 1.5 : -1.5), (k == 1 ? 0.9 : 0.3) front noenhanced font ",11"
                 set label 300 + k sprintf("%d  %s: %s", k, Extreme_name[k], factor_text(Extreme_y[k], Extreme_x[k])) \
                     at screen (x0 - 30) / (1.0 * W), screen 1 - (y0 + panel + 58 + (k - 1) * 18) / (1.0 * H) left front noenhanced font ",10"
             }
