@@ -322,7 +322,7 @@ results() {
     run two REPS=2 TIMING=1 JOBS=1 && check "a second run simulates the same" \
         cmp -s <(grep -v '^#' "$dir/traffic.csv") <(grep -v '^#' "$work/two/toy/three/traffic.csv")
     check "and plans the same" cmp -s <(deterministic "$dir/layers.csv") <(deterministic "$work/two/toy/three/layers.csv")
-    check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null && test -s '$dir/speedup_layers.png'"
+    check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null 2>&1 && test -s '$dir/speedup_layers.png'"
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
     check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$work/one/toy/three/verdict.txt"
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
