@@ -201,7 +201,9 @@ static bool has_counts(const struct sim_cell *cell)
 /* The first cell with counts, or NULL. */
 static const struct sim_cell *first_cell(const struct sim_stats *s)
 {
-    for (const struct sim_cell *cell = s->cell[0]; cell < s->cell[SIM_MAX_TAGS]; cell++) {
+    for (size_t i = 0; i < (size_t)SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+        const struct sim_cell *cell = &s->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+
         if (has_counts(cell))
             return cell;
     }
