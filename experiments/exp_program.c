@@ -45,7 +45,7 @@ int exp_program_end(const char *program, int err, char *why, size_t why_bytes)
     if (!err && lost && lost != -EPIPE)
         err = exp_fail(why, why_bytes, lost, "cannot write to standard output: %s", strerror(-lost));
     if (err)
-        fprintf(stderr, "%s: %s\n", program, why);
+        fprintf(stderr, "%s: %s\n", program, *why ? why : strerror(-err));
     exp_signal_end();
     if (!err && lost)
         exp_signal_die(SIGPIPE); /* the reader has seen enough: nothing to complain of */

@@ -411,7 +411,5 @@ int main(int argc, char **argv)
     exp_experiment_release(&v.experiment);
     exp_setup_release(&v.setup);
     exp_model_release(&v.model);
-    if (err && !*v.why)
-        exp_fail(v.why, sizeof v.why, err, "%s", strerror(-err));
     return exp_program_end("bench", err, v.why, sizeof v.why);
 }
