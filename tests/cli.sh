@@ -173,7 +173,8 @@ has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
 interrupted() {
     local how=$1 signals=$2 begun=$3 pid status start
     shift 3
-    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/interrupted" </dev/null &
+    rm -f "$work/interrupted"
+    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>>"$work/interrupted" </dev/null &
     pid=$!
     for _ in $(seq 200); do
         has_said "$begun" && break
@@ -209,15 +210,15 @@ with_fake() {
 }
 
 interruption() {
-    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0)
+    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0) hangs="sh -c 'echo it hangs >>$work/interrupted; exec sleep 60'"
     table a,1000000000,8,8,4,3,3,1,1,1,1,1,1,1,1,1
     mkfifo "$work/pipe.csv"
     interrupted "replaying" 1 replaying MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1
     interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
     interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
     interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
-    with_fake gnuplot "sleep 60" interrupted "gnuplot hangs" 1 "3/3" "${small[@]}"
-    with_fake qemu-x86_64 "sleep 60" interrupted "an emulator hangs" 1 "3/3" "${small[@]}" MACHINE=clx4208 OBSERVE=sample \
+    with_fake gnuplot "$hangs" interrupted "gnuplot hangs" 1 "it hangs" "${small[@]}"
+    with_fake qemu-x86_64 "$hangs" interrupted "an emulator hangs" 1 "it hangs" "${small[@]}" MACHINE=clx4208 OBSERVE=sample \
         "OBSERVER=$experiment" "GUEST=$experiment"
 }
 
