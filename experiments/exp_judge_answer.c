@@ -6,14 +6,25 @@
 #include "experiments/exp_known_errors.h"
 #include "experiments/exp_wrap.h"
 
+/* A regret, in as many digits as mean something. */
+static void say_percent(double percent, FILE *out)
+{
+    if (!isfinite(percent))
+        fprintf(out, "infinitely many %%");
+    else if (percent > 0 && percent < 0.01)
+        fprintf(out, "below 0.01 %%");
+    else
+        fprintf(out, percent < 10 ? "%.2g %%" : "%.0f %%", percent);
+}
+
 static void say_choice(const struct exp_judge_model *m, FILE *out)
 {
     const struct exp_judge_sum *eq6 = &m->total.sum[EXP_EQ6_CYCLES];
 
-    fprintf(
-        out,
-        "CSA's choice is right in %zu of %zu layers by its own measure and costs %.2g %% over the better schedules\n",
-        eq6->n_right, m->total.n_layers, exp_judge_regret_percent(eq6));
+    fprintf(out, "CSA's choice is right in %zu of %zu layers by its own measure and costs ", eq6->n_right,
+            m->total.n_layers);
+    say_percent(exp_judge_regret_percent(eq6), out);
+    fprintf(out, " over the better schedules\n");
     fprintf(out,
             EXP_LABEL "Eq. 6 with simulated loads: the cycles that loads wait, each served by L2, L3 or memory "
                       "times its latency; stores and prefetchers do not count\n",
@@ -28,8 +39,9 @@ static void say_lines(const struct exp_judge_report *r, const struct exp_judge_m
         char label[64];
 
         exp_yardstick_label((enum exp_yardstick)y, r->machine, label, sizeof label);
-        fprintf(out, "%s%s: right in %zu, %.2g %% too many", y ? "; " : "", label, s->n_right,
-                exp_judge_regret_percent(s));
+        fprintf(out, "%s%s: right in %zu, ", y ? "; " : "", label, s->n_right);
+        say_percent(exp_judge_regret_percent(s), out);
+        fprintf(out, " too many");
     }
     fprintf(out, "\n");
 }

@@ -421,14 +421,26 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
         v->reference.name);
 }
 
+/* Whether any row would have a number: a time or misses beside the reference's. */
+static bool is_anything_known(const struct exp_verdict *v)
+{
+    for (size_t i = 0; i < v->n_variants; i++) {
+        if (count_compared(v, &v->variant[i]) || !isnan(to_reference(v, &v->variant[i], EXP_MISSES_1)))
+            return true;
+    }
+    return false;
+}
+
 int exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out)
 {
     size_t n_rows = v->n_layers * v->n_variants;
     int err = exp_wrap_print(say_all, v, out);
 
-    if (!err && n_rows && n_rows <= most_rows)
+    if (err || !is_anything_known(v))
+        return err;
+    if (n_rows <= most_rows)
         put_rows(v, out);
-    else if (!err && n_rows)
+    else
         fprintf(out, "\nLayer by layer: %zu rows, in verdict.txt\n", n_rows);
     return err;
 }

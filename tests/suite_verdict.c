@@ -235,6 +235,12 @@ static void test_nothing_timed(void)
          "By simulated misses alone, on toy: Variant misses L1 0.50 times as often as im2col + GEMM.", NULL);
     says_not(&r.v, "pays in");
     says_not(&r.v, "nan");
+    says(&r.v, 100, "dw3x3", NULL);
+    r.v.reference.why_not_timed = "not selected";
+    for (size_t l = 0; l < N_LAYERS; l++)
+        r.base[l].quantity[EXP_MISSES_1] = unknown;
+    says_not(&r.v, "dw3x3");
+    says_not(&r.v, "misses");
 }
 
 /* Cycles that estimate a speed-up of 1.5 for every variant and layer. */

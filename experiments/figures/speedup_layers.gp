@@ -83,14 +83,12 @@ set boxwidth 0.92 * width absolute
 set ylabel "time of Base / time of SConv" offset 1, 0
 eval put_layer_names
 set key off
-set bars 0.4
-set pointintervalbox 0
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black" lw 1 front
 
 plot for [a = 1:4] $bars using "x":(column("series") == a ? column("speedup") : NaN) with boxes lc rgb Series_colour[a], \
      (total == total ? total : NaN) with lines lw 2 lc rgb colour_sconv, \
      (paper == paper ? paper : NaN) with lines lw 2 dt 2 lc rgb colour_paper, \
-     $bars using "x":"low":(0):(column("high") - column("low")) with vectors nohead lw 3 lc rgb "white", \
-     $bars using "x":"speedup":"low":"high" with yerrorbars pt -1 lw 1.2 lc rgb "#606060", \
+     $bars using "x":"low":(0):(column("high") - column("low")) with vectors nohead lw 3.4 lc rgb "white", \
+     $bars using "x":"low":(0):(column("high") - column("low")) with vectors heads size screen 0.003, 90 lw 1.3 lc rgb "#606060", \
      $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 1.3 lc rgb "white", \
      $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 0.8 lc rgb colour_sconv
