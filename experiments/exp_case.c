@@ -110,8 +110,7 @@ const char *exp_case_why_no_phases(const struct exp_case *c)
 
 double exp_case_fastest_ns(const struct exp_case *c)
 {
-    return c->measured.why_no_time ? (double)NAN
-                                   : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);
+    return c->measured.why_no_time ? (double)NAN : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);
 }
 
 double exp_case_median_ns(const struct exp_case *c)

@@ -27,7 +27,7 @@ struct exp_measure_options {
     unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void); /* the clock of the samples */
-    const char *groups_dir; /* counters/groups */
+    const char *groups_dir;   /* counters/groups */
 };
 
 /* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
@@ -39,10 +39,10 @@ struct exp_measure_info {
     char software_source[96];
     char why_no_software[300];
     char why_no_base_steps[200];
-    size_t n_rounds;    /* of the layer with the fewest; 0: nothing was timed */
-    enum exp_end end;   /* why there were no more */
+    size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
+    enum exp_end end; /* why there were no more */
     struct exp_disturbance disturbance;
-    char emptied[96];   /* how the caches were emptied; "" when warm */
+    char emptied[96]; /* how the caches were emptied; "" when warm */
 };
 
 /*

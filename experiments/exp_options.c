@@ -62,7 +62,9 @@ static const struct {
     const char *name, *model;
     size_t least_rounds, most_rounds;
     unsigned limit;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 200, 30 }, { "judge", "all", 0, 0, 0 }, { "peers", "all", 5, 100, 60 } };
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 200, 30 },
+                               { "judge", "all", 0, 0, 0 },
+                               { "peers", "all", 5, 100, 60 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 

@@ -554,7 +554,8 @@ static int prepare_sweep(void *ctx)
         s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);
     err = sweep(s->p, w->m, s->o->now_ns, false);
     exp_progress_step(s->progress, EXP_WORK_ROUNDS,
-                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(s->p), s->o) / (double)(s->o->rounds.most * EXP_N_PEERS));
+                      exp_peers_seconds(EXP_WORK_ROUNDS, network_macs(s->p), s->o) /
+                          (double)(s->o->rounds.most * EXP_N_PEERS));
     return err;
 }
 
@@ -630,9 +631,9 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
                              uint64_t *sample)
 {
     const unsigned n_reps = o->n_hot_reps;
-    const struct exp_bench protocol = {
-        .rounds = { n_reps, n_reps, 0 }, .now_ns = o->now_ns, .interrupted = exp_interrupted
-    };
+    const struct exp_bench protocol = { .rounds = { n_reps, n_reps, 0 },
+                                        .now_ns = o->now_ns,
+                                        .interrupted = exp_interrupted };
     struct hot_runner runner[EXP_N_PEERS];
     struct exp_contender contender[EXP_N_PEERS];
     struct exp_bench_result result;
@@ -731,8 +732,8 @@ static double median_percent(const struct exp_peers *p)
     return 100 * (median / fastest - 1);
 }
 
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                      char *why, size_t why_bytes)
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
+                      size_t why_bytes)
 {
     int err;
 

@@ -69,10 +69,10 @@ struct exp_peers {
     struct exp_experiment experiment;
     size_t n_layers;
     struct exp_peers_layer *layer;
-    float *scratch[CONV_N_TENSORS];  /* as large as the largest layer wants it */
-    size_t tensor_bytes;             /* estimate of all memory in use */
-    struct conv_blas_parts parts;    /* base, step by step; */
-    char why_no_parts[96];           /* "" = they are there */
+    float *scratch[CONV_N_TENSORS]; /* as large as the largest layer wants it */
+    size_t tensor_bytes;            /* estimate of all memory in use */
+    struct conv_blas_parts parts;   /* base, step by step; */
+    char why_no_parts[96];          /* "" = they are there */
     struct exp_disturbance disturbance;
     struct exp_bench_result sweeps;  /* how many there were, and why no more */
     double peak_gflops, read_gbytes; /* the most that was sampled between the sweeps; 0 if there is no peak loop */
@@ -103,8 +103,8 @@ void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
  * line.
  */
 int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *why, size_t why_bytes);
-int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
-                      char *why, size_t why_bytes);
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
+                      size_t why_bytes);
 
 /* What a network of so many multiply-adds takes on a usual computer, by kind of work: announced to exp_progress. */
 double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);

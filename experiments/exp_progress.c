@@ -370,6 +370,7 @@ void exp_forecast_print(const struct exp_forecast *f, FILE *out)
         return;
     exp_progress_duration(all, sizeof all, f->seconds);
     exp_progress_duration(most, sizeof most, f->most);
-    fprintf(out, "This will take about %s, by a first estimate; layer '%.60s' alone %s. LAYERS= narrows, Ctrl-C ends it.\n",
+    fprintf(out,
+            "This will take about %s, by a first estimate; layer '%.60s' alone %s. LAYERS= narrows, Ctrl-C ends it.\n",
             all, f->name, most);
 }

@@ -118,7 +118,9 @@ static void simulations_free(struct simulations *s)
 static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
                        const struct conv_binding *bind, const struct exp_pool *pool)
 {
-    struct stoppable r = { .base.step = step_unless_stopped, .pool = pool, .issue = s->issue, .reporter = &s->reporter };
+    struct stoppable r = {
+        .base.step = step_unless_stopped, .pool = pool, .issue = s->issue, .reporter = &s->reporter
+    };
     int err;
 
     s->reporter.mac_seconds = h == s->plain ? plain_seconds / s->n_threads : s->h_seconds;

@@ -41,8 +41,8 @@ static const struct exp_csv_column model_columns[] = {
     { "simulated_l3_misses_per_1000_macs", "loads", "the same for L3", "replay" },
     { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
     { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
-    { "paper_conv_speedup", "", "SConv's convolution speed-up in the paper, same model; only on the paper's own computers",
-      "SConv Table 2" },
+    { "paper_conv_speedup", "",
+      "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
 };
 
 static const struct exp_csv_column traffic_columns[] = {

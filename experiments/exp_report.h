@@ -15,7 +15,7 @@ struct exp_report {
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
     enum exp_cache_state cache;
     bool is_timed;
-    const char *clock; /* the name of the one that timed */
+    const char *clock;         /* the name of the one that timed */
     const char *why_elsewhere; /* why the times are not the simulated machine's (exp_machine.h); NULL: they are */
 };
 

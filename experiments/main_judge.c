@@ -132,7 +132,8 @@ static int announce(struct session *s, struct exp_experiment *e, struct exp_prog
 
 static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
 {
-    int err = exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
+    int err =
+        exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
 
     return err ? err : report_model(s, e);
 }

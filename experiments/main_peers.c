@@ -62,13 +62,12 @@ static void describe(struct session *s)
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    exp_fail(
-        s->what, sizeof s->what, 0,
-        "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
-        "%s",
-        *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall", s->times.n_hot_reps,
-        s->setup.blas.core, s->setup.ukr->name, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl,
-        peak ? peak->name : "no loop for this CPU");
+    exp_fail(s->what, sizeof s->what, 0,
+             "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
+             "%s",
+             *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
+             s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
+             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
 }
 
 static int prepare(struct session *s)
@@ -129,7 +128,8 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     for (size_t i = 0; i < s->models.n; i++) {
         for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
             for (int k = 0; k < EXP_N_WORKS; k++)
-                seconds[k] += exp_peers_seconds((enum exp_work)k, conv_macs(&s->models.model[i].layer[l].problem), &s->times);
+                seconds[k] +=
+                    exp_peers_seconds((enum exp_work)k, conv_macs(&s->models.model[i].layer[l].problem), &s->times);
         }
     }
 }
@@ -147,7 +147,8 @@ static int work(struct session *s)
     err = exp_progress_live(progress);
     for (size_t i = 0; i < s->models.n && !err; i++) {
         if (s->times.rounds.limit_ns)
-            exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)(s->models.n - i) * (double)s->times.rounds.limit_ns * 1e-9);
+            exp_progress_limit(progress, EXP_WORK_ROUNDS,
+                               (double)(s->models.n - i) * (double)s->times.rounds.limit_ns * 1e-9);
         err = compare(s, i, progress);
     }
     exp_progress_free(progress);

@@ -215,6 +215,7 @@ interruption() {
     mkfifo "$work/pipe.csv"
     interrupted "replaying" 1 replaying MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1
     interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
+    check "a layer without end is announced" has_said "^This will take about [0-9]* \(h\|days\)"
     interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
     interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
     with_fake gnuplot "$hangs" interrupted "gnuplot hangs" 1 "it hangs" "${small[@]}"

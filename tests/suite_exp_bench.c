@@ -356,8 +356,8 @@ static void test_disturbance(void)
     CU_ASSERT(exp_disturbance_is_large(&d));
     d.peak_after = 99;
     exp_disturbance_describe(&d, text, sizeof text);
-    test_check(!strncmp(text, "quiet: steal 0.5 %", 18) && strstr(text, "FMA peak 100.0 GFLOP/s before and 99.0 after"), "%s",
-               text);
+    test_check(!strncmp(text, "quiet: steal 0.5 %", 18) && strstr(text, "FMA peak 100.0 GFLOP/s before and 99.0 after"),
+               "%s", text);
     put_tables(proc, "", "", "");
     exp_disturbance_begin(&d, proc, NULL);
     exp_disturbance_end(&d, proc, NULL);
@@ -578,7 +578,8 @@ static void test_progress_learns(void)
         fake.ns += 5 * second_ns;
         exp_progress_step(p, EXP_WORK_REPLAY, 1);
         left = exp_progress_left(p);
-        test_check(i < 1 || fabs(left - 5.0 * (19 - i)) < 0.25 * 5 * (19 - i) + 1e-6, "%g s left after %d of 20", left, i + 1);
+        test_check(i < 1 || fabs(left - 5.0 * (19 - i)) < 0.25 * 5 * (19 - i) + 1e-6, "%g s left after %d of 20", left,
+                   i + 1);
         test_check(i < 3 || left < before, "from %g to %g s left", before, left);
         before = left;
     }
