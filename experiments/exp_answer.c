@@ -54,7 +54,7 @@ static struct exp_verdict_layer layer_of(const struct exp_report *r, const struc
 {
     const struct exp_phases *x = &c->measured.phases;
     struct exp_verdict_layer l = {
-        .quantity = { [EXP_TIME_NS] = exp_case_fastest_ns(c),
+        .quantity = { [EXP_TIME_NS] = exp_case_time_ns(c),
                       [EXP_STEPS_NS] = phase_ns(c, x->total_ns),
                       [EXP_PACKING_NS] = phase_ns(c, exp_phases_packing_ns(x) + x->step_ns[CONV_STEP_IM2COL]),
                       [EXP_KERNEL_NS] = phase_ns(c, x->step_ns[CONV_STEP_UKR]) },
@@ -132,7 +132,7 @@ static void describe(struct answer *a, const struct exp_report *r)
 {
     const char *cache = exp_cache_state_name(r->cache);
 
-    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, the fastest of %zu rounds; %s.",
+    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
              ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates"
                                : "this computer",
              cache, r->info->n_rounds, exp_end_text(r->info->end));

@@ -108,6 +108,11 @@ const char *exp_case_why_no_phases(const struct exp_case *c)
     return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
 }
 
+double exp_case_time_ns(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? (double)NAN : exp_stats_low_mean(c->measured.sample_ns, c->measured.n_samples);
+}
+
 double exp_case_fastest_ns(const struct exp_case *c)
 {
     return c->measured.why_no_time ? (double)NAN : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);

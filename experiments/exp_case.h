@@ -89,7 +89,8 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
 /* Why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
 
-/* Of the timed rounds, in ns; NaN if there are none. */
+/* Of the timed rounds, in ns; NaN if there are none. The time is what speed-ups are made of: exp_stats_low_mean. */
+double exp_case_time_ns(const struct exp_case *c);
 double exp_case_fastest_ns(const struct exp_case *c);
 double exp_case_median_ns(const struct exp_case *c);
 

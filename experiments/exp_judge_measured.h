@@ -24,7 +24,7 @@ int exp_judge_measured_read(struct exp_judge_measured *m, const char *path, char
 void exp_judge_measured_release(struct exp_judge_measured *m);
 
 struct exp_judge_time {
-    double ns;                /* the fastest round; NaN: not measured */
+    double ns;                /* measured_time_ns; NaN: not measured */
     struct exp_ratio speedup; /* over Base */
 };
 

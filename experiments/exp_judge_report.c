@@ -53,7 +53,7 @@ static const struct exp_csv_column layer_columns[] = {
     { "chosen_estimated_ms", "ms", "likewise", "replay" },
     { "estimated_speedup", "", "estimate: Base's cycles / those of SConv as CSA chose", "replay" },
     { "issue_speedup", "", "the same without waiting for loads: as if all hit L1", "replay" },
-    { "measured_is_ns", "ns", "fastest round of SConv, input stationary, on this machine; from make experiment", "clock" },
+    { "measured_is_ns", "ns", "time of SConv, input stationary, on this machine; from make experiment", "clock" },
     { "measured_ws_ns", "ns", "the same, weight stationary", "clock" },
     { "measured_speedup", "", "Base's time / that of SConv as CSA chose", "clock" },
     { "measured_speedup_low", "", "its interval, as in the experiment's layers.csv", "clock" },

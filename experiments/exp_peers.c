@@ -331,6 +331,13 @@ double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c,
     return t->n ? exp_stats_median(t->sample_ns, t->n) : (double)NAN;
 }
 
+double exp_peers_time(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
+{
+    const struct exp_peer_times *t = &l->times[c][m];
+
+    return t->n ? exp_stats_low_mean(t->sample_ns, t->n) : (double)NAN;
+}
+
 double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
 {
     const struct exp_peer_times *t = &l->times[c][m];

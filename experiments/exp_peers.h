@@ -110,6 +110,8 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
 double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);
 
 /* In ns; NaN if the method did not run. */
+double exp_peers_time(const struct exp_peers_layer *l, enum exp_peers_cache c,
+                      enum exp_peer m); /* what ratios are of */
 double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
 double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
 

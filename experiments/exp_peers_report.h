@@ -16,7 +16,8 @@ struct exp_peers_row {
     size_t model;
     bool is_pointwise;
     double flop, intensity;                     /* flop per byte of input, filter and output, each once */
-    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* the fastest round; NaN: not measured */
+    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* what ratios are of; NaN: not measured */
+    double fastest_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
     double median_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
 };
 
@@ -60,7 +61,7 @@ void exp_peers_report_document(FILE *out);
  * method's. */
 struct exp_peers_total {
     size_t n_layers, n_pointwise;
-    double ns, median_ns;                /* sums of the fastest rounds, of the medians */
+    double ns, fastest_ns, median_ns;    /* sums over the layers */
     double network_ratio, geomean_ratio; /* for all models: geometric means over the models */
     double won_percent, pointwise_won_percent, peak_percent;
 };

@@ -27,6 +27,29 @@ double exp_stats_median(const uint64_t *sample, size_t n)
                  : 0.5 * ((double)ranked(sample, n, n / 2 - 1) + (double)ranked(sample, n, n / 2));
 }
 
+/* How many samples stand before this one if they are sorted; equal ones as they come. */
+static size_t rank_of(const uint64_t *sample, size_t n, size_t which)
+{
+    size_t rank = 0;
+
+    for (size_t i = 0; i < n; i++)
+        rank += sample[i] < sample[which] || (sample[i] == sample[which] && i < which);
+    return rank;
+}
+
+double exp_stats_low_mean(const uint64_t *sample, size_t n)
+{
+    const size_t n_low = (n + 3) / 4;
+    double sum = 0;
+
+    assert(n);
+    for (size_t i = 0; i < n; i++) {
+        if (rank_of(sample, n, i) < n_low)
+            sum += (double)sample[i];
+    }
+    return sum / (double)n_low;
+}
+
 uint64_t exp_stats_min(const uint64_t *sample, size_t n)
 {
     uint64_t low = sample[0];

@@ -10,6 +10,9 @@ double exp_stats_median(const uint64_t *sample, size_t n);
 uint64_t exp_stats_min(const uint64_t *sample, size_t n);
 uint64_t exp_stats_max(const uint64_t *sample, size_t n);
 
+/* The mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
+double exp_stats_low_mean(const uint64_t *sample, size_t n);
+
 /* The geometric mean of positive numbers: how ratios are averaged. */
 double exp_stats_geomean(const double *x, size_t n);
 

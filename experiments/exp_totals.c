@@ -50,6 +50,7 @@ static void add_time(struct exp_total *t, const struct exp_case *c)
     if (c->measured.why_no_time) {
         t->why_no_time = c->measured.why_no_time;
     } else {
+        t->time_ns += exp_case_time_ns(c);
         t->fastest_ns += exp_case_fastest_ns(c);
         t->median_ns += exp_case_median_ns(c);
     }

@@ -62,7 +62,7 @@ check "threads change nothing" cmp -s "$work/first" "$dir/layers.csv"
 times=$work/results/power10/three
 mkdir -p "$times"
 {
-    echo layer_index,layer,macs,algo,ukr,caches,measured_is_machine,measured_time_min_ns,measured_speedup_vs_base,measured_speedup_low,measured_speedup_high
+    echo layer_index,layer,macs,algo,ukr,caches,measured_is_machine,measured_time_ns,measured_speedup_vs_base,measured_speedup_low,measured_speedup_high
     grep -v '^#' "$dir/layers.csv" | awk -F, 'NR > 1 { for (i = 0; i < 2; i++) print $2 "," $3 "," $5 "," (i ? "sconv_ws" : "sconv_is") ",f32_16x8__mma,cold,1,200,0.5,0.49,0.51" }'
 } >"$work/times"
 cp "$work/times" "$times/layers.csv"

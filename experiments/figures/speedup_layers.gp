@@ -49,7 +49,7 @@ unset print
 
 eval set_layer_width
 columns = W / char_width
-text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest rounds of Base over those of SConv; \
+text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest quarter of the rounds, Base over SConv; \
 the lines on the bars hold 95 % of what random halves of the rounds give. Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
 eval wrap_text
 top = head_height; panel = 330
