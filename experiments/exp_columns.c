@@ -12,7 +12,7 @@
 
 #define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
 
-enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, FITS, WINDOWS };
+enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, WINDOWS };
 
 /* "L1+L2": the levels, by the machine file's names, whose equation the plan meets. */
 static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
@@ -26,24 +26,41 @@ static void print_fits(const struct sim_machine *m, unsigned fits, char *text, s
     }
 }
 
+/* Whether the plan has tiles; says in the column why not, of SConv's rows. */
+static bool is_tiled(struct exp_csv *csv, const char *column, const struct exp_case *c)
+{
+    if (!c->algo->is_sconv)
+        exp_csv_empty(csv, column);
+    else if (c->plan.algorithm == CONV_DIRECT)
+        exp_csv_missing(csv, column, "direct convolution, which CSA does not plan");
+    return c->algo->is_sconv && c->plan.algorithm == CONV_SCONV;
+}
+
+PUT(put_fits)
+{
+    char fits[64];
+
+    (void)arg;
+    if (!is_tiled(csv, column, row->c))
+        return;
+    print_fits(&row->r->e->setup->machine, row->c->plan.tiling.fits, fits, sizeof fits);
+    exp_csv_string(csv, column, fits);
+}
+
 PUT(put_text)
 {
     const struct exp_setup *s = row->r->e->setup;
     const struct exp_case *c = row->c;
-    char fits[64] = "";
     const char *text[] = {
         [MODEL] = row->r->e->model->name,
         [LAYER] = c->layer->name,
         [ALGO] = c->algo->name,
         [MACHINE] = s->machine.name,
-        [UKR] = c->plan.ukr->name,
+        [UKR] = conv_plan_kernel_name(&c->plan),
         [CORE] = c->plan.core ? c->plan.core->name : "",
-        [FITS] = fits,
         [WINDOWS] = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "",
     };
 
-    if (c->algo->is_sconv)
-        print_fits(&s->machine, c->plan.tiling.fits, fits, sizeof fits);
     exp_csv_string(csv, column, text[arg]);
 }
 
@@ -72,18 +89,14 @@ PUT(put_macs)
 
 PUT(put_tiling_size)
 {
-    if (row->c->algo->is_sconv)
+    if (is_tiled(csv, column, row->c))
         exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)&row->c->plan.tiling + arg));
-    else
-        exp_csv_empty(csv, column);
 }
 
 PUT(put_tiling_double)
 {
-    if (row->c->algo->is_sconv)
+    if (is_tiled(csv, column, row->c))
         exp_csv_double(csv, column, *(const double *)(const void *)((const char *)&row->c->plan.tiling + arg));
-    else
-        exp_csv_empty(csv, column);
 }
 
 PUT(put_core_size)
@@ -140,7 +153,7 @@ PUT(put_phase)
         exp_csv_u64(csv, column,
                     arg == IM2COL    ? x->step_ns[CONV_STEP_IM2COL]
                     : arg == PACKING ? exp_phases_packing_ns(x)
-                    : arg == KERNELS ? x->step_ns[CONV_STEP_UKR]
+                    : arg == KERNELS ? exp_phases_kernel_ns(x)
                                      : exp_phases_other_ns(x));
 }
 
@@ -171,8 +184,8 @@ PUT(put_source)
     }
     snprintf(text, sizeof text, "%s%s; time: %s%s, %s; counts: %s",
              strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
-             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->clock, ctr_is_emulated() ? " of an emulator" : "",
-             exp_cache_state_name(row->r->cache),
+             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->clock,
+             ctr_is_emulated() ? " of an emulator" : "", exp_cache_state_name(row->r->cache),
              *info->counter_source    ? info->counter_source
              : *info->software_source ? info->software_source
                                       : "none");
@@ -308,7 +321,9 @@ static const struct exp_layer_column columns[] = {
     { { "out_w", "", "output width", "" }, PROBLEM(q) },
     { { "macs", "multiply-adds", "nominal, taps on padding included", "" }, put_macs, 0 },
     { { "machine", "", "the simulated machine, for which the plan was made", "" }, put_text, MACHINE },
-    { { "ukr", "", "micro-kernel of the plan; base: the OpenBLAS core's, as replayed", "" }, put_text, UKR },
+    { { "ukr", "", "micro-kernel of the plan, or direct kernel; base: the OpenBLAS core's, as replayed", "" },
+      put_text,
+      UKR },
     { { "gemm_core", "", "OpenBLAS core whose blocking is replayed; empty for SConv", "" }, put_text, CORE },
     { { "plan_n_c", "channels", "Nc: channels per tile", "SConv Eq. 2" }, TILING(n_c) },
     { { "plan_k2", "tiles", "K2: streaming tiles kept in L2", "SConv Eq. 4" }, TILING(k2) },
@@ -316,7 +331,7 @@ static const struct exp_layer_column columns[] = {
     { { "plan_channel_sets", "", "ceil(INc / Nc)", "SConv" }, TILING(channel_sets) },
     { { "plan_in_tiles", "tiles", "#INt, per group and image", "SConv Eq. 3" }, TILING(in_tiles) },
     { { "plan_f_tiles", "tiles", "#FSt, per group", "SConv Eq. 3" }, TILING(f_tiles) },
-    { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_text, FITS },
+    { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_fits, 0 },
     { { "plan_windows", "", "packed; sconv_tuned: read in place, packed without rows of taps that only meet padding",
         "" },
       put_text,

@@ -308,9 +308,16 @@ static unsigned limit_s(const struct exp_case *c)
     return START_S + (unsigned)(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
 }
 
-/* What the guest is told to plan with: the micro-kernel that was chosen here. */
+/*
+ * What the guest is told to plan with: the micro-kernel that was chosen here, or for a direct kernel the instruction set
+ * that it was chosen for.
+ */
 static const char *ukr_name(const struct observing *ob, const struct exp_case *c)
 {
+    const char *set = strstr(ob->o->setup.ukr->name, "__");
+
+    if (c->plan.algorithm == CONV_DIRECT && set)
+        return set + 2;
     return (c->algo->is_sconv ? c->plan.ukr : ob->o->setup.ukr)->name;
 }
 

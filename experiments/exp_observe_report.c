@@ -142,7 +142,7 @@ static void put_names(struct exp_csv *csv, const struct row *row)
     exp_csv_string(csv, "layer", c->layer->name);
     exp_csv_string(csv, "algo", c->algo->name);
     exp_csv_string(csv, "observed_layer", row->o->experiment.cases[row->x->same_as].layer->name);
-    exp_csv_string(csv, "ukr", c->plan.ukr->name);
+    exp_csv_string(csv, "ukr", conv_plan_kernel_name(&c->plan));
     exp_csv_string(csv, "level", row->level);
     exp_csv_u64(csv, "level_index", row->level_index);
     exp_csv_string(csv, "tensor", row->tensor);

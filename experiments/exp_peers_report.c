@@ -139,8 +139,12 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
         const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
         const struct csa_tiling *t = &plan->tiling;
 
-        exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
-                 t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
+        if (plan->algorithm == CONV_DIRECT)
+            exp_fail(text, bytes, 0, "%s rows %zu groups %zu", conv_plan_kernel_name(plan), plan->direct.rows,
+                     plan->direct.groups);
+        else
+            exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
+                     t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
     } else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW]) {
         exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     }
@@ -443,7 +447,7 @@ static void put_sconv_phases(const struct exp_peers_model *model, enum exp_peer 
     const char *why = *model->why_not[m] ? model->why_not[m] : "no time";
 
     put_part(csv, m, "packing_percent", percent(exp_phases_packing_ns(x), x->total_ns), why);
-    put_part(csv, m, "ukr_percent", percent(x->step_ns[CONV_STEP_UKR], x->total_ns), why);
+    put_part(csv, m, "ukr_percent", percent(exp_phases_kernel_ns(x), x->total_ns), why);
     put_part(csv, m, "other_percent", percent(exp_phases_other_ns(x), x->total_ns), why);
     put_part(csv, m, "to_base", x->total_ns ? (double)x->total_ns / (double)model->base.total_ns : (double)NAN,
              *model->why_no_base_phases ? model->why_no_base_phases : why);
@@ -626,7 +630,7 @@ static double peak_of(const struct exp_peers_report *r, size_t model, enum exp_p
 static void print_sconv_phases(const struct exp_phases *x, FILE *out)
 {
     print_cell(out, percent(exp_phases_packing_ns(x), x->total_ns));
-    print_cell(out, percent(x->step_ns[CONV_STEP_UKR], x->total_ns));
+    print_cell(out, percent(exp_phases_kernel_ns(x), x->total_ns));
     print_cell(out, percent(exp_phases_other_ns(x), x->total_ns));
 }
 

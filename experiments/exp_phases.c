@@ -10,9 +10,14 @@ uint64_t exp_phases_packing_ns(const struct exp_phases *x)
     return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
 }
 
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x)
+{
+    return x->step_ns[CONV_STEP_UKR] + x->step_ns[CONV_STEP_DIRECT];
+}
+
 uint64_t exp_phases_other_ns(const struct exp_phases *x)
 {
-    return x->total_ns - exp_phases_packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - x->step_ns[CONV_STEP_UKR];
+    return x->total_ns - exp_phases_packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - exp_phases_kernel_ns(x);
 }
 
 void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)

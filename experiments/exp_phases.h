@@ -18,7 +18,8 @@ struct exp_phases {
 };
 
 uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
-uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* neither im2col nor packing nor micro-kernels */
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
+uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* neither im2col nor packing nor kernels */
 
 void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x);
 

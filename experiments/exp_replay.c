@@ -61,9 +61,11 @@ struct stoppable {
     struct reporter *reporter;
 };
 
-/* Multiply-add instructions of one micro-kernel call: outer products that are not full take as long as full ones. */
-static uint64_t mac_instructions(const struct sim_issue *issue, const struct conv_step *s)
+/* Multiply-add instructions of one call: outer products that are not full take as long as full ones. */
+static uint64_t mac_instructions(const struct conv_plan *plan, const struct sim_issue *issue, const struct conv_step *s)
 {
+    if (s->kind == CONV_STEP_DIRECT)
+        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
         return 0;
     return (uint64_t)s->n_k * ((s->n_win + issue->mac_columns - 1) / issue->mac_columns) *
@@ -76,8 +78,8 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 
     if (exp_pool_stopped(r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
-    r->mac_instructions += mac_instructions(r->issue, s);
-    if (s->kind == CONV_STEP_UKR)
+    r->mac_instructions += mac_instructions(r->replay.plan, r->issue, s);
+    if (conv_step_computes(s))
         report_some(r->reporter, (double)s->n_k * (double)s->n_win * (double)s->n_f);
     return r->replay.base.step(&r->replay.base, s);
 }

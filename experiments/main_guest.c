@@ -155,6 +155,7 @@ static int step_marked(struct conv_backend *self, const struct conv_step *step)
         [CONV_STEP_IM2COL] = CONV_PHASE_IM2COL,     [CONV_STEP_ZERO] = CONV_PHASE_ZERO,
         [CONV_STEP_PACK_WINDOWS] = CONV_PHASE_PACK, [CONV_STEP_PACK_MATRIX] = CONV_PHASE_PACK,
         [CONV_STEP_PACK_FILTERS] = CONV_PHASE_PACK, [CONV_STEP_UKR] = CONV_PHASE_UKR,
+        [CONV_STEP_DIRECT] = CONV_PHASE_UKR,
     };
     struct marking *m = (struct marking *)self;
 

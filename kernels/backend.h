@@ -9,7 +9,7 @@
 #include "kernels/plan.h"
 #include "sim/access.h"
 
-/* Executes. The plan's micro-kernel must run here (conv_ukr_runs). */
+/* Executes. The plan's kernel must run here (conv_ukr_runs, conv_direct_runs). */
 struct conv_exec {
     struct conv_backend base;
     const struct conv_plan *plan;

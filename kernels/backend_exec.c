@@ -48,6 +48,14 @@ static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
     e->plan->ukr->fn(e->plan->ukr, &a);
 }
 
+static void exec_direct(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_direct *kernel = e->plan->direct.kernel;
+    const struct conv_direct_args a = conv_resolve_direct(e->plan, &e->bind, s);
+
+    kernel->fn(kernel, &a);
+}
+
 static int exec_step(struct conv_backend *self, const struct conv_step *s)
 {
     static void (*const execute[CONV_N_STEP_KINDS])(const struct conv_exec *, const struct conv_step *) = {
@@ -57,6 +65,7 @@ static int exec_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_PACK_MATRIX] = exec_pack_matrix,
         [CONV_STEP_PACK_FILTERS] = exec_pack_filters,
         [CONV_STEP_UKR] = exec_ukr,
+        [CONV_STEP_DIRECT] = exec_direct,
     };
 
     execute[s->kind]((const struct conv_exec *)self, s);

@@ -48,6 +48,14 @@ static void replay_ukr(const struct conv_replay *r, const struct conv_step *s)
     r->plan->ukr->emit(r->plan->ukr, &a, r->sink);
 }
 
+static void replay_direct(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_direct *kernel = r->plan->direct.kernel;
+    const struct conv_direct_args a = conv_resolve_direct(r->plan, &r->bind, s);
+
+    kernel->emit(kernel, &a, r->sink);
+}
+
 static int replay_step(struct conv_backend *self, const struct conv_step *s)
 {
     static void (*const replay[CONV_N_STEP_KINDS])(const struct conv_replay *, const struct conv_step *) = {
@@ -57,6 +65,7 @@ static int replay_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_PACK_MATRIX] = replay_pack_matrix,
         [CONV_STEP_PACK_FILTERS] = replay_pack_filters,
         [CONV_STEP_UKR] = replay_ukr,
+        [CONV_STEP_DIRECT] = replay_direct,
     };
 
     replay[s->kind]((const struct conv_replay *)self, s);

@@ -22,7 +22,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     struct conv_fused *f = (struct conv_fused *)self;
     int err = f->inner->step(f->inner, s);
 
-    if (!err && s->kind == CONV_STEP_UKR && s->k0 + s->n_k == f->reduction) {
+    if (!err && conv_step_computes(s) && s->k0 + s->n_k == f->reduction) {
         const struct conv_epilogue_args a = resolve(f, s);
 
         if (f->sink)

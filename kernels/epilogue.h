@@ -2,7 +2,7 @@
  * What follows a convolution in a network, fused: bias, residual add, activation, on each output tile when its last
  * channel set has been accumulated, while it is in L1.
  *
- * It needs nothing from the nests: a back-end around another one looks for the micro-kernel steps that end their
+ * It needs nothing from the nests: a back-end around another one looks for the computing steps that end their
  * reduction, and works on the same box of outputs. With a sink it emits its accesses instead, around a replaying
  * back-end.
  */

@@ -19,6 +19,7 @@ enum conv_step_kind {
     CONV_STEP_PACK_MATRIX,  /* GEMM: pack a block of the im2col matrix */
     CONV_STEP_PACK_FILTERS, /* pack filters into panels */
     CONV_STEP_UKR,          /* one micro-kernel call */
+    CONV_STEP_DIRECT,       /* one call of a direct kernel */
     CONV_N_STEP_KINDS,
 };
 
@@ -27,7 +28,7 @@ struct conv_step {
     enum conv_step_kind kind;
     size_t image, group;
     size_t win0, n_win;         /* windows of the flattened output plane */
-    size_t f0, n_f;             /* filters of the group */
+    size_t f0, n_f;             /* filters of the group; a direct step's go on in the groups that follow */
     size_t k0, n_k;             /* reduction range of the group: (channel * r + fh) * s + fw */
     size_t in_panel;            /* where the packed windows are: elements into CONV_PACKED_INPUT */
     size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
@@ -39,6 +40,12 @@ struct conv_step {
     size_t ahead_channels;           /* how many of its channels, */
     bool ahead_is_top;               /* whether the rows above it have not been read before */
 };
+
+/* Whether the step computes outputs. */
+static inline bool conv_step_computes(const struct conv_step *s)
+{
+    return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;
+}
 
 struct conv_backend {
     int (*step)(struct conv_backend *self, const struct conv_step *s); /* 0 or -errno, which ends the nest */
@@ -52,6 +59,9 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
 
 /* SConv's macro-kernel (section 4.2, Figure 5), both schedules. */
 int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* Direct convolution, for few channels and filters per group. */
+int conv_nest_direct(const struct conv_plan *plan, struct conv_backend *backend);
 
 /* im2col + GEMM, blocked as GotoBLAS and OpenBLAS's driver/level3/level3.c block it. */
 int conv_nest_gemm(const struct conv_plan *plan, struct conv_backend *backend);

@@ -346,7 +346,7 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
 {
     struct sconv s = start(plan, backend);
 
-    if (plan->nest != conv_nest_sconv || plan->sconv.packs_filters)
+    if (plan->algorithm != CONV_SCONV || plan->sconv.packs_filters)
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);
 }

@@ -102,6 +102,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .view = flattened(p),
         .group_channels = conv_group_channels(p),
         .group_filters = conv_group_filters(p),
+        .algorithm = CONV_SCONV,
         .ukr = ukr,
         .nest = conv_nest_sconv,
         .tiling = *tiling,
@@ -136,9 +137,19 @@ size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
     return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
 }
 
+const char *conv_plan_kernel_name(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->name : plan->ukr->name;
+}
+
+bool conv_plan_runs(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? conv_direct_runs(plan->direct.kernel) : conv_ukr_runs(plan->ukr);
+}
+
 const char *conv_plan_windows_name(const struct conv_plan *plan)
 {
-    if (plan->sconv.reads_in_place)
+    if (plan->sconv.reads_in_place || plan->algorithm == CONV_DIRECT)
         return "in place";
     return plan->sconv.skips_padding ? "packed without rows of padding" : "packed";
 }
@@ -147,6 +158,39 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
                     const struct csa_tiling *tiling, bool packs_filters)
 {
     return conv_plan_sconv_with(plan, p, ukr, tiling, &(struct conv_sconv_options){ .packs_filters = packs_filters });
+}
+
+/* Rows that fit into the budget: all, or whole tiles of them. */
+static struct conv_direct_cut cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
+{
+    double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
+    double out = (double)(conv_group_filters(p) * p->q), rows = budget / ((in + out) * sizeof(float));
+    struct conv_direct_cut cut = { .kernel = kernel, .rows = p->p, .groups = 1 };
+
+    if (rows < (double)p->p)
+        cut.rows = rows < (double)(2 * kernel->tile_rows) ? kernel->tile_rows
+                                                          : (size_t)rows / kernel->tile_rows * kernel->tile_rows;
+    else if (rows / (double)p->p < (double)p->groups)
+        cut.groups = (size_t)(rows / (double)p->p);
+    else
+        cut.groups = p->groups;
+    return cut;
+}
+
+int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const struct conv_direct *kernel,
+                     double l1_bytes)
+{
+    *plan = (struct conv_plan){
+        .algorithm = CONV_DIRECT,
+        .problem = *p,
+        .view = *p,
+        .group_channels = conv_group_channels(p),
+        .group_filters = conv_group_filters(p),
+        .nest = conv_nest_direct,
+        .direct = cut_direct(p, kernel, l1_bytes / 2),
+    };
+    size_tensors(p, &plan->layout);
+    return place(&plan->layout);
 }
 
 /* The longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c). */
@@ -167,6 +211,7 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
         .view = flattened(p),
         .group_channels = conv_group_channels(p),
         .group_filters = conv_group_filters(p),
+        .algorithm = CONV_GEMM,
         .ukr = ukr,
         .core = core,
         .nest = conv_nest_gemm,

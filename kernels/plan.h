@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kernels/csa.h"
+#include "kernels/direct.h"
 #include "kernels/gemm_core.h"
 #include "kernels/pack.h"
 #include "kernels/problem.h"
@@ -55,16 +56,30 @@ struct conv_cut {
     size_t rows, per_row; /* rows of a tile, tiles of a row: one of them is 1; 0: flat */
 };
 
+enum conv_algorithm {
+    CONV_SCONV,
+    CONV_GEMM,   /* im2col + GEMM */
+    CONV_DIRECT, /* nothing is packed or lowered */
+};
+
+/* How a direct convolution is cut into steps. */
+struct conv_direct_cut {
+    const struct conv_direct *kernel;
+    size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */
+};
+
 struct conv_plan {
+    enum conv_algorithm algorithm;
     struct conv_problem problem;
-    struct conv_problem view; /* the same convolution with a pointwise image flattened to one row */
-    const struct conv_ukr *ukr;
+    struct conv_problem view;                     /* the same convolution with a pointwise image flattened to one row */
+    const struct conv_ukr *ukr;                   /* NULL: direct */
     const struct conv_pack_windows *pack_windows; /* SConv */
     const struct conv_gemm_core *core;            /* GEMM: blocking and copy routines */
     conv_nest_fn nest;
     struct csa_tiling tiling; /* SConv */
     struct conv_sconv_options sconv;
     struct conv_cut cut;
+    struct conv_direct_cut direct;
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     size_t first_pass_f; /* GEMM: filters packed at a time while the first block of windows is in cache */
     bool needs_im2col;   /* GEMM: false for pointwise convolutions, which are GEMM already */
@@ -87,12 +102,25 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
 /* The first window of an SConv plan's input tile; of the one past the last, past the last window. */
 size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile);
 
-/* How SConv's micro-kernels get their windows: "in place", "packed", or "packed without rows of padding". */
+/* How the kernels get their windows: "in place", "packed", or "packed without rows of padding". */
 const char *conv_plan_windows_name(const struct conv_plan *plan);
+
+/* The name of the micro-kernel, or of the direct kernel. */
+const char *conv_plan_kernel_name(const struct conv_plan *plan);
+
+/* Whether this build and this CPU can execute it. */
+bool conv_plan_runs(const struct conv_plan *plan);
 
 /* The same as in the paper: only packs_filters may be set. */
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                     const struct csa_tiling *tiling, bool packs_filters);
+
+/*
+ * Plans a direct convolution with a kernel that suits it (conv_direct_suits). What a step reads and writes fills half
+ * of L1, of l1_bytes, or is a tile's rows of one group. Returns 0 or -EOVERFLOW.
+ */
+int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const struct conv_direct *kernel,
+                     double l1_bytes);
 
 /*
  * Plans im2col + GotoBLAS-structured GEMM with the blocking of an OpenBLAS core. ukr is the core's own (replay), or any

@@ -119,6 +119,22 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
     };
 }
 
+struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const struct conv_binding *b,
+                                            const struct conv_step *s)
+{
+    return (struct conv_direct_args){
+        .p = &p->problem,
+        .group_channels = p->group_channels,
+        .group_filters = p->group_filters,
+        .in = input_plane(p, b, s, 0),
+        .filter = element(b, CONV_FILTER, s->group * p->group_filters * s->n_k),
+        .out = output_at(p, b, s),
+        .n_f = s->n_f,
+        .row0 = s->win0 / p->problem.q,
+        .n_rows = s->n_win / p->problem.q,
+    };
+}
+
 static size_t clip(ptrdiff_t x, size_t n)
 {
     return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;

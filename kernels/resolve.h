@@ -20,6 +20,8 @@ struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p,
                                                       const struct conv_step *s);
 struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s);
+struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const struct conv_binding *b,
+                                            const struct conv_step *s);
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 

@@ -255,16 +255,27 @@ static int copy_bias(struct sconv_plan *plan, const float *bias)
     return 0;
 }
 
+/* The tensor that a plan's kernel takes its filters from. */
+static enum conv_tensor filter_tensor(const struct sconv_plan *plan)
+{
+    return plan->plan.algorithm == CONV_DIRECT ? CONV_FILTER : CONV_PACKED_FILTER;
+}
+
 static int pack(struct sconv_plan *plan, const float *weights)
 {
+    size_t bytes = plan->plan.layout.bytes[filter_tensor(plan)];
     struct conv_binding bind = { { 0 } };
     struct conv_exec exec;
     void *memory;
-    int err = posix_memalign(&memory, PACKED_ALIGN, plan->plan.layout.bytes[CONV_PACKED_FILTER]);
+    int err = posix_memalign(&memory, PACKED_ALIGN, bytes);
 
     if (err)
         return -err;
     plan->packed = memory;
+    if (filter_tensor(plan) == CONV_FILTER) {
+        memcpy(plan->packed, weights, bytes);
+        return 0;
+    }
     bind.addr[CONV_FILTER] = (uintptr_t)weights;
     bind.addr[CONV_PACKED_FILTER] = (uintptr_t)plan->packed;
     conv_exec_init(&exec, &plan->plan, &bind);
@@ -330,20 +341,32 @@ int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_
     return 0;
 }
 
+/* How the work is cut. */
+static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
+{
+    const struct csa_tiling *t = &p->tiling;
+
+    if (p->algorithm == CONV_DIRECT)
+        return snprintf(text, bytes, "schedule=direct ukr=%s rows=%zu groups=%zu windows=in_place",
+                        conv_plan_kernel_name(p), p->direct.rows, p->direct.groups);
+    return snprintf(text, bytes,
+                    "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s",
+                    csa_schedule_name(t->schedule), conv_plan_kernel_name(p), t->n_c, t->k2, t->k3, t->channel_sets,
+                    t->in_tiles, t->f_tiles, p->sconv.reads_in_place ? "in_place" : "packed");
+}
+
 size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes)
 {
     static const char *const activation[CONV_N_ACTIVATIONS] = { "", " relu", " relu6" };
-    const struct csa_tiling *t;
+    char cut[256];
     int n;
 
     if (!plan || (text_bytes && !text))
         return 0;
-    t = &plan->plan.tiling;
-    n = snprintf(text, text_bytes,
-                 "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s "
-                 "threads=%u over=%s%s%s%s%s%s",
-                 csa_schedule_name(t->schedule), plan->plan.ukr->name, t->n_c, t->k2, t->k3, t->channel_sets,
-                 t->in_tiles, t->f_tiles, plan->plan.sconv.reads_in_place ? "in_place" : "packed", plan->n_threads,
+    n = describe_cut(&plan->plan, cut, sizeof cut);
+    if (n < 0)
+        return 0;
+    n = snprintf(text, text_bytes, "%s threads=%u over=%s%s%s%s%s%s", cut, plan->n_threads,
                  conv_share_axis_name(plan->axis), plan->plan.sconv.skips_padding ? " padding=skipped" : "",
                  plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "", activation[plan->activation],
                  plan->is_assumed ? " caches=assumed" : "");
@@ -478,7 +501,7 @@ int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const
         worker[i] = (struct worker){ .plan = plan, .residual = (uintptr_t)residual, .number = i };
         worker[i].bind.addr[CONV_INPUT] = (uintptr_t)src;
         worker[i].bind.addr[CONV_OUTPUT] = (uintptr_t)dst;
-        worker[i].bind.addr[CONV_PACKED_FILTER] = (uintptr_t)plan->packed;
+        worker[i].bind.addr[filter_tensor(plan)] = (uintptr_t)plan->packed;
         worker[i].bind.addr[CONV_PACKED_INPUT] = panels + i * plan->thread_bytes;
     }
     return work_together(worker, plan->n_threads);

@@ -12,29 +12,45 @@ static size_t ceil_div(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-/* What an axis is shared out in. */
+/* Groups that the steps of a plan have in common. */
+static size_t groups_of_step(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? plan->direct.groups : 1;
+}
+
+/* Of an image. */
+static size_t n_planes(const struct conv_plan *plan)
+{
+    return ceil_div(plan->problem.groups, groups_of_step(plan));
+}
+
+/* What an axis is shared out in. A direct step has all filters of its groups. */
 static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
+    bool is_direct = plan->algorithm == CONV_DIRECT;
+
     switch (axis) {
     case CONV_SHARE_PLANES:
-        return plan->problem.n * plan->problem.groups;
+        return plan->problem.n * n_planes(plan);
     case CONV_SHARE_WINDOWS:
-        return plan->tiling.in_tiles;
+        return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->tiling.in_tiles;
     default:
-        return plan->tiling.f_tiles;
+        return is_direct ? 1 : plan->tiling.f_tiles;
     }
 }
 
 /* The plane, window or filter that a unit starts with; of the unit past the last, past the last one. */
 static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t unit)
 {
+    bool is_direct = plan->algorithm == CONV_DIRECT;
+
     switch (axis) {
     case CONV_SHARE_PLANES:
         return unit;
     case CONV_SHARE_WINDOWS:
-        return conv_plan_tile_start(plan, unit);
+        return is_direct ? unit * plan->direct.rows * plan->problem.q : conv_plan_tile_start(plan, unit);
     default:
-        return unit * plan->ukr->n_f;
+        return unit * (is_direct ? plan->group_filters : plan->ukr->n_f);
     }
 }
 
@@ -63,16 +79,16 @@ static bool meets(const struct conv_share *s, size_t first, size_t n)
 
 static bool is_mine(const struct conv_share *s, const struct conv_step *step)
 {
-    size_t plane = step->image * s->groups + step->group;
-    bool is_ukr = step->kind == CONV_STEP_UKR;
+    size_t plane = step->image * s->planes + step->group / s->groups;
+    bool computes = conv_step_computes(step);
 
     switch (s->axis) {
     case CONV_SHARE_PLANES:
         return meets(s, plane, 1);
     case CONV_SHARE_WINDOWS:
-        return meets(s, step->win0, is_ukr ? 1 : step->n_win);
+        return meets(s, step->win0, computes ? 1 : step->n_win);
     default:
-        return !is_ukr || meets(s, step->f0, 1);
+        return !computes || meets(s, step->f0, 1);
     }
 }
 
@@ -93,7 +109,8 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
         .base.step = step,
         .inner = inner,
         .axis = axis,
-        .groups = plan->problem.groups,
+        .planes = n_planes(plan),
+        .groups = groups_of_step(plan),
         .first = unit_start(plan, axis, first),
         .end = unit_start(plan, axis, first + each + (thread < more)),
     };

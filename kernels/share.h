@@ -9,7 +9,7 @@
 #include "kernels/plan.h"
 
 enum conv_share_axis {
-    CONV_SHARE_PLANES,  /* images and groups */
+    CONV_SHARE_PLANES,  /* images and groups; direct: as many groups as a step has */
     CONV_SHARE_WINDOWS, /* tiles of windows */
     CONV_SHARE_FILTERS, /* tiles of filters; every thread then packs all windows */
     CONV_N_SHARE_AXES,
@@ -24,11 +24,14 @@ struct conv_share {
     struct conv_backend base;
     struct conv_backend *inner;
     enum conv_share_axis axis;
-    size_t groups;
-    size_t first, end; /* planes, windows or filters */
+    size_t planes, groups; /* of an image; of a plane */
+    size_t first, end;     /* planes, windows or filters */
 };
 
-/* The share of thread `thread` out of n_threads; some may be empty. SConv plans whose filters were packed ahead. */
+/*
+ * The share of thread `thread` out of n_threads; some may be empty. Plans of SConv whose filters were packed ahead, and
+ * direct ones.
+ */
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads);
 

@@ -1,5 +1,7 @@
 #include "kernels/tune.h"
 
+#include <math.h>
+
 #include "kernels/dispatch.h"
 
 enum { OFTEN_TILES = 10 };
@@ -138,6 +140,53 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
     return !planes_collide(p) && rows_fill_lines(u, caches) && !rows_cross_lines_often(p, u, caches);
 }
 
+/*
+ * What a call of a micro-kernel costs beside its steps: 230 to 300 cycles, by least squares over the times of two CPUs,
+ * with two ports.
+ */
+enum { CALL_SLOTS = 500 };
+
+static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
+{
+    size_t in_tiles = (conv_windows(p) + u->n_win - 1) / u->n_win;
+    size_t f_tiles = (conv_group_filters(p) + u->n_f - 1) / u->n_f;
+
+    return (double)in_tiles * (double)f_tiles;
+}
+
+/* Slots of SConv: its micro-kernel's and their calls', and those of packing windows, or of transposing sums. */
+static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
+                          size_t lanes)
+{
+    double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p), calls = n_calls(p, u) * CALL_SLOTS;
+
+    if (conv_plan_can_walk(p, u))
+        return slots * (steps + TRANSPOSE_STEPS) / steps + calls;
+    if (conv_is_pointwise(p) && u->reads_in_place && reads_in_place(p, u, caches))
+        return slots + calls;
+    return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
+}
+
+/*
+ * A direct kernel computes one filter at a time, and reads the rows of its tiles again for each filter of the group:
+ * from half of L1, or it waits.
+ */
+static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
+{
+    double rows = (double)(d->tile_rows - 1) * (double)p->stride_h + (double)((p->r - 1) * p->dilation_h + 1);
+    double row_bytes = (double)(conv_group_channels(p) * p->w * sizeof(float));
+
+    return conv_group_filters(p) == 1 || row_bytes * fmin(rows, (double)p->h) <= caches->l1_bytes / 2;
+}
+
+/* Where filters are too few to fill micro-kernels' tiles, or to pay for packing and calls. A sixteenth decides. */
+static bool is_direct_better(const struct conv_problem *p, const struct conv_direct *d, const struct conv_ukr *u,
+                             const struct csa_caches *caches)
+{
+    return d && rereads_from_l1(p, d, caches) &&
+           conv_direct_slots(d, p) * 17 < sconv_slots(p, u, caches, d->lanes) * 16;
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
@@ -147,11 +196,14 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
         .prefetches = true,
         .skips_padding = true,
     };
+    const struct conv_direct *direct = tune->keeps_ukr ? NULL : conv_direct_for(p, ukr->isa);
     struct csa_tiling tiling[CSA_N_SCHEDULES];
     bool walks;
 
     if (!tune->keeps_ukr)
         ukr = choose_walker(p, choose_ukr(p, ukr->isa));
+    if (is_direct_better(p, direct, ukr, caches))
+        return conv_plan_direct(plan, p, direct, caches->l1_bytes);
     walks = conv_plan_can_walk(p, ukr);
     options.reads_in_place = walks || reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)

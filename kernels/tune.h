@@ -12,6 +12,11 @@
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
  *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing
  *
+ *   algorithm      a direct kernel (kernels/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
+ *                  depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of micro-kernels
+ *                  (about as many slots as 500 of them), packing or transposing; all edges included. If there are
+ *                  several filters to a group, the rows that they read again must fit into half of L1
+ *
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place), then K2, K3 and the schedule by the paper's
  *                  equations
  *
@@ -37,11 +42,11 @@ double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
 /* All zero: the best for this computer, filters packed ahead. */
 struct conv_tune_options {
     const struct conv_ukr *ukr; /* its instruction set is chosen from, runnable here or not; NULL: the widest here */
-    bool keeps_ukr;             /* no choice: that one */
+    bool keeps_ukr;             /* no choice: that one, and SConv */
     bool packs_filters;         /* as in struct conv_sconv_options */
 };
 
-/* Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
+/* Plans SConv, or a direct convolution. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune);
 

@@ -36,6 +36,11 @@ bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa)
     return false;
 }
 
+bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other)
+{
+    return isa == other || other == CPU_ISA_NONE || (isa == CPU_ISA_AVX512 && other == CPU_ISA_AVX2);
+}
+
 #if defined(__x86_64__)
 static bool executes(enum cpu_isa isa)
 {

@@ -334,7 +334,8 @@ results() {
         [ "$(grep -c "not available: the machine's micro-kernel is another" "$work/foreign/toy/three/layers.csv")" -eq 12 ]
     run best TIMING=0 UKR=avx512 ALGO=sconv,sconv_tuned && check "an instruction set's best: the paper's tile, tuned chooses" \
         [ "$(grep -v '^#' "$work/best/toy/three/layers.csv" | grep -c f32_16x24__avx512)" -ge 6 ]
-    check "and some layer takes another" grep -q 'sconv_tuned.*f32_\(16x24_few\|32x12\|48x8\)__avx512' "$work/best/toy/three/layers.csv"
+    check "a depthwise layer is direct, and CSA has no plan for it" \
+        grep -q 'sconv_tuned.*f32_direct_8x16__avx512,.*not available: direct convolution' "$work/best/toy/three/layers.csv"
     run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep 'sconv_[iw]s') \

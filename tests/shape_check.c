@@ -187,8 +187,19 @@ static int step(struct conv_backend *self, const struct conv_step *s)
 static struct conv_step last_step(const struct conv_plan *plan, enum conv_step_kind kind)
 {
     const struct conv_problem *p = &plan->problem;
-    size_t tile = plan->view.q < plan->ukr->n_win ? plan->view.q : plan->ukr->n_win;
+    bool is_direct = plan->algorithm == CONV_DIRECT; /* its steps are whole rows of whole groups */
+    size_t tile = is_direct || plan->view.q < plan->ukr->n_win ? plan->view.q : plan->ukr->n_win;
 
+    if (is_direct)
+        return (struct conv_step){
+            .kind = CONV_STEP_DIRECT,
+            .image = p->n - 1,
+            .group = p->groups - 1,
+            .win0 = conv_windows(p) - tile,
+            .n_win = tile,
+            .n_f = conv_group_filters(p),
+            .n_k = conv_reduction(p),
+        };
     return (struct conv_step){
         .kind = kind,
         .image = p->n - 1,
@@ -213,7 +224,7 @@ static bool replays(struct shape_check *c, const struct conv_plan *plan)
     conv_nest_pack_filters(plan, &b.base);
     b.n_steps = 0;
     conv_nest_run(plan, &b.base);
-    if (!plan->core && plan->nest == conv_nest_sconv && is_small(plan, &last))
+    if (!plan->core && is_small(plan, &last))
         b.replay.base.step(&b.replay.base, &last);
     return !*c->why;
 }
@@ -239,8 +250,8 @@ static bool runs(struct shape_check *c, const struct conv_plan *plan)
     err = kcheck_run(&k, plan, &where);
     kcheck_release(&k);
     c->is_run = true;
-    return !err ||
-           fail(c, "%s: error %d at %zu, %g instead of %g", plan->ukr->name, err, where.index, where.got, where.want);
+    return !err || fail(c, "%s: error %d at %zu, %g instead of %g", conv_plan_kernel_name(plan), err, where.index,
+                        where.got, where.want);
 }
 
 static bool plan_holds(struct shape_check *c, const struct conv_plan *plan, int err)
@@ -249,7 +260,7 @@ static bool plan_holds(struct shape_check *c, const struct conv_plan *plan, int 
         return fail(c, "no plan: %d", err);
     if (!layout_holds(c, plan) || !replays(c, plan))
         return false;
-    return !conv_ukr_runs(plan->ukr) || !is_worth_running(&plan->problem) || runs(c, plan);
+    return !conv_plan_runs(plan) || !is_worth_running(&plan->problem) || runs(c, plan);
 }
 
 static bool accepted_holds(struct shape_check *c, const struct conv_problem *p, size_t variant)

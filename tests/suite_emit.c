@@ -6,6 +6,7 @@
 
 #include "kernels/epilogue.h"
 #include "kernels/im2col_rows.h"
+#include "kernels/ukr/direct_tile.h"
 #include "kernels/ukr/ukr_table.h"
 #include "sim/trace.h"
 #include "tests/kcheck.h"
@@ -23,6 +24,7 @@ extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_32[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_48[1];
 extern const struct conv_ukr logged_conv_ukr_avx512_taps[1];
+extern const struct conv_direct logged_conv_direct_table[CONV_DIRECT_N];
 extern const struct conv_pack_windows logged_conv_pack_windows_ref;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
 extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
@@ -252,6 +254,69 @@ static void micro_kernels_touch_what_they_emit(void)
     }
 }
 
+struct direct_case {
+    const struct conv_direct *d;
+    struct conv_direct_args a;
+};
+
+static void run_direct(void *args)
+{
+    struct direct_case *c = args;
+
+    c->d->fn(c->d, &c->a);
+}
+
+static void emit_direct(void *args, struct sim_sink *sink)
+{
+    struct direct_case *c = args;
+
+    c->d->emit(c->d, &c->a, sink);
+}
+
+/* Some rows of all filters of an image. */
+static void check_direct(const struct conv_direct *d, const struct conv_problem *p)
+{
+    struct direct_case c = {
+        .d = d,
+        .a = { .p = p,
+               .group_channels = conv_group_channels(p),
+               .group_filters = conv_group_filters(p),
+               .n_f = p->k,
+               .row0 = rng_below(p->p) },
+    };
+    const size_t n[3] = { p->c * p->h * p->w, p->k * conv_reduction(p), p->k * conv_windows(p) };
+    struct logged_buffer watched[3];
+    struct kbuffer b[3];
+
+    c.a.n_rows = (size_t)rng_range(1, (int64_t)(p->p - c.a.row0));
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr + c.a.row0 * p->q * sizeof(float);
+    check_emission(d->name, run_direct, emit_direct, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void direct_kernels_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        while (3 * conv_macs(&p) > LOGGED_MAX) /* filter values, windows and outputs are no more */
+            p = kcheck_random_problem();
+        for (size_t i = 0; i < CONV_DIRECT_N; i++) {
+            const struct conv_direct *d = &logged_conv_direct_table[i];
+
+            if (conv_direct_runs(d) && conv_direct_suits(d, &p))
+                check_direct(d, &p);
+        }
+    }
+}
+
 struct windows_case {
     const struct conv_pack_windows *pack;
     struct conv_pack_windows_args a;
@@ -445,6 +510,7 @@ static void epilogues_touch_what_they_emit(void)
 
 static const struct test_case cases[] = {
     { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
+    { "direct kernels touch what they emit", direct_kernels_touch_what_they_emit },
     { "windows read tap by tap are touched exactly as emitted, dead ones left out",
       walked_taps_are_touched_as_emitted },
     { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },

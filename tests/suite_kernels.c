@@ -41,7 +41,7 @@ static void check_plan(struct kcheck *k, const struct conv_plan *plan)
     struct conv_mismatch where;
     int err = kcheck_run(k, plan, &where);
 
-    test_check(err == 0, "%s %s %s: error %d at output %zu: got %.9g, want %.9g +- %.3g", plan->ukr->name,
+    test_check(err == 0, "%s %s %s: error %d at output %zu: got %.9g, want %.9g +- %.3g", conv_plan_kernel_name(plan),
                plan->core ? "gemm" : csa_schedule_name(plan->tiling.schedule), kcheck_describe(&plan->problem), err,
                where.index, where.got, where.want, where.bound);
 }
@@ -94,6 +94,43 @@ static void tuned_equals_naive(void)
             if (conv_ukr_runs(conv_ukr_of((enum cpu_isa)isa)))
                 check_tuned(&p, (enum cpu_isa)isa);
         }
+    }
+}
+
+/* Of each random shape, and of one with many groups: everything but the groups stays as it was. */
+static struct conv_problem with_groups(struct conv_problem p)
+{
+    static const size_t per_group[] = { 1, 1, 1, 2, 3 };
+    char why[128];
+
+    p.groups = (size_t)rng_range(1, 40);
+    p.c = p.groups * per_group[rng_below(5)];
+    p.k = p.groups * per_group[rng_below(5)];
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+static void check_direct(const struct conv_problem *p, const struct conv_direct *kernel)
+{
+    struct conv_plan plan;
+    struct kcheck k;
+
+    if (!conv_direct_runs(kernel) || !conv_direct_suits(kernel, p))
+        return;
+    CU_ASSERT_FATAL(conv_plan_direct(&plan, p, kernel, (double)rng_range(64, 60000)) == 0);
+    CU_ASSERT_FATAL(kcheck_init(&k, p, rng_below(2)) == 0);
+    check_plan(&k, &plan);
+    kcheck_release(&k);
+}
+
+static void direct_equals_naive(void)
+{
+    for (unsigned round = 0; round < test_rounds(200); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        p = round % 2 ? p : with_groups(p);
+        for (size_t i = 0; i < conv_direct_count(); i++)
+            check_direct(&p, conv_direct_at(i));
     }
 }
 
@@ -255,6 +292,7 @@ static void large_values_and_nan_propagate(void)
 static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
     { "tuned sconv of every instruction set equals the naive convolution", tuned_equals_naive },
+    { "direct convolution with every kernel equals the naive convolution", direct_equals_naive },
     { "im2col + our gemm with every micro-kernel equals the naive convolution", gemm_equals_naive },
     { "im2col + OpenBLAS equals the naive convolution", base_equals_naive },
     { "OpenBLAS runs the core that suits this CPU", openblas_runs_the_core_for_this_cpu },

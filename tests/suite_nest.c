@@ -39,7 +39,9 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
 {
     struct visitor *v = (struct visitor *)self;
 
-    if (s->kind != CONV_STEP_UKR)
+    size_t n_filters = s->kind == CONV_STEP_DIRECT ? v->plan->problem.k - s->group * v->n_filters : v->n_filters;
+
+    if (!conv_step_computes(s))
         return 0;
     check_rows(v, s);
     for (size_t f = s->f0; f < s->f0 + s->n_f; f++) {
@@ -47,7 +49,7 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
             size_t row = (s->image * v->plan->problem.groups + s->group) * v->n_filters + f;
             unsigned char *point = v->count + (row * v->n_windows + w) * v->n_reduction;
 
-            if (f >= v->n_filters || w >= v->n_windows || s->k0 + s->n_k > v->n_reduction)
+            if (f >= n_filters || w >= v->n_windows || s->k0 + s->n_k > v->n_reduction)
                 return -ERANGE;
             for (size_t k = s->k0; k < s->k0 + s->n_k; k++)
                 point[k]++;
@@ -83,7 +85,7 @@ static size_t check_visits(const struct conv_plan *plan, bool may_skip)
     test_check(v.first_writes == (plan->core ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu",
                kcheck_describe(p), v.first_writes, n_outputs);
     test_check(v.wrong_rows == 0, "%s %s: %zu steps leave out other rows of taps than those of padding alone",
-               plan->ukr->name, kcheck_describe(p), v.wrong_rows);
+               conv_plan_kernel_name(plan), kcheck_describe(p), v.wrong_rows);
     return v.n_skipped;
 }
 
@@ -134,6 +136,31 @@ static void gemm_visits_every_point_once(void)
                         0);
         CU_ASSERT(check_visits(&plan, false) == 0);
     }
+}
+
+/* A direct plan of a random shape that the kernel takes, for a first cache of any size. */
+static struct conv_plan random_direct(const struct conv_direct *kernel)
+{
+    struct conv_problem p = kcheck_random_problem();
+    struct conv_plan plan;
+
+    while (!conv_direct_suits(kernel, &p))
+        p = kcheck_random_problem();
+    CU_ASSERT_FATAL(conv_plan_direct(&plan, &p, kernel, (double)rng_range(64, 60000)) == 0);
+    return plan;
+}
+
+static void direct_visits_every_point_once(void)
+{
+    size_t n_groups = 0;
+
+    for (unsigned i = 0; i < test_rounds(200); i++) {
+        struct conv_plan plan = random_direct(conv_direct_at(i % conv_direct_count()));
+
+        CU_ASSERT(check_visits(&plan, false) == 0);
+        n_groups += plan.direct.groups > 1;
+    }
+    test_check(n_groups > 0, "no step has several groups");
 }
 
 /* A sink that sums up, by tensor, phase and kind; and checks that every access stays inside its tensor. */
@@ -329,6 +356,36 @@ static void walked_replay_has_closed_totals(void)
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == t.channel_sets * output);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == (t.channel_sets - 1) * output);
         test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
+/*
+ * Direct kernels on portable vectors of one float: of each output row and column of taps the live elements are loaded
+ * at least once, and at most once per tap; every output is stored once. Vectors may store outputs twice where a row is
+ * no multiple of them. Nothing else is touched, and nothing outside the tensors.
+ */
+static void direct_replay_has_closed_totals(void)
+{
+    for (unsigned i = 0; i < test_rounds(150); i++) {
+        const struct conv_direct *kernel = conv_direct_at(i % conv_direct_count());
+        struct conv_plan plan = random_direct(kernel);
+        const struct conv_problem *p = &plan.problem;
+        size_t columns = p->q < kernel->lanes ? p->q : ceil_div(p->q, kernel->lanes) * kernel->lanes;
+        uint64_t outputs = p->n * p->k * p->p, live_rows = 0, live_columns = 0;
+        struct tally a = replay(&plan);
+
+        for (size_t row = 0; row < p->p; row++)
+            live_rows += live_taps(row, p->stride_h, p->r, p->dilation_h, p->pad_top, p->h);
+        for (size_t column = 0; column < p->q; column++)
+            live_columns += live_taps(column, p->stride_w, p->s, p->dilation_w, p->pad_left, p->w);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == outputs * columns * sizeof(float));
+        CU_ASSERT(a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == 0);
+        test_check(kernel->lanes > 1 || a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] <=
+                                            p->n * p->k * conv_group_channels(p) * live_rows * live_columns,
+                   "%s: %llu loads of the input", kcheck_describe(p),
+                   (unsigned long long)a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD]);
+        test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(p),
                    (unsigned long long)a.n_outside);
     }
 }
@@ -575,6 +632,8 @@ static const struct test_case cases[] = {
     { "sconv visits every (window, filter, channel) point exactly once but rows of padding",
       sconv_visits_every_point_once },
     { "gemm visits every (window, filter, reduction) point exactly once", gemm_visits_every_point_once },
+    { "direct convolution computes every point exactly once", direct_visits_every_point_once },
+    { "replayed direct convolutions have the totals of closed formulas", direct_replay_has_closed_totals },
     { "sconv's replay has the totals of closed formulas", sconv_replay_has_closed_totals },
     { "tuned sconv's replay has the totals of closed formulas", tuned_replay_has_closed_totals },
     { "dead rows of taps are those worked out by hand", dead_rows_are_those_worked_out_by_hand },

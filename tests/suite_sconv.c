@@ -271,7 +271,7 @@ static void callers_do_not_disturb_each_other(void)
     sconv_machine_free(m);
 }
 
-/* ---- threads share the work: every micro-kernel step belongs to exactly one ---- */
+/* ---- threads share the work: every step that computes belongs to exactly one ---- */
 
 struct counter {
     struct conv_backend base;
@@ -280,7 +280,7 @@ struct counter {
 
 static int count(struct conv_backend *self, const struct conv_step *s)
 {
-    if (s->kind == CONV_STEP_UKR)
+    if (conv_step_computes(s))
         ((struct counter *)self)->n_points += s->n_win * s->n_f * s->n_k;
     return 0;
 }
@@ -296,7 +296,10 @@ static void shares_add_up(void)
         struct counter c = { .base.step = count };
         struct conv_plan plan;
 
-        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        if (rng_below(2))
+            CU_ASSERT_FATAL(conv_plan_direct(&plan, &p, conv_direct_at(0), caches.l1_bytes) == 0)
+        else
+            CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
         for (size_t axis = 0; axis < CONV_N_SHARE_AXES; axis++) {
             c.n_points = 0;
             for (size_t i = 0; i < n_threads; i++) {

@@ -73,13 +73,50 @@ static void issue_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_slots(u24, &edge) == (2. + 2) * 3);
 }
 
+/* A grouped convolution, strided as said. */
+static struct conv_problem grouped(size_t per_group, size_t groups, size_t side, size_t filter, size_t stride)
+{
+    struct conv_problem p = layer(per_group * groups, side, per_group * groups, filter, filter / 2);
+    char why[128];
+
+    p.groups = groups;
+    p.stride_h = p.stride_w = stride;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+/*
+ * 56x56, depthwise 3x3: 7 tiles of 8 rows, 4 vectors of 16 columns or 7 of 8. A column of taps is 3 * 8 multiply-adds
+ * and 3 + 10 loads; 100 slots a tile. Stride 2 makes 28 rows, 4 tiles of 7: 3 * 7 multiply-adds, but 3 + 15 * 2 loads,
+ * on 2 or 4 vectors. 7x7 outputs are one vector of either width. Dilated taps are taken one by one: 8, and 1 + 8 loads.
+ */
+static void direct_slots_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = grouped(1, 32, 56, 3, 1), strided = grouped(1, 32, 56, 3, 2),
+                        few = grouped(4, 32, 56, 3, 1);
+    const struct conv_direct *ref = conv_direct_at(0), *avx512 = conv_direct_for(&p, CPU_ISA_AVX512),
+                             *avx2 = conv_direct_for(&p, CPU_ISA_AVX2);
+
+    CU_ASSERT_STRING_EQUAL(avx512->name, "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(avx2->name, "f32_direct_8x8__avx2");
+    CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(avx2, &p) == 49. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(ref, &p) == 7 * 56. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(avx512, &strided) == 8. * (3 * 33 + 100));
+    CU_ASSERT(conv_direct_slots(avx512, &few) == 4 * 28. * (4 * 3 * 24 + 100));
+    CU_ASSERT(conv_direct_fmas(avx512, &strided, 9) == 2. * 3 * 3 * 9);
+    p.dilation_h = p.dilation_w = 2;
+    p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 2;
+    CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (9 * 9 + 100));
+}
+
 /* The micro-kernel chosen of an instruction set, which need not run here. */
 static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
 {
     struct conv_plan plan;
 
     CU_ASSERT(conv_plan_tuned(&plan, p, &caches, &(struct conv_tune_options){ .ukr = conv_ukr_of(isa) }) == 0);
-    return plan.ukr->name;
+    return conv_plan_kernel_name(&plan);
 }
 
 /* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
@@ -94,6 +131,52 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
+}
+
+/*
+ * Depthwise ones are direct, those with four channels and filters per group as well; with 32 they are not, nor are
+ * ordinary ones. The narrower of two kernels with equal slots: 7 columns are one vector of 8. Strides that no vector
+ * takes apart: the portable one, where even that is better.
+ */
+static void few_channels_per_group_are_convolved_directly(void)
+{
+    struct conv_problem depthwise = grouped(1, 32, 112, 3, 1), strided = grouped(1, 96, 112, 3, 2),
+                        large = grouped(1, 480, 14, 5, 1), small = grouped(1, 576, 14, 3, 2),
+                        few = grouped(4, 32, 56, 3, 1), many = grouped(32, 32, 7, 3, 1), wide = grouped(1, 8, 56, 3, 3),
+                        ordinary = layer(3, 224, 64, 3, 1);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX2), "f32_direct_8x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_NONE), "f32_direct_8x1__ref");
+    CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&large, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&small, CPU_ISA_AVX512), "f32_direct_8x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX2), "f32_direct_8x8__avx2");
+    for (unsigned isa = 0; isa < CPU_N_ISAS; isa++) {
+        CU_ASSERT_PTR_NULL(strstr(chosen(&many, (enum cpu_isa)isa), "direct"));
+        CU_ASSERT_PTR_NULL(strstr(chosen(&ordinary, (enum cpu_isa)isa), "direct"));
+        CU_ASSERT(conv_direct_for(&wide, (enum cpu_isa)isa) == conv_direct_at(0));
+    }
+}
+
+/* Steps fill half of L1: rows of one plane, in whole tiles of 8, or several planes. */
+static void direct_steps_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem large = grouped(1, 32, 112, 3, 1), small = grouped(1, 960, 7, 3, 1),
+                        few = grouped(4, 4, 7, 3, 1);
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_direct(&plan, &large, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 16 && plan.direct.groups == 1); /* 16384 / (2 * 112 * 4) = 18 */
+    CU_ASSERT(conv_plan_direct(&plan, &small, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 7 && plan.direct.groups == 41); /* 16384 / (2 * 49 * 4) */
+    CU_ASSERT(conv_plan_direct(&plan, &few, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 7 && plan.direct.groups == 4);
+    CU_ASSERT(conv_plan_direct(&plan, &large, conv_direct_at(0), 64) == 0);
+    CU_ASSERT(plan.direct.rows == 8 && plan.direct.groups == 1);
+    CU_ASSERT(plan.algorithm == CONV_DIRECT && !plan.ukr && plan.layout.bytes[CONV_PACKED_INPUT] == 0 &&
+              plan.layout.bytes[CONV_PACKED_FILTER] == 0);
 }
 
 static const char *const walker = "f32_14x32__avx512", *const packing = "f32_16x24__avx512";
@@ -160,7 +243,7 @@ static void the_choice_can_be_limited(void)
     struct conv_plan plan;
 
     CU_ASSERT(conv_plan_tuned(&plan, &p, &caches, &(struct conv_tune_options){ .ukr = NULL }) == 0);
-    CU_ASSERT_STRING_EQUAL(plan.ukr->name, chosen(&p, conv_ukr_best()->isa));
+    CU_ASSERT_STRING_EQUAL(conv_plan_kernel_name(&plan), chosen(&p, conv_ukr_best()->isa));
     CU_ASSERT(conv_plan_tuned(&plan, &p, &caches, &(struct conv_tune_options){ .ukr = u, .keeps_ukr = true }) == 0);
     CU_ASSERT(plan.ukr == u);
     for (size_t i = 0; i < conv_ukr_count(); i++) { /* by the suffix of its name, each is among its own kind */
@@ -247,6 +330,9 @@ static const struct test_case cases[] = {
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
     { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
     { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
+    { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },
+    { "few channels per group are convolved directly", few_channels_per_group_are_convolved_directly },
+    { "direct steps are those worked out by hand", direct_steps_are_those_worked_out_by_hand },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
     { "rows of padding are skipped where there are some", rows_of_padding_are_skipped_where_there_are_some },

@@ -135,7 +135,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
         else
             test_check(agree(&want, got[0] - got[1], got[1]),
                        "%s, %s: element %zu of %s: %llu loads, %llu stores; replayed %llu, %llu, cleared %llu times",
-                       plan->ukr->name, kcheck_describe(&plan->problem), index, conv_tensor_name(tensor[i]),
+                       conv_plan_kernel_name(plan), kcheck_describe(&plan->problem), index, conv_tensor_name(tensor[i]),
                        (unsigned long long)(got[0] - got[1]), (unsigned long long)got[1],
                        (unsigned long long)want.loads, (unsigned long long)want.stores,
                        (unsigned long long)want.clears);
