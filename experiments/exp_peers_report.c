@@ -31,7 +31,9 @@ static const struct exp_csv_column layer_columns[] = {
     { "measured_peak_percent", "%",
       "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
     { "measured_speedup_vs_base", "", "base's measured_time_ns / this one, same cache state", "clock" },
-    { "plan", "", "SConv: schedule, micro-kernel, Nc, K2, K3, in place or packed windows; oneDNN: its implementation",
+    { "plan", "",
+      "SConv: schedule, micro-kernel, " CSA_NC_TEXT ", " CSA_K2_TEXT ", " CSA_K3_TEXT
+      ", in place or packed windows; oneDNN: its implementation",
       "" },
     { "layer", "", "name of the layer", "" },
 };

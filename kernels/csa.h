@@ -45,6 +45,11 @@ enum csa_fit { /* which constraints the plan meets; a shape whose smallest tile 
                CSA_FITS_L3 = 4,
 };
 
+/* What the letters of a plan mean, for people. */
+#define CSA_NC_TEXT "Nc: channels per tile"
+#define CSA_K2_TEXT "K2: streaming tiles kept in L2"
+#define CSA_K3_TEXT "K3: stationary tiles kept in L3"
+
 struct csa_tiling {
     enum csa_schedule schedule;
     size_t n_win, n_f;   /* of the micro-kernel */
