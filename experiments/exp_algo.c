@@ -194,21 +194,40 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
     return 0;
 }
 
-static const char *first_set(const char *a, const char *b, const char *c)
+/* A name that somebody may ask for, and who. */
+struct wish {
+    const char *name, *from;
+};
+
+/* The first of n that is set; the last one is. */
+static struct wish first_set(const struct wish *wish, size_t n)
 {
-    return a && *a ? a : b && *b ? b : c;
+    while (n > 1 && !(wish->name && *wish->name)) {
+        wish++;
+        n--;
+    }
+    return *wish;
 }
+
+static const char from_file[] = "the machine file names it";
 
 /* The replayed core: named, the machine's, the one that runs here, or the one that would. */
 static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
 {
-    const char *host = conv_gemm_core_for_host();
-    const char *name = first_set(override, s->machine.gemm_core, first_set(s->blas.core, host, "Haswell"));
+    const struct wish wishes[] = {
+        { override, "CORE asks for it" },
+        { s->machine.gemm_core, from_file },
+        { s->blas.core, "the machine file names none: OpenBLAS runs it on this computer" },
+        { conv_gemm_core_for_host(), "the machine file names none: this computer would run it, were OpenBLAS there" },
+        { "Haswell", "nothing names another" },
+    };
+    const struct wish chosen = first_set(wishes, sizeof wishes / sizeof wishes[0]);
 
-    s->core = conv_gemm_core_find(name);
+    s->core = conv_gemm_core_find(chosen.name);
+    s->core_from = chosen.from;
     if (s->core)
         return 0;
-    snprintf(s->why_no_core, sizeof s->why_no_core, "the blocking of OpenBLAS core '%s' is not on record", name);
+    snprintf(s->why_no_core, sizeof s->why_no_core, "the blocking of OpenBLAS core '%s' is not on record", chosen.name);
     return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
 }
 
@@ -253,10 +272,17 @@ static int unknown_ukr(const char *name, char *why, size_t why_bytes)
 
 static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
 {
-    const char *name = first_set(override, s->machine.ukr, conv_ukr_best()->name);
+    const struct wish wishes[] = {
+        { override, "UKR asks for it" },
+        { s->machine.ukr, from_file },
+        { conv_ukr_best()->name, "the machine file names none: it is the widest that this computer runs" },
+    };
+    const struct wish chosen = first_set(wishes, sizeof wishes / sizeof wishes[0]);
+    const char *name = chosen.name;
     enum cpu_isa isa;
 
-    s->is_ukr_given = first_set(override, s->machine.ukr, "")[0] != '\0';
+    s->ukr_from = chosen.from;
+    s->is_ukr_given = chosen.from != wishes[2].from;
     if (!is_openblas_ukr(name, s->core)) {
         s->ukr = conv_ukr_find(name);
         s->is_ukr_given &= s->ukr != NULL;
@@ -286,6 +312,33 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     if (err)
         exp_setup_release(s);
     return err;
+}
+
+/* What tuned SConv does about the micro-kernel. */
+static void describe_tuned(const struct exp_setup *s, FILE *out)
+{
+    if (s->is_ukr_given)
+        fprintf(out, "; sconv_tuned keeps it: UKR=%s lets it choose one for each layer",
+                sim_cpu_isa_suffix(s->ukr->isa));
+    else
+        fprintf(out, "; sconv_tuned chooses one of %s for each layer", sim_cpu_isa_name(s->ukr->isa));
+}
+
+void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
+{
+    bool is_foreign = !exp_setup_uses_openblas_ukr(s) && !conv_ukr_runs(s->ukr), has_tuned = false;
+
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++)
+        has_tuned |= (selected >> i & 1) && algos[i].plan == plan_tuned;
+    fprintf(out, "replayed: SConv's micro-kernel %s (%s%s)", s->ukr->name, s->ukr_from,
+            is_foreign ? "; this CPU cannot run it" : "");
+    if (has_tuned)
+        describe_tuned(s, out);
+    fprintf(out, "\n");
+    if (s->core)
+        fprintf(out, "replayed: Base as OpenBLAS's core %s (%s)\n", s->core->name, s->core_from);
+    else
+        fprintf(out, "not replayed: Base; %s (%s); CORE=Haswell replays another\n", s->why_no_core, s->core_from);
 }
 
 void exp_setup_release(struct exp_setup *s)

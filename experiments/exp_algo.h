@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "kernels/blas.h"
 #include "kernels/blas_ukr.h"
@@ -20,6 +21,7 @@ struct exp_setup {
     const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
     /* By the user or the machine; otherwise tuned SConv chooses per layer, among those of ukr's instruction set. */
     bool is_ukr_given;
+    const char *ukr_from, *core_from; /* who chose the two, a clause for exp_setup_describe */
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
@@ -67,6 +69,12 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
  */
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
 void exp_setup_release(struct exp_setup *s);
+
+/*
+ * Writes lines that say which kernels of the selected algorithms are replayed and who chose them: a machine's file may
+ * ask for other kernels than this computer runs.
+ */
+void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out);
 
 /* Whether SConv's micro-kernel is OpenBLAS's own. */
 bool exp_setup_uses_openblas_ukr(const struct exp_setup *s);

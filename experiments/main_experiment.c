@@ -393,6 +393,8 @@ static int run(struct session *s)
     int err = prepare(s), drawn;
 
     if (!err)
+        exp_setup_describe(&s->setup, s->algos, stdout);
+    if (!err)
         err = work(s);
     report = report_of(s);
     if (!err)

@@ -25,6 +25,11 @@ const char *sim_cpu_isa_name(enum cpu_isa isa)
     return isas[isa].name;
 }
 
+const char *sim_cpu_isa_suffix(enum cpu_isa isa)
+{
+    return isas[isa].suffix;
+}
+
 bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa)
 {
     for (unsigned i = 0; i < CPU_N_ISAS; i++) {

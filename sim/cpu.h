@@ -24,6 +24,9 @@ const char *sim_cpu_isa_name(enum cpu_isa isa);
 /* The instruction set as micro-kernels' names end, "avx2" for "f32_16x6__avx2"; false if there is none of that name. */
 bool sim_cpu_isa_find(const char *suffix, enum cpu_isa *isa);
 
+/* The same the other way round. */
+const char *sim_cpu_isa_suffix(enum cpu_isa isa);
+
 /* Whether every CPU that has the instruction set has the other one, too. */
 bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other);
 

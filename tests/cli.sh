@@ -343,6 +343,14 @@ results() {
     check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep 'sconv_[iw]s') \
         <(deterministic "$work/unclassified/toy/three/layers.csv" | grep 'sconv_[iw]s')
     check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
+    run tuned MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 && check "what is replayed, and who chose it, is said first" \
+        says_first tuned 'micro-kernel f32_16x24__avx512 (the machine file names it.*sconv_tuned keeps it: UKR=avx512' \
+        'core SkylakeX (the machine file names it)'
+    run named MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 UKR=avx512 CORE=Haswell && check "... also where the user did" \
+        says_first named 'micro-kernel f32_16x24__avx512 (UKR asks for it.*sconv_tuned chooses one of AVX-512 for each' \
+        'core Haswell (CORE asks for it)'
+    run unknown MACHINE=apple-m1 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "... and what is not replayed" \
+        says_first unknown 'micro-kernel f32_16x24__ref (the machine file names it' "Base; the blocking of OpenBLAS core 'VORTEX'"
     run estimated MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "with them, base's cycles over the schedule's" awk '
         $1 == "base" { base = $2 } $1 != "algo" { n++; if ($3 != base / $2 && ($3 - base / $2) ^ 2 > 1e-12) bad++ } END { exit bad || n != 9 }' \
         <(columns "$work/estimated/clx4208/three/layers.csv" algo estimated_cycles estimated_speedup)
@@ -358,6 +366,10 @@ results() {
         [ "$(grep -c '^[^#].*,openblas_' "$work/openblas/toy/three/layers.csv")" -eq 9 ]
     check "... with the loads of one of the schedules" awk '$2 == "sconv_openblas" { own[$1] = $3; next } { of[$1] = of[$1] " " $3 " " }
         END { for (layer in own) n += index(of[layer], " " own[layer] " ") > 0; exit n != 3 }' <(loads "$work/openblas/toy/three/layers.csv")
+}
+
+says_first() { # says_first NAME WORDS WORDS: the first two lines that the run printed
+    sed -n 1p "$work/$1.out" | grep -q "$2" && sed -n 2p "$work/$1.out" | grep -q "$3"
 }
 
 observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine that x86 programs are observed for
