@@ -21,7 +21,7 @@ struct exp_setup {
     const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
     /* By the user or the machine; otherwise tuned SConv chooses per layer, among those of ukr's instruction set. */
     bool is_ukr_given;
-    const char *ukr_from, *core_from; /* who chose the two, a clause for exp_setup_describe */
+    const char *ukr_from, *core_from;  /* who chose the two, a clause for exp_setup_describe */
     const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
     char why_no_core[160];
     struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
