@@ -32,8 +32,9 @@ int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup 
     if (!s->core || !conv_gemm_core_find(s->blas.core))
         return exp_fail(why, why_bytes, -ENOENT, "the blocking of OpenBLAS core %s is not on record", s->blas.core);
     if (strcmp(s->core->name, s->blas.core))
-        return exp_fail(why, why_bytes, -ENOENT, "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it",
-                        s->blas.core, s->core->name, s->blas.core);
+        return exp_fail(why, why_bytes, -ENOENT,
+                        "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it", s->blas.core,
+                        s->core->name, s->blas.core);
     return conv_blas_parts_find(parts, &s->blas, s->blas.core, why, why_bytes);
 }
 
