@@ -566,6 +566,24 @@ static void plans_describe_themselves(void)
     sconv_machine_free(m);
 }
 
+/* As they are planned: direct, with rows or groups of a step. */
+static void depthwise_plans_describe_themselves(void)
+{
+    struct sconv_shape depthwise = small;
+    struct sconv_machine *m = machine("sim/machines/toy.cfg");
+    const struct sconv_options o = { .threads = 2 };
+    struct sconv_plan *plan;
+    char text[512];
+
+    depthwise.groups = depthwise.out_c = depthwise.in_c;
+    CU_ASSERT_FATAL(sconv_plan_create(&plan, &depthwise, m, weights, &o) == 0);
+    CU_ASSERT(sconv_plan_describe(plan, text, sizeof text) == strlen(text));
+    CU_ASSERT(strstr(text, "schedule=direct ukr=f32_direct_8x") && strstr(text, " rows=") && strstr(text, " groups=") &&
+              strstr(text, " windows=in_place threads=2 over="));
+    sconv_plan_free(plan);
+    sconv_machine_free(m);
+}
+
 static const struct test_case cases[] = {
     { "random convolutions with any epilogue and thread count are right", random_convolutions_are_right },
     { "NaN and infinities propagate through epilogues", not_a_number_propagates },
@@ -581,6 +599,7 @@ static const struct test_case cases[] = {
     { "failed allocations are reported and leave nothing behind", failed_allocations_are_reported },
     { "machine files report their errors", machine_files_report_their_errors },
     { "plans describe themselves", plans_describe_themselves },
+    { "depthwise plans describe themselves", depthwise_plans_describe_themselves },
     { NULL, NULL },
 };
 
