@@ -19,7 +19,7 @@
 #include "kernels/ukr.h"
 #include "kernels/ukr/direct_tile.h"
 
-enum { MAX_TAPS = 5, MAX_IN_ROWS = (CONV_DIRECT_TILE_ROWS - 1) * 2 + MAX_TAPS };
+enum { MAX_TAPS = 7, MAX_IN_ROWS = (CONV_DIRECT_TILE_ROWS - 1) * 2 + MAX_TAPS };
 
 /* Keeps the compiler from taking the bits apart beforehand, for which it has no registers. */
 #define TEST_HERE(bits) __asm__("" : "+r"(bits))
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void add_row(VECTOR windows, const 
                                                           const struct conv_direct_step s, const size_t n_rows,
                                                           VECTOR *acc)
 {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (size_t tap = 0; tap < s.n_taps; tap++) {
         if (i >= tap && (i - tap) % s.rows_apart == 0 && (i - tap) / s.rows_apart < n_rows)
             acc[(i - tap) / s.rows_apart] = multiply_add(weight[tap], windows, acc[(i - tap) / s.rows_apart]);
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void add_row(VECTOR windows, const 
 static inline __attribute__((always_inline)) void
 add_taps(const VECTOR *windows, const VECTOR *weight, const struct conv_direct_step s, const size_t n_rows, VECTOR *acc)
 {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (size_t tap = 0; tap < s.n_taps; tap++) {
 #pragma GCC unroll 8
         for (size_t i = 0; i < n_rows; i++)
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void step(const struct conv_direct_
     VECTOR weight[MAX_TAPS], windows[MAX_IN_ROWS];
 
     TEST_HERE(live);
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (size_t i = 0; i < s.n_taps; i++) {
         weight[i] = broadcast(conv_in_ptr(filter) + i * call->p->s);
         IN_REGISTER(weight[i]);

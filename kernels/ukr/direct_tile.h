@@ -4,7 +4,7 @@
  *
  * A step is one column of a filter's taps, or one tap, on one channel:
  *
- *   filters whose height has instances of its own (3, 5) and whose rows of taps are next to each other: a column of
+ *   filters whose height has instances of its own (3, 5, 7) and whose rows of taps are next to each other: a column of
  *   taps. Its n_taps filter values stay in registers, and each input row is loaded once for all output rows
  *
  *   others: a tap. Its filter value is loaded, then one input row per output row
@@ -29,9 +29,10 @@ void conv_f32_direct__avx512(const struct conv_direct *d, const struct conv_dire
  * Compiled steps: how many taps of a column, how many input rows its output rows are apart, of how many vectors a row
  * of windows is made. Single taps come first.
  */
-#define CONV_DIRECT_STEPS(X) X(1, 1, 1) X(1, 1, 2) X(3, 1, 1) X(3, 2, 1) X(3, 2, 2) X(5, 1, 1) X(5, 2, 1) X(5, 2, 2)
+#define CONV_DIRECT_STEPS(X)                                                                                           \
+    X(1, 1, 1) X(1, 1, 2) X(3, 1, 1) X(3, 2, 1) X(3, 2, 2) X(5, 1, 1) X(5, 2, 1) X(5, 2, 2) X(7, 1, 1)
 
-enum { CONV_DIRECT_TILE_ROWS = 8, CONV_DIRECT_MAX_VECTORS = 2, CONV_DIRECT_N_STEPS = 8 };
+enum { CONV_DIRECT_TILE_ROWS = 8, CONV_DIRECT_MAX_VECTORS = 2, CONV_DIRECT_N_STEPS = 9 };
 
 struct conv_direct_step {
     size_t n_taps, rows_apart, n_vectors;
