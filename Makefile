@@ -47,24 +47,22 @@ BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-er
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
-# Every program is one main file linked with the libraries below it. Libraries: a folder each, lowest layer last.
+# Every main_<program>.c, wherever it is, is a program, linked with the libraries below it: a folder each, lowest layer last.
+# Other files that are no part of a library have the names in `apart`.
 LIBRARIES := experiments kernels counters sim
-SIM_PROGRAMS := $(patsubst sim/main_%.c,%,$(wildcard sim/main_*.c)) example
-PROGRAMS := experiment bench peers judge tests $(SIM_PROGRAMS)
-main_experiment := experiments/main_experiment.c
-main_bench := experiments/main_bench.c
-main_peers := experiments/main_peers.c
-main_judge := experiments/main_judge.c
-main_tests := tests/main.c
-main_example := sim/example.c
-$(foreach p,$(filter-out example,$(SIM_PROGRAMS)),$(eval main_$p := sim/main_$p.c))
+mains := $(filter-out %/main_guest.c,$(shell find $(LIBRARIES) tests -name 'main_*.c'))
+name_of_main = $(patsubst main_%.c,%,$(notdir $1))
+PROGRAMS := $(call name_of_main,$(mains))
+$(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
+SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lhwloc -lpfm -ldl -lm
 
 # The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-sources = $(filter-out $(foreach p,$(PROGRAMS),$(main_$p)) tests/fuzz_main.c tests/sconv_threads.c sim/cachesim_% %_example.c %_plugin.c %_linked.c experiments/main_guest.c,$(wildcard $1/*.c $1/*/*.c))
+apart := %/cachesim_% %_example.c %_plugin.c %_linked.c %/fuzz_main.c %/sconv_threads.c
+sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -84,8 +82,8 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 
 # The simulator's engine: the same, and what its vector searches need.
 engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
-engine_flags = $(if $(findstring sim/engine_plain,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
-version_flags = $(if $(filter kernels/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
+engine_flags = $(if $(filter sim/plain/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
+version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
@@ -102,9 +100,9 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/logged_hooks.h).
+# The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
 LOG_CC := $(CROSS)gcc
-logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(wildcard kernels/ukr/*.c))
+logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(call sources,kernels/ukr))
 
 $(BUILD)/logged/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -118,8 +116,8 @@ $(BUILD)/logged.o: $(logged_objects)
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
-extra_objects_cachesim = $(call objects,$(wildcard sim/cachesim_*.c))
-extra_objects_simbench = $(call objects,$(wildcard tests/sim_naive*.c))
+extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
+extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
 
 define program_rule
 $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
@@ -133,8 +131,9 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,access.h estimate.h hierarchy.h machine.h pagemap.h prefetch.h record.h replacement.h report.h reuse.h \
-                  stackdist.h stats.h trace.h trace_binary.h trace_reader.h)
+public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h full/pagemap.h prefetch/prefetch.h \
+                  replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h) \
+                  $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
 destination = $(DESTDIR)$(PREFIX)
 
@@ -147,7 +146,7 @@ $(BUILD)/libconvsim.so.$(ABI): $(shared_objects)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -o $@ $^ -lhwloc -lm
 
-include kernels/libsconv.mk
+include kernels/lib/libsconv.mk
 include tests/foreign.mk
 include counters/observe/observe.mk
 
@@ -180,15 +179,15 @@ judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: m
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
-	$(Q)install -d $(addprefix $(destination)/,bin include/convsim/sim lib/pkgconfig share/convsim/machines share/man/man1)
+	$(Q)install -d $(addprefix $(destination)/,bin lib/pkgconfig share/convsim/machines share/man/man1)
 	$(Q)install $(BUILD)/cachesim $(destination)/bin/
-	$(Q)install -m 644 $(public_headers) $(destination)/include/convsim/sim/
+	$(Q)for h in $(public_headers); do install -D -m 644 $$h $(destination)/include/convsim/$$h || exit 1; done
 	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
 	$(Q)install -m 644 $(BUILD)/libconvsim.so.$(ABI) $(destination)/lib/
 	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/programs/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
 	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
-	$(Q)install -m 644 sim/cachesim.1 $(destination)/share/man/man1/
+	$(Q)install -m 644 sim/programs/cachesim.1 $(destination)/share/man/man1/
 
 uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
@@ -198,12 +197,12 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory guest-$(ARCH) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
-	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/cli.sh
-	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/cachesim.sh
-	$(Q)PEERS=$(BUILD)/peers tests/peers.sh
-	$(Q)JUDGE=$(BUILD)/judge tests/judge.sh
+	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
+	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
+	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
+	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 	$(Q)tests/deps.sh
-	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/library.sh)
+	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
 # After library.sh, which builds libsconv.
@@ -223,7 +222,7 @@ $(dnnl_note): FORCE
 	@mkdir -p $(@D)
 	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
 
-$(BUILD)/obj/experiments/exp_dnnl.o: $(dnnl_note)
+$(BUILD)/obj/experiments/peers/exp_dnnl.o: $(dnnl_note)
 
 FORCE:
 
@@ -257,7 +256,7 @@ fuzz: deps ## Fuzz the parsers of machine files and traces, and shapes of convol
 	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
 	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
 
-$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c shape_check.c kcheck.c rng.c)) $(call archive,kernels) $(call archive,sim)
+$(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c)) $(call archive,kernels) $(call archive,sim)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
 
@@ -274,7 +273,7 @@ tsan: deps ## libsconv's threads with ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads
 	$(Q)$(BUILD)-thread/sconv_threads
 
-$(BUILD)/sconv_threads: tests/sconv_threads.c $(BUILD)/libsconv.a
+$(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ -lhwloc -lm
 
@@ -293,7 +292,7 @@ clean: ## Remove everything built; results stay
 help: ## Show this
 	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
 	@echo
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/libsconv.mk tests/foreign.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/lib/libsconv.mk tests/foreign.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 	@echo
 	@echo "Models:   $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
 	@echo "Machines: host $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg))))"

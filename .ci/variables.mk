@@ -1,7 +1,7 @@
 # What may be set on make's command line, by target. Anything else that stands there is refused before anything runs:
 # LAYER=conv1 instead of LAYERS= would run every layer and replace old results. Included by the Makefile.
 #
-# The programs' variables are in experiments/options.def, the others in the lines below: group, name, meaning.
+# The programs' variables are in experiments/setup/options.def, the others in the lines below: group, name, meaning.
 #
 #| build    CC                compiler: CC=clang
 #| build    SAN               sanitizers: SAN=address,undefined; in a build folder of their own
@@ -35,7 +35,7 @@
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
 variables_file := $(lastword $(MAKEFILE_LIST))
-options_file := experiments/options.def
+options_file := experiments/setup/options.def
 
 group = $(shell sed -n 's/^.| $1 *\([A-Z_]*\) .*/\1/p' $(variables_file))
 options_of = $(shell sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>.*/\1/p' $(options_file))

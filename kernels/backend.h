@@ -5,7 +5,7 @@
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
-#include "kernels/nest.h"
+#include "kernels/nest/nest.h"
 #include "kernels/plan.h"
 #include "sim/access.h"
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "kernels/problem.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 enum csa_schedule {
     CSA_IS, /* input stationary: an input tile stays in L1, filter tiles stream from L2 */

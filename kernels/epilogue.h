@@ -9,7 +9,7 @@
 #ifndef KERNELS_EPILOGUE_H
 #define KERNELS_EPILOGUE_H
 
-#include "kernels/nest.h"
+#include "kernels/nest/nest.h"
 #include "kernels/plan.h"
 
 enum conv_activation {

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernels/dead_rows.h"
-#include "kernels/dispatch.h"
-#include "kernels/nest.h"
+#include "kernels/nest/dead_rows.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/nest/nest.h"
 
 /* A pointwise convolution reads its input as one long row: windows are contiguous across image rows. */
 static struct conv_problem flattened(const struct conv_problem *p)

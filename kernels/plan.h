@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "kernels/csa.h"
-#include "kernels/direct.h"
-#include "kernels/gemm_core.h"
-#include "kernels/pack.h"
+#include "kernels/ukr/direct.h"
+#include "kernels/blas/gemm_core.h"
+#include "kernels/ukr/pack.h"
 #include "kernels/problem.h"
-#include "kernels/ukr.h"
+#include "kernels/ukr/ukr.h"
 
 struct conv_backend;
 struct conv_plan;

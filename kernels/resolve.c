@@ -1,6 +1,6 @@
 #include "kernels/resolve.h"
 
-#include "kernels/dispatch.h"
+#include "kernels/ukr/dispatch.h"
 
 enum { N_INPUT_LISTS = CONV_N_AHEAD - 2 }; /* beside outputs and filters */
 enum { LINE_BYTES = 64 };                  /* what one prefetch brings; where lines are longer, some ask twice */

@@ -2,8 +2,8 @@
 #ifndef KERNELS_RESOLVE_H
 #define KERNELS_RESOLVE_H
 
-#include "kernels/nest.h"
-#include "kernels/pack.h"
+#include "kernels/nest/nest.h"
+#include "kernels/ukr/pack.h"
 #include "kernels/plan.h"
 
 struct conv_im2col_args conv_resolve_im2col(const struct conv_plan *p, const struct conv_binding *b,

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "kernels/dispatch.h"
+#include "kernels/ukr/dispatch.h"
 
 enum { OFTEN_TILES = 10 };
 

@@ -12,7 +12,7 @@
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
  *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing
  *
- *   algorithm      a direct kernel (kernels/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
+ *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
  *                  depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of micro-kernels
  *                  (about as many slots as 500 of them), packing or transposing; all edges included. If there are
  *                  several filters to a group, the rows that they read again must fit into half of L1

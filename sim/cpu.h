@@ -1,5 +1,5 @@
 /*
- * What the CPU that this program runs on can execute (sim/machine.h has the simulated one), and how much of that is
+ * What the CPU that this program runs on can execute (sim/machine/machine.h has the simulated one), and how much of that is
  * used. The environment variable CONV_CPU masks what is wider than the instruction set it names: with CONV_CPU=avx2 a
  * CPU that has AVX-512 behaves as one that does not; "baseline" leaves portable C.
  */

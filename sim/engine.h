@@ -14,7 +14,7 @@
 
 #include "sim/access.h"
 #include "sim/hierarchy.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "sim/stats.h"
 
 struct sim_engine {

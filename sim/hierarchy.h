@@ -89,7 +89,7 @@
 #define SIM_HIERARCHY_H
 
 #include "sim/access.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "sim/stats.h"
 
 struct sim_hierarchy; /* one simulation; not thread-safe, but distinct objects are independent */

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "sim/access.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 struct sim_level_counts {
     uint64_t reads;       /* line reads arriving */

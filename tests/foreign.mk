@@ -52,10 +52,10 @@ test-$1: $1
 ifeq ($$(SUITE),)
 	$$(Q)$$($1_build)/emulated/tests --suite sim_random --part 10
 	$$(test_$1_more)
-	$$(Q)EXPERIMENT=$$($1_build)/emulated/experiment EMULATED="$(subst -, ,$(call column,$2,6))" tests/cli.sh
-	$$(Q)CACHESIM=$$($1_build)/emulated/cachesim EMULATED="$(subst -, ,$(call column,$2,6))" tests/cachesim.sh
+	$$(Q)EXPERIMENT=$$($1_build)/emulated/experiment EMULATED="$(subst -, ,$(call column,$2,6))" tests/experiments/cli.sh
+	$$(Q)CACHESIM=$$($1_build)/emulated/cachesim EMULATED="$(subst -, ,$(call column,$2,6))" tests/sim/cachesim.sh
 	$$(Q)CC=$$($1_triplet)-gcc NM=$$($1_triplet)-nm LINK_FLAGS="-L$$($1_lib) -Wl,-rpath-link,$$($1_lib)" \
-	    RUN="$$($1_emulator)" UKR=$$($1_ukr) MAKE_ARGS="$$(PARALLEL) $$($1_arguments)" tests/library.sh
+	    RUN="$$($1_emulator)" UKR=$$($1_ukr) MAKE_ARGS="$$(PARALLEL) $$($1_arguments)" tests/kernels/library.sh
 	$$(Q)ARCH=$$($1_arch) BUILD=$$($1_build) OBJDUMP=$$($1_triplet)-objdump NM=$$($1_triplet)-nm CFLAGS="$$(CFLAGS)" tests/isa.sh
 endif
 endif

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/machine.h"
-#include "sim/trace_reader.h"
+#include "sim/machine/machine.h"
+#include "sim/trace/trace_reader.h"
 #include "tests/fuzz_targets.h"
-#include "tests/shape_check.h"
+#include "tests/kernels/shape_check.h"
 
 enum {
     MANY_ACCESSES =

@@ -4,10 +4,10 @@
  *     qemu-x86_64 -cpu max -plugin observer.so,out=FILE,machine=FILE.cfg[,KEY=VALUE]... PROGRAM
  *
  *   out      the result (obs_result.h), written when the program closes its region
- *   machine  the simulated machine's file (sim/machine.h)
+ *   machine  the simulated machine's file (sim/machine/machine.h)
  *   rule     functions that do one part of a library's work (obs_stream.h); TAG '-' where they own no memory
  *   outside  "simulated": accesses outside all buffers go through the simulated caches too; else they are only counted
- *   trace    every access to a buffer, in the binary trace format (sim/trace_binary.h)
+ *   trace    every access to a buffer, in the binary trace format (sim/trace/trace_binary.h)
  *
  * While the emulator runs, FILE.watched holds its process number: how a program finds out that it is watched.
  *
@@ -27,8 +27,8 @@
 #include "counters/observe/obs_marker.h"
 #include "counters/observe/obs_stream.h"
 #include "counters/observe/qemu_plugin_api.h"
-#include "sim/machine.h"
-#include "sim/trace.h"
+#include "sim/machine/machine.h"
+#include "sim/trace/trace.h"
 
 extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);

@@ -23,7 +23,7 @@
 
 #include "counters/observe/obs_result.h"
 #include "sim/access.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /* Functions, by their names, that do one part of a library's work: for code that cannot call markers. */
 struct obs_rule {

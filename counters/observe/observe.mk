@@ -21,7 +21,7 @@ $(OBSERVER): $(BUILD)/plugin/counters/observe/obs_plugin.o $(BUILD)/plugin/all.a
 # The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 
-$(BUILD)/guest: $(call objects,experiments/main_guest.c kernels/blas_linked.c) $(foreach l,$(LIBRARIES),$(call archive,$l))
+$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c kernels/blas/blas_linked.c) $(foreach l,$(LIBRARIES),$(call archive,$l))
 	@echo "  LINK    $@"
 	$(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm

@@ -16,7 +16,7 @@
 #ifndef KERNELS_UKR_DIRECT_BODY_H
 #define KERNELS_UKR_DIRECT_BODY_H
 
-#include "kernels/ukr.h"
+#include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"
 
 enum { MAX_TAPS = 7, MAX_IN_ROWS = (CONV_DIRECT_TILE_ROWS - 1) * 2 + MAX_TAPS };

@@ -2,7 +2,7 @@
  * What the direct kernels are and touch. Their vector code is in direct_avx2.c and so on; this file has none, so that
  * every CPU can replay all of them.
  */
-#include "kernels/ukr.h"
+#include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"
 
 static struct sim_run run_of(enum sim_kind kind, enum conv_tensor tag, uint64_t addr, size_t bytes)

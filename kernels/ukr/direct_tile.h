@@ -15,7 +15,7 @@
 #ifndef KERNELS_UKR_DIRECT_TILE_H
 #define KERNELS_UKR_DIRECT_TILE_H
 
-#include "kernels/direct.h"
+#include "kernels/ukr/direct.h"
 
 enum { CONV_DIRECT_N = 3 };
 extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable one first */

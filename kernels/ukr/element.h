@@ -5,7 +5,7 @@
 #ifndef KERNELS_UKR_ELEMENT_H
 #define KERNELS_UKR_ELEMENT_H
 
-#include "kernels/pack.h"
+#include "kernels/ukr/pack.h"
 
 /* A run of count floats, stride_elems apart, that does not advance from one repetition to the next. */
 struct sim_run element_run(enum sim_kind kind, enum conv_tensor tag, enum conv_phase phase, uint64_t addr,

@@ -1,4 +1,4 @@
-#include "kernels/blas_ukr.h"
+#include "kernels/blas/blas_ukr.h"
 
 #include "kernels/ukr/element.h"
 

@@ -13,7 +13,7 @@
 #ifndef KERNELS_UKR_PACK_VBP_H
 #define KERNELS_UKR_PACK_VBP_H
 
-#include "kernels/pack.h"
+#include "kernels/ukr/pack.h"
 
 /* Whatever their size: what a group's tiles have in common stays in registers. */
 #define VBP_INLINE static inline __attribute__((always_inline))

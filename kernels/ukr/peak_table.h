@@ -1,8 +1,8 @@
-/* The peak loops that kernels/peak.c chooses from. Internal to kernels/. */
+/* The peak loops that kernels/ukr/peak.c chooses from. Internal to kernels/. */
 #ifndef KERNELS_UKR_PEAK_TABLE_H
 #define KERNELS_UKR_PEAK_TABLE_H
 
-#include "kernels/peak.h"
+#include "kernels/ukr/peak.h"
 
 /* Independent chains of multiply-adds, and floats in a vector. */
 enum {

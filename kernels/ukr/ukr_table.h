@@ -1,9 +1,9 @@
-/* The tables that the kernel files define and kernels/dispatch.c collects. Internal to kernels/. */
+/* The tables that the kernel files define and kernels/ukr/dispatch.c collects. Internal to kernels/. */
 #ifndef KERNELS_UKR_UKR_TABLE_H
 #define KERNELS_UKR_UKR_TABLE_H
 
-#include "kernels/pack.h"
-#include "kernels/ukr.h"
+#include "kernels/ukr/pack.h"
+#include "kernels/ukr/ukr.h"
 
 /*
  * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they define

@@ -1,0 +1,73 @@
+/*
+ * CSV files as results: comment lines that say what the file is, then named columns, then rows.
+ *
+ *     # experiment: vgg16 on clx4208          exp_csv_header(), any number, before the first row
+ *     # column time_ns [ns]: median ...       one per column, from the table of columns
+ *     model,layer,time_ns
+ *     vgg16,conv1_1,123456                    exp_csv_string(), exp_csv_string(), exp_csv_u64(), exp_csv_end_row()
+ *
+ * Each cell is written by name, in the order of the columns; the first slip (wrong order, unknown name, a row too
+ * short, a NaN) or failed write sticks, makes everything after it do nothing, and is what exp_csv_close() reports. The
+ * file is written in place: write it inside an exp_outdir, so that no half-written file is ever taken for a result.
+ */
+#ifndef EXPERIMENTS_EXP_CSV_H
+#define EXPERIMENTS_EXP_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_outdir.h"
+
+struct exp_csv_column {
+    const char *name;
+    const char *unit;        /* "ns", "lines", "%"; "" if it has none */
+    const char *description; /* one line */
+    const char *source;      /* where the numbers come from; "" if that goes without saying */
+};
+
+struct exp_csv;
+
+/*
+ * Creates the file. path is copied; column[] is not and must outlive the writer. Returns 0, -errno of opening, -ENOMEM,
+ * or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
+ */
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
+                 char *why, size_t why_bytes);
+
+/* The same for a file of a result directory, with a first header line "what", unless that is NULL. */
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const char *name,
+                   const struct exp_csv_column *column, size_t n_columns, const char *what, char *why,
+                   size_t why_bytes);
+
+/* One "# key: value" line. Line breaks in the value become blanks. */
+void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
+
+void exp_csv_string(struct exp_csv *csv, const char *column, const char *value);
+void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value);
+void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* finite; reads back as the same double */
+void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
+/* A number that could not be had: "not available: <reason>". */
+void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
+/* A number if it is finite, else missing for that reason. */
+void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not);
+
+void exp_csv_end_row(struct exp_csv *csv);
+
+/* The first error so far (0 or -errno): lets a long run stop early on a full disk. */
+int exp_csv_error(const struct exp_csv *csv);
+
+/*
+ * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed
+ * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
+ */
+int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes);
+
+/*
+ * Prints a Markdown section that says what the columns of a file mean. The columns are stride_bytes apart, so that they
+ * may be parts of something larger.
+ */
+void exp_csv_document(FILE *out, const char *file, const struct exp_csv_column *column, size_t n_columns,
+                      size_t stride_bytes);
+
+#endif

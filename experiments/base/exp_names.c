@@ -1,0 +1,89 @@
+#include "experiments/base/exp_names.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+enum { LONGEST = 64 }; /* letters that are compared */
+
+bool exp_name_ends_in(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), end = strlen(suffix);
+
+    return length > end && !strcmp(name + length - end, suffix);
+}
+
+static void append(const char *text, int length, char *why, size_t why_bytes)
+{
+    size_t used = strlen(why);
+
+    exp_fail(why + used, why_bytes - used, 0, " %.*s", length, text);
+}
+
+int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes)
+{
+    struct dirent **entry = NULL;
+    int n_entries = scandir(n->folder, &entry, NULL, alphasort);
+    size_t used;
+
+    if (n_entries < 0)
+        return exp_fail(why, why_bytes, -ENOENT, "unknown %s '%s': cannot list '%s': %s", n->what, name, n->folder,
+                        strerror(errno));
+    exp_fail(why, why_bytes, 0, "unknown %s '%.60s'; known:%s", n->what, name, n->also);
+    for (int i = 0; i < n_entries; i++) {
+        const char *file = entry[i]->d_name;
+
+        if (*file != '.' && exp_name_ends_in(file, n->suffix))
+            append(file, (int)(strlen(file) - strlen(n->suffix)), why, why_bytes);
+        free(entry[i]);
+    }
+    free(entry);
+    used = strlen(why);
+    return exp_fail(why + used, why_bytes - used, -ENOENT, " (or the path of a %s file)", n->suffix);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance; row j: from what was read of a to the first j letters of b. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[LONGEST + 1], length = least(strlen(b), LONGEST), diagonal = 0;
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (; *a; a++) {
+        diagonal = row[0]++;
+        for (size_t j = 1; j <= length; j++) {
+            size_t before = row[j];
+
+            row[j] = least(least(before, row[j - 1]) + 1,
+                           diagonal + (toupper((unsigned char)*a) != toupper((unsigned char)b[j - 1])));
+            diagonal = before;
+        }
+    }
+    return row[length];
+}
+
+const char *exp_names_nearest(const char *word, const char *const *known, size_t n)
+{
+    const char *nearest = NULL;
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t d = distance(word, known[i]);
+
+        if (d < best && 2 * d <= strlen(known[i])) {
+            best = d;
+            nearest = known[i];
+        }
+    }
+    return nearest;
+}

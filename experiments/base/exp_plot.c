@@ -1,0 +1,298 @@
+#include "experiments/base/exp_plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_plot_data.h"
+#include "experiments/base/exp_process.h"
+#include "experiments/base/exp_signal.h"
+
+enum { NOTHING_TO_DRAW = 77 };
+
+struct file_kind {
+    const char *format, *suffix;
+    const char *last; /* bytes that every complete file ends with */
+    size_t last_bytes;
+};
+
+static const struct file_kind file_kinds[] = {
+    { "png", ".png", "IEND\xae\x42\x60\x82", 8 },
+    { "svg", ".svg", "</svg>", 6 },
+};
+
+static const struct file_kind *find_kind(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof file_kinds / sizeof file_kinds[0]; i++) {
+        size_t suffix = strlen(file_kinds[i].suffix);
+
+        if (length > suffix && !strcmp(path + length - suffix, file_kinds[i].suffix))
+            return &file_kinds[i];
+    }
+    return NULL;
+}
+
+/*
+ * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a
+ * shell. (Single quotes will not do: gnuplot takes two of them at the beginning of a string for an empty one.)
+ */
+static void put_variable(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s=\"", name);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+
+        if (strchr("\"'\\`@$", c))
+            fprintf(out, "\\%03o", c);
+        else
+            fputc(iscntrl(c) ? ' ' : c, out);
+    }
+    fputs("\";", out);
+}
+
+/* The commands that define all variables, from malloc. */
+static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable,
+                              size_t n)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    bool failed;
+
+    if (!out)
+        return NULL;
+    put_variable(out, "format", format);
+    put_variable(out, "output", output);
+    for (size_t i = 0; i < n; i++)
+        put_variable(out, variable[i].name, variable[i].value);
+    failed = ferror(out) != 0;
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool is_complete(const char *path, const struct file_kind *kind)
+{
+    char tail[16];
+    FILE *in = fopen(path, "rb");
+    size_t n = 0;
+
+    if (!in)
+        return false;
+    if (!fseek(in, -(long)sizeof tail, SEEK_END))
+        n = fread(tail, 1, sizeof tail, in);
+    fclose(in);
+    for (size_t i = 0; i + kind->last_bytes <= n; i++) {
+        if (!memcmp(tail + i, kind->last, kind->last_bytes))
+            return true;
+    }
+    return false;
+}
+
+static int judge(const char *script, const char *partial, const struct file_kind *kind, int status, const char *last,
+                 char *why, size_t why_bytes)
+{
+    if (WIFSIGNALED(status))
+        return exp_fail(why, why_bytes, -EINTR, "gnuplot was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == NOTHING_TO_DRAW)
+        return exp_fail(why, why_bytes, -ENODATA, "%s", *last ? last : "nothing to draw");
+    if (WEXITSTATUS(status))
+        return exp_fail(why, why_bytes, -EIO, "gnuplot failed: %s", *last ? last : script);
+    if (!is_complete(partial, kind))
+        return exp_fail(why, why_bytes, -EIO, "gnuplot wrote no complete %s file%s%s", kind->format, *last ? ": " : "",
+                        last);
+    return 0;
+}
+
+static int draw(const char *script, const char *output, const char *partial, const struct file_kind *kind,
+                const char *definitions, unsigned limit_s, char *why, size_t why_bytes)
+{
+    const char *const argv[] = { "gnuplot", "--default-settings", "-e", definitions, script, NULL };
+    char last[512];
+    int status = 0;
+    int err = exp_process_run(argv, limit_s, exp_interrupted, &status, last, sizeof last);
+
+    if (err == -ENOENT)
+        return exp_fail(why, why_bytes, err, "gnuplot is not installed (package gnuplot-nox)");
+    if (err == -EINTR)
+        return exp_fail(why, why_bytes, err, "interrupted while drawing");
+    if (err == -ETIMEDOUT)
+        return exp_fail(why, why_bytes, err, "gnuplot was not done after %u s and was killed", limit_s);
+    if (err)
+        return exp_fail(why, why_bytes, err, "cannot run gnuplot: %s", strerror(-err));
+    err = judge(script, partial, kind, status, last, why, why_bytes);
+    if (!err && rename(partial, output))
+        err = exp_fail(why, why_bytes, -errno, "cannot create '%s': %s", output, strerror(errno));
+    return err;
+}
+
+int exp_plot_draw(const char *script, const char *output, const struct exp_plot_variable *variable, size_t n_variables,
+                  unsigned limit_s, char *why, size_t why_bytes)
+{
+    const struct file_kind *kind = find_kind(output);
+    char *partial = NULL, *definitions = NULL;
+    int err;
+
+    if (!kind)
+        return exp_fail(why, why_bytes, -EINVAL, "neither a .png nor a .svg file: '%s'", output);
+    partial = exp_format("%s.partial", output);
+    definitions = partial ? make_definitions(kind->format, partial, variable, n_variables) : NULL;
+    if (definitions)
+        err = draw(script, output, partial, kind, definitions, limit_s, why, why_bytes);
+    else
+        err = exp_fail(why, why_bytes, -ENOMEM, "cannot draw '%s': out of memory", output);
+    if (err && partial)
+        unlink(partial);
+    free(definitions);
+    free(partial);
+    return err;
+}
+
+/* ---- figures of a result folder ---- */
+
+enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
+
+struct drawing {
+    const struct exp_plot_figures *f;
+    const char *figure;
+    char *script;
+    struct exp_plot_variable *variable; /* f's, and the script's tables */
+    size_t n_variables;
+    exp_plot_report_fn report;
+    void *ctx;
+};
+
+static void tell(const struct drawing *d, const char *suffix, int err, const char *why)
+{
+    char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, suffix);
+
+    if (file && d->report)
+        d->report(d->ctx, file, err, why);
+    free(file);
+}
+
+/* A picture of an earlier run must not pass for one of these results. */
+static void remove_old(const struct drawing *d)
+{
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
+
+        if (file)
+            unlink(file);
+        free(file);
+    }
+}
+
+/* What would happen to the next figure, too. */
+static bool ends_drawing(int err)
+{
+    return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
+}
+
+static int draw_formats(const struct drawing *d, char *why, size_t why_bytes)
+{
+    int first = 0;
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        char line[512] = "";
+        char *output = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
+        int err =
+            output ? exp_plot_draw(d->script, output, d->variable, d->n_variables, EXP_PLOT_LIMIT_S, line, sizeof line)
+                   : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+
+        free(output);
+        if (err == -ENODATA)
+            return exp_fail(why, why_bytes, err, "%s", line); /* the other format would say the same */
+        tell(d, file_kinds[i].suffix, err, line);
+        if (err && !first)
+            first = exp_fail(why, why_bytes, err, "%s", line);
+        if (ends_drawing(err))
+            break;
+    }
+    return first;
+}
+
+static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, char *why, size_t why_bytes)
+{
+    size_t n = d->f->n_variables;
+    int err;
+
+    d->n_variables = n + data->n_tables;
+    d->variable = malloc((d->n_variables + 1) * sizeof *d->variable);
+    if (!d->variable)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (n)
+        memcpy(d->variable, d->f->variable, n * sizeof *d->variable);
+    memcpy(d->variable + n, data->variable, data->n_tables * sizeof *d->variable);
+    err = draw_formats(d, why, why_bytes);
+    free(d->variable);
+    return err;
+}
+
+static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
+{
+    struct exp_plot_data data;
+    int err = exp_plot_data_open(&data, d->script, d->f->data_dir, d->f->out_dir, why, why_bytes);
+    bool has_data = !err;
+
+    if (has_data)
+        err = draw_with_data(d, &data, why, why_bytes);
+    exp_plot_data_close(&data);
+    if (err == -ENODATA)
+        remove_old(d);
+    if (err == -ENODATA || !has_data)
+        tell(d, "", err, why);
+    return err == -ENODATA ? 0 : err;
+}
+
+static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
+{
+    int first = 0;
+
+    for (size_t i = 0; i < f->n_figures; i++) {
+        struct drawing d = { .f = f, .figure = f->figure[i], .report = report, .ctx = ctx };
+        char line[512] = "";
+        int err;
+
+        d.script = exp_format("%s/%s.gp", f->scripts_dir, d.figure);
+        err = d.script ? draw_figure(&d, line, sizeof line) : exp_fail(line, sizeof line, -ENOMEM, "out of memory");
+        free(d.script);
+        if (err && !first)
+            first = exp_fail(why, why_bytes, err, "%s: %s", d.figure, line);
+        if (ends_drawing(err))
+            break;
+    }
+    return first;
+}
+
+/* A path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
+static char *plain_path(const char *path)
+{
+    return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);
+}
+
+int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
+                     size_t why_bytes)
+{
+    struct exp_plot_figures plain = *f;
+    char *data_dir = plain_path(f->data_dir), *out_dir = plain_path(f->out_dir);
+    int err;
+
+    plain.data_dir = data_dir;
+    plain.out_dir = out_dir;
+    err = data_dir && out_dir ? draw_all(&plain, report, ctx, why, why_bytes)
+                              : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    free(out_dir);
+    free(data_dir);
+    return err;
+}

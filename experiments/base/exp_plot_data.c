@@ -1,0 +1,286 @@
+#include "experiments/base/exp_plot_data.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_table.h"
+
+#define BLANKS " \t\n"
+
+/* ---- copies ---- */
+
+static void put_plain(FILE *out, const char *text, bool is_last)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text == '"' ? '\'' : *text, out);
+    fputc(is_last ? '\n' : '\t', out);
+}
+
+static int write_plain(const struct exp_table *t, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    bool failed;
+
+    if (!out)
+        return -errno;
+    errno = 0;
+    for (size_t c = 0; c < t->n_columns; c++)
+        put_plain(out, t->column[c], c + 1 == t->n_columns);
+    for (size_t i = 0; i < t->n_rows * t->n_columns; i++)
+        put_plain(out, t->field[i], (i + 1) % t->n_columns == 0);
+    failed = ferror(out) != 0;
+    if (fclose(out) || failed)
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+/* "layers.csv" is the variable layers_csv. */
+static void name_variable(char *name, size_t bytes, const char *table)
+{
+    snprintf(name, bytes, "%s", table);
+    for (; *name; name++) {
+        if (!isalnum((unsigned char)*name))
+            *name = '_';
+    }
+}
+
+static bool is_known(const struct exp_plot_data *d, const char *table)
+{
+    char name[sizeof d->name[0]];
+
+    name_variable(name, sizeof name, table);
+    for (size_t i = 0; i < d->n_tables; i++) {
+        if (!strcmp(d->name[i], name))
+            return true;
+    }
+    return false;
+}
+
+/* t is NULL where there is no such table. A table without rows has nothing that gnuplot could read. */
+static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
+                     char *why, size_t why_bytes)
+{
+    size_t i = d->n_tables;
+    bool is_empty = !t || !t->n_rows;
+    int err;
+
+    if (is_known(d, table))
+        return 0;
+    if (i == EXP_PLOT_MAX_TABLES)
+        return exp_fail(why, why_bytes, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
+    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/.%s.plain.%ld", out_dir, table, (long)getpid());
+    if (!d->path[i])
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    name_variable(d->name[i], sizeof d->name[i], table);
+    d->variable[i] = (struct exp_plot_variable){ d->name[i], d->path[i] };
+    d->n_tables++;
+    err = is_empty ? 0 : write_plain(t, d->path[i]);
+    return err ? exp_fail(why, why_bytes, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
+}
+
+void exp_plot_data_close(struct exp_plot_data *d)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        if (*d->path[i])
+            unlink(d->path[i]);
+        free(d->path[i]);
+    }
+    d->n_tables = 0;
+}
+
+/* ---- is there anything? ---- */
+
+/* Whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
+static bool is_among(char *const *word, const char *text)
+{
+    if (!*word)
+        return true;
+    for (; *word; word++) {
+        if (!strcmp(*word, text))
+            return true;
+    }
+    return false;
+}
+
+struct demand {
+    const char *table;
+    char *column[32]; /* both lists end with NULL */
+    const char *key;  /* NULL: all rows */
+    char *value[16];
+};
+
+/* Says why no row will do: what its cells say, if they say something. */
+static int explain(const struct demand *d, size_t n_rows, const char *said, char *why, size_t why_bytes)
+{
+    static const char missing[] = "not available: ";
+
+    if (!n_rows)
+        return exp_fail(why, why_bytes, -ENODATA, "%s has no rows for it", d->table);
+    if (!strncmp(said, missing, sizeof missing - 1))
+        return exp_fail(why, why_bytes, -ENODATA, "%s", said + sizeof missing - 1);
+    return exp_fail(why, why_bytes, -ENODATA, "%s has no number in %s%s", d->table, d->column[0],
+                    d->column[1] ? " and the like" : "");
+}
+
+static bool is_number(const struct exp_table *t, size_t row, size_t column)
+{
+    char ignored[256];
+    double value;
+
+    return !exp_table_double(t, row, column, &value, ignored, sizeof ignored);
+}
+
+/* Columns that the table lacks hold nothing. */
+static int check_demand(const struct demand *d, const struct exp_table *t, char *why, size_t why_bytes)
+{
+    char ignored[256];
+    const char *said = "";
+    size_t key = 0, n_rows = 0;
+
+    if (d->key && exp_table_column(t, d->key, &key, why, why_bytes))
+        return -ENODATA;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        if (d->key && !is_among(d->value, exp_table_string(t, row, key)))
+            continue;
+        n_rows++;
+        for (char *const *name = d->column; *name; name++) {
+            size_t column;
+
+            if (exp_table_column(t, *name, &column, ignored, sizeof ignored))
+                continue;
+            if (is_number(t, row, column))
+                return 0;
+            said = *said ? said : exp_table_string(t, row, column);
+        }
+    }
+    return explain(d, n_rows, said, why, why_bytes);
+}
+
+/* ---- a script's head ---- */
+
+/* Splits the words up to `end`, or all, into a list that ends with NULL. Returns false if they do not fit. */
+static bool take_words(char **rest, const char *end, char **word, size_t room)
+{
+    char *w;
+    size_t n = 0;
+
+    while ((w = strtok_r(NULL, BLANKS, rest)) && (!end || strcmp(w, end))) {
+        if (n + 1 == room)
+            return false;
+        word[n++] = w;
+    }
+    word[n] = NULL;
+    return true;
+}
+
+/* "layers.csv: columns [of key: values]"; text is cut into pieces. */
+static bool parse_demand(struct demand *d, char *text)
+{
+    char *rest, *key;
+
+    *d = (struct demand){ .table = strtok_r(text, ":" BLANKS, &rest) };
+    if (!d->table || !take_words(&rest, "of", d->column, sizeof d->column / sizeof d->column[0]) || !d->column[0])
+        return false;
+    key = strtok_r(NULL, ":" BLANKS, &rest);
+    d->key = key;
+    return !key || (take_words(&rest, NULL, d->value, sizeof d->value / sizeof d->value[0]) && d->value[0]);
+}
+
+struct head {
+    struct exp_plot_data *d;
+    const char *script, *data_dir, *out_dir;
+    bool lacks_data; /* the reason is in why; a hint may follow */
+};
+
+static int use_table(struct head *h, const char *table, const struct demand *demand, char *why, size_t why_bytes)
+{
+    char *path = exp_format("%s/%s", h->data_dir, table);
+    struct exp_table t = { 0 };
+    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    bool is_there = !err;
+
+    if (err == -ENOENT) {
+        err = demand ? exp_fail(why, why_bytes, -ENODATA, "there is no %s", table) : 0;
+        why[0] = demand ? why[0] : '\0';
+    } else if (!err && demand) {
+        err = check_demand(demand, &t, why, why_bytes);
+    }
+    if (!err)
+        err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why, why_bytes);
+    exp_table_release(&t);
+    free(path);
+    return err;
+}
+
+static int use_draws(struct head *h, char *text, char *why, size_t why_bytes)
+{
+    struct demand demand;
+    int err;
+
+    if (!parse_demand(&demand, text))
+        return exp_fail(why, why_bytes, -EINVAL, "%s: a '# draws' line that names no columns", h->script);
+    err = use_table(h, demand.table, &demand, why, why_bytes);
+    h->lacks_data = err == -ENODATA;
+    return h->lacks_data ? 0 : err;
+}
+
+static int use_reads(struct head *h, char *text, char *why, size_t why_bytes)
+{
+    char *rest;
+
+    for (char *table = strtok_r(text, BLANKS, &rest); table; table = strtok_r(NULL, BLANKS, &rest)) {
+        int err = use_table(h, table, NULL, why, why_bytes);
+
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static void use_hint(char *text, char *why, size_t why_bytes)
+{
+    size_t used = strlen(why);
+
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(why + used, why_bytes - used, " (%s)", text);
+}
+
+/* Returns 1 where the head ends. */
+static int use_line(struct head *h, char *line, char *why, size_t why_bytes)
+{
+    static const char draws[] = "# draws ", reads[] = "# reads ", hint[] = "# hint ";
+
+    if (h->lacks_data) {
+        if (!strncmp(line, hint, sizeof hint - 1))
+            use_hint(line + sizeof hint - 1, why, why_bytes);
+        return -ENODATA;
+    }
+    if (!strncmp(line, draws, sizeof draws - 1))
+        return use_draws(h, line + sizeof draws - 1, why, why_bytes);
+    if (!strncmp(line, reads, sizeof reads - 1))
+        return use_reads(h, line + sizeof reads - 1, why, why_bytes);
+    return *line != '#';
+}
+
+int exp_plot_data_open(struct exp_plot_data *d, const char *script, const char *data_dir, const char *out_dir,
+                       char *why, size_t why_bytes)
+{
+    struct head h = { .d = d, .script = script, .data_dir = data_dir, .out_dir = out_dir };
+    FILE *in = fopen(script, "r");
+    char line[1024];
+    int err = 0;
+
+    *d = (struct exp_plot_data){ 0 };
+    if (!in)
+        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", script, strerror(errno));
+    while (!err && fgets(line, sizeof line, in))
+        err = use_line(&h, line, why, why_bytes);
+    fclose(in);
+    return err > 0 ? 0 : !err && h.lacks_data ? -ENODATA : err;
+}

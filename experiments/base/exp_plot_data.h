@@ -1,0 +1,42 @@
+/*
+ * What a figure's script says that it draws, and whether there is any of it: decided here for every figure.
+ *
+ * The comments at the head of a script name its tables, which lie in one folder:
+ *
+ *     # draws layers.csv: simulated_l1_miss_percent simulated_l2_miss_percent of algo: base sconv_is sconv_ws
+ *     # hint CLASSES=3c makes some
+ *     # reads model.csv
+ *
+ * `draws` asks for a number in one of these columns, in any row, or in any row where the column after `of` is one of
+ * those values. All `draws` lines must be met. `hint` is added in parentheses to the reason of the `draws` line before
+ * it. `reads` names a table that is used if it is there. Each table reaches the script as a variable named after it, such
+ * as layers_csv: the path of a copy with tabs and without quotes, because gnuplot 5.4 cuts a quoted field at its first
+ * comma; "" if there is no such table.
+ */
+#ifndef EXPERIMENTS_EXP_PLOT_DATA_H
+#define EXPERIMENTS_EXP_PLOT_DATA_H
+
+#include <stddef.h>
+
+#include "experiments/base/exp_plot.h"
+
+enum { EXP_PLOT_MAX_TABLES = 8 };
+
+struct exp_plot_data {
+    char *path[EXP_PLOT_MAX_TABLES]; /* of the copies; "" where there is no table */
+    char name[EXP_PLOT_MAX_TABLES][48];
+    struct exp_plot_variable variable[EXP_PLOT_MAX_TABLES];
+    size_t n_tables;
+};
+
+/*
+ * Reads the head of a script and copies its tables from data_dir to out_dir. Returns 0; -ENODATA if there is nothing to
+ * draw, with the reason; -errno of reading or writing, and -EINVAL for a line that is malformed, with one line in why.
+ * Whatever it returns, exp_plot_data_close() removes the copies.
+ */
+int exp_plot_data_open(struct exp_plot_data *d, const char *script, const char *data_dir, const char *out_dir,
+                       char *why, size_t why_bytes);
+
+void exp_plot_data_close(struct exp_plot_data *d);
+
+#endif

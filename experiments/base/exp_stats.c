@@ -1,0 +1,79 @@
+#include "experiments/base/exp_stats.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* The sample that would stand at index k if they were sorted: found by counting, so that nothing is copied. */
+static uint64_t ranked(const uint64_t *sample, size_t n, size_t k)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_less = 0, n_equal = 0;
+
+        for (size_t j = 0; j < n; j++) {
+            n_less += sample[j] < sample[i];
+            n_equal += sample[j] == sample[i];
+        }
+        if (n_less <= k && k < n_less + n_equal)
+            return sample[i];
+    }
+    assert(0); /* k < n */
+    return 0;
+}
+
+double exp_stats_median(const uint64_t *sample, size_t n)
+{
+    assert(n);
+    return n % 2 ? (double)ranked(sample, n, n / 2)
+                 : 0.5 * ((double)ranked(sample, n, n / 2 - 1) + (double)ranked(sample, n, n / 2));
+}
+
+/* How many samples stand before this one if they are sorted; equal ones as they come. */
+static size_t rank_of(const uint64_t *sample, size_t n, size_t which)
+{
+    size_t rank = 0;
+
+    for (size_t i = 0; i < n; i++)
+        rank += sample[i] < sample[which] || (sample[i] == sample[which] && i < which);
+    return rank;
+}
+
+double exp_stats_low_mean(const uint64_t *sample, size_t n)
+{
+    const size_t n_low = (n + 3) / 4;
+    double sum = 0;
+
+    assert(n);
+    for (size_t i = 0; i < n; i++) {
+        if (rank_of(sample, n, i) < n_low)
+            sum += (double)sample[i];
+    }
+    return sum / (double)n_low;
+}
+
+uint64_t exp_stats_min(const uint64_t *sample, size_t n)
+{
+    uint64_t low = sample[0];
+
+    for (size_t i = 1; i < n; i++)
+        low = sample[i] < low ? sample[i] : low;
+    return low;
+}
+
+uint64_t exp_stats_max(const uint64_t *sample, size_t n)
+{
+    uint64_t high = sample[0];
+
+    for (size_t i = 1; i < n; i++)
+        high = sample[i] > high ? sample[i] : high;
+    return high;
+}
+
+double exp_stats_geomean(const double *x, size_t n)
+{
+    double sum = 0.0;
+
+    assert(n);
+    for (size_t i = 0; i < n; i++)
+        sum += log(x[i]);
+    return exp(sum / (double)n);
+}

@@ -1,0 +1,415 @@
+/*
+ * What is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over VGG-16,
+ * and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios travel.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_pin.h"
+#include "counters/ctr_timer.h"
+#include "experiments/setup/exp_algo.h"
+#include "experiments/base/exp_bench.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/measure/exp_measure.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/base/exp_pool.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/replay/exp_replay.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/replay/exp_totals.h"
+#include "kernels/backend.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/lib/sconv_shape.h"
+#include "sim/cpu.h"
+#include "sim/hierarchy.h"
+
+enum { ROUNDS = 15, MAX_CONTENDERS = 16, UKR_K = 144, UKR_CALLS = 2000, REPS = 10 };
+
+/* ---- micro-kernels: a full tile, panels in L1, k as in VGG-16's 3x3 layers with Nc = 16 ---- */
+
+struct ukr_bench {
+    const struct conv_ukr *u;
+    struct conv_ukr_args a;
+    float *memory;
+};
+
+static int run_ukr(void *ctx)
+{
+    const struct ukr_bench *b = ctx;
+
+    for (int i = 0; i < UKR_CALLS; i++)
+        b->u->fn(b->u, &b->a);
+    return 0;
+}
+
+static int init_ukr(struct ukr_bench *b, const struct conv_ukr *u)
+{
+    size_t n_in = UKR_K * u->n_win, n_filter = UKR_K * u->n_f, n_out = u->n_win * u->n_f;
+    void *memory;
+
+    if (posix_memalign(&memory, CONV_PAGE_BYTES, (n_in + n_filter + n_out) * sizeof(float)))
+        return -ENOMEM;
+    memset(memory, 0, (n_in + n_filter + n_out) * sizeof(float));
+    b->u = u;
+    b->memory = memory;
+    b->a = (struct conv_ukr_args){
+        .in = (uintptr_t)b->memory,
+        .filter = (uintptr_t)(b->memory + n_in),
+        .out = (uintptr_t)(b->memory + n_in + n_filter),
+        .k = UKR_K,
+        .ld_out = u->n_win,
+        .n_win = u->n_win,
+        .n_f = u->n_f,
+        .accumulate = true,
+    };
+    return 0;
+}
+
+/* Columns of the table: filters of the tile; 0 = all that the micro-kernel takes. */
+static const size_t ukr_filters[] = { 0, 1, 2, 3, 4, 8 };
+
+enum { N_FILTER_COUNTS = sizeof ukr_filters / sizeof ukr_filters[0] };
+
+/* All micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
+static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflops)
+{
+    struct exp_contender contender[MAX_CONTENDERS];
+    struct exp_bench protocol = {
+        .n_warmups = 2, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
+    };
+    uint64_t sample[MAX_CONTENDERS * ROUNDS];
+    struct exp_bench_result result;
+    int err;
+
+    for (size_t i = 0; i < n; i++) {
+        b[i].a.n_f = n_f && n_f < b[i].u->n_f ? n_f : b[i].u->n_f;
+        contender[i] = (struct exp_contender){ b[i].u->name, run_ukr, NULL, &b[i] };
+    }
+    err = exp_bench_run(&protocol, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++)
+        gflops[i] = 2.0 * UKR_K * (double)(b[i].a.n_win * b[i].a.n_f) * UKR_CALLS /
+                    exp_stats_median(sample + i * ROUNDS, result.n_rounds);
+    return err;
+}
+
+static void print_ukrs(const struct ukr_bench *b, size_t n, double gflops[][MAX_CONTENDERS])
+{
+    printf("micro-kernels: GFLOP/s by filters of the tile, %d steps, panels in L1\n%-24s %10s %8s", UKR_K, "",
+           "full tile", "x first");
+    for (size_t c = 1; c < N_FILTER_COUNTS; c++)
+        printf(" %8zu", ukr_filters[c]);
+    for (size_t i = 0; i < n; i++) {
+        printf("\n%-24s %10.1f %8.2f", b[i].u->name, gflops[0][i], gflops[0][i] / gflops[0][0]);
+        for (size_t c = 1; c < N_FILTER_COUNTS; c++)
+            printf(" %8.1f", gflops[c][i]);
+    }
+    printf("\n\n");
+}
+
+static int bench_ukrs(void)
+{
+    struct ukr_bench b[MAX_CONTENDERS] = { { 0 } };
+    double gflops[N_FILTER_COUNTS][MAX_CONTENDERS];
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < conv_ukr_count() && n < MAX_CONTENDERS && !err; i++) {
+        if (conv_ukr_runs(conv_ukr_at(i)))
+            err = init_ukr(&b[n++], conv_ukr_at(i));
+    }
+    for (size_t c = 0; c < N_FILTER_COUNTS && !err; c++)
+        err = measure_ukrs(b, n, ukr_filters[c], gflops[c]);
+    if (!err)
+        print_ukrs(b, n, gflops);
+    for (size_t i = 0; i < n; i++)
+        free(b[i].memory);
+    return err;
+}
+
+/* ---- the library on several threads: all of VGG-16, weights and activations of a layer at a time ---- */
+
+enum { MAX_THREADS = 8, THREAD_ROUNDS = 5 };
+
+struct threads_bench {
+    struct sconv_plan *plan;
+    float *in, *out;
+    void *workspace;
+};
+
+static int run_threads(void *ctx)
+{
+    const struct threads_bench *b = ctx;
+
+    return sconv_run(b->plan, b->in, b->out, NULL, b->workspace, sconv_workspace_bytes(b->plan));
+}
+
+/* One layer with 1 .. n_threads threads, taking turns; adds the medians to ns[]. */
+static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads,
+                               double *ns)
+{
+    struct exp_bench protocol = { .n_warmups = 1,
+                                  .rounds = { THREAD_ROUNDS, THREAD_ROUNDS, 0 },
+                                  .now_ns = ctr_now_ns,
+                                  .interrupted = exp_interrupted };
+    const struct sconv_shape shape = sconv_shape_of(p);
+    float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in),
+          *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
+    float *weights = calloc(p->k * conv_reduction(p), sizeof *weights);
+    struct threads_bench b[MAX_THREADS] = { { 0 } };
+    struct exp_contender contender[MAX_THREADS];
+    uint64_t sample[MAX_THREADS * THREAD_ROUNDS];
+    struct exp_bench_result result;
+    int err = in && out && weights ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n_threads && !err; i++) {
+        const struct sconv_options o = { .threads = (unsigned)i + 1 };
+
+        err = sconv_plan_create(&b[i].plan, &shape, m, weights, &o);
+        b[i].in = in;
+        b[i].out = out;
+        b[i].workspace = err ? NULL : calloc(1, sconv_workspace_bytes(b[i].plan));
+        err = err || b[i].workspace ? err : -ENOMEM;
+        contender[i] = (struct exp_contender){ "threads", run_threads, NULL, &b[i] };
+    }
+    err = err ? err : exp_bench_run(&protocol, contender, n_threads, sample, &result);
+    for (size_t i = 0; i < n_threads; i++) {
+        ns[i] += err ? 0 : exp_stats_median(sample + i * THREAD_ROUNDS, result.n_rounds);
+        sconv_plan_free(b[i].plan);
+        free(b[i].workspace);
+    }
+    free(in);
+    free(out);
+    free(weights);
+    return err;
+}
+
+/* Before this program pins itself: threads inherit where they may run. */
+static int bench_threads(char *why, size_t why_bytes)
+{
+    double ns[MAX_THREADS] = { 0 };
+    struct sconv_machine *m = NULL;
+    struct ctr_pin pin;
+    struct exp_model model;
+    size_t n_threads;
+    int err = ctr_pin_state(&pin);
+
+    if (!err)
+        err = exp_model_find(&model, "experiments", "vgg16", why, why_bytes);
+    if (err)
+        return err;
+    n_threads = pin.n_allowed < MAX_THREADS ? pin.n_allowed : MAX_THREADS;
+    err = sconv_machine_create(&m, NULL, why, why_bytes);
+    for (size_t i = 0; i < model.n_layers && !err; i++)
+        err = bench_layer_threads(&model.layer[i].problem, m, n_threads, ns);
+    printf("\nlibsconv, VGG-16 on the cores this process may use, hot\n%-24s %12s %10s\n", "", "ms", "x 1 thread");
+    for (size_t i = 0; i < n_threads && !err; i++)
+        printf("%zu thread%-16s %12.1f %10.2f\n", i + 1, i ? "s" : "", ns[i] / 1e6, ns[0] / ns[i]);
+    sconv_machine_free(m);
+    exp_model_release(&model);
+    return err;
+}
+
+/* ---- VGG-16: SConv against Base, and the replays of both ---- */
+
+struct vgg {
+    struct exp_setup setup;
+    struct exp_model model;
+    struct exp_experiment experiment;
+    char why[512];
+};
+
+static int open_vgg(struct vgg *v)
+{
+    unsigned algos;
+    int err = exp_algo_select("", &algos, v->why, sizeof v->why);
+
+    if (!err)
+        err = exp_model_find(&v->model, "experiments", "vgg16", v->why, sizeof v->why);
+    if (!err)
+        err = sim_machine_host(&v->setup.machine, v->why, sizeof v->why);
+    if (!err)
+        err = exp_setup_init(&v->setup, "", "", v->why, sizeof v->why);
+    if (!err)
+        err = exp_experiment_plan(&v->experiment, &v->setup, &v->model, algos, v->why, sizeof v->why);
+    return err;
+}
+
+static int bench_vgg(struct vgg *v)
+{
+    const struct exp_measure_options o = { .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = "counters/groups" };
+    struct exp_measure_info info;
+    struct exp_progress *progress;
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n;
+    int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
+
+    if (err)
+        return err;
+    err = exp_measure_all(&v->experiment, &o, &info, progress, v->why, sizeof v->why);
+    exp_progress_free(progress);
+    if (err)
+        return err;
+    n = exp_totals(&v->experiment, "", total);
+    printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
+           v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
+    for (size_t i = 0; i < n; i++) {
+        if (total[i].why_no_time)
+            printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
+        else
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6,
+                   total[i].speedup.value);
+    }
+    return 0;
+}
+
+static int replay_algo(struct vgg *v, size_t algo, double *accesses)
+{
+    int err = 0;
+
+    *accesses = 0;
+    for (size_t i = algo; i < v->experiment.n_cases && !err; i += v->experiment.n_algos) {
+        struct exp_case *c = &v->experiment.cases[i];
+        struct sim_hierarchy *h;
+        struct conv_replay r;
+        struct sim_cell sum;
+
+        err = sim_hierarchy_new(&h, &v->setup.machine);
+        if (err)
+            break;
+        conv_replay_init(&r, &c->plan, sim_hierarchy_sink(h));
+        err = conv_nest_run(&c->plan, &r.base);
+        sum = sim_stats_total(sim_hierarchy_stats(h));
+        *accesses += (double)sum.loads + (double)sum.stores;
+        sim_hierarchy_free(h);
+        if (exp_interrupted())
+            err = -EINTR;
+    }
+    return err;
+}
+
+/* Every layer of the model is simulated here, identical ones too. */
+static int bench_replays(struct vgg *v)
+{
+    int err = 0;
+
+    printf("\nreplay of VGG-16 on this computer's caches, one core\n%-24s %12s %10s %12s\n", "", "accesses", "s",
+           "M access/s");
+    for (size_t a = 0; a < v->experiment.n_algos && !err; a++) {
+        uint64_t start = ctr_now_ns();
+        double accesses, seconds;
+
+        err = replay_algo(v, a, &accesses);
+        seconds = (double)(ctr_now_ns() - start) / 1e9;
+        if (!err)
+            printf("%-24s %12.4g %10.2f %12.0f\n", v->experiment.cases[a].algo->name, accesses, seconds,
+                   accesses / seconds / 1e6);
+    }
+    return err;
+}
+
+/* ---- the simulator's working day: every layer of every model on both paper machines, identical ones too ---- */
+
+enum { DAY_THREADS = 2 };
+
+static int replay_job(void *ctx, size_t i, size_t thread, const struct exp_pool *pool)
+{
+    const struct exp_experiment *e = ctx;
+    struct sim_hierarchy *h;
+    struct conv_replay r;
+    int err = sim_hierarchy_new(&h, &e->setup->machine);
+
+    (void)thread;
+    (void)pool;
+    if (err)
+        return err;
+    conv_replay_init(&r, &e->cases[i].plan, sim_hierarchy_sink(h));
+    err = conv_nest_run(&e->cases[i].plan, &r.base);
+    sim_hierarchy_free(h);
+    return err;
+}
+
+static int bench_model(const struct exp_setup *s, const struct exp_model *m, double *seconds, char *why,
+                       size_t why_bytes)
+{
+    struct exp_experiment e;
+    unsigned algos;
+    uint64_t start;
+    int err = exp_algo_select("base,sconv", &algos, why, why_bytes);
+
+    if (!err)
+        err = exp_experiment_plan(&e, s, m, algos, why, why_bytes);
+    if (err)
+        return err;
+    start = ctr_now_ns();
+    err = exp_pool_run(e.n_cases, DAY_THREADS, replay_job, &e, exp_interrupted, NULL);
+    if (err)
+        exp_fail(why, why_bytes, err, "%s", err == -EINTR ? "interrupted while replaying" : strerror(-err));
+    *seconds += (double)(ctr_now_ns() - start) / 1e9;
+    exp_experiment_release(&e);
+    return err;
+}
+
+static int bench_machine(const char *machine, const struct exp_models *models, double *seconds, char *why,
+                         size_t why_bytes)
+{
+    struct exp_setup s = { .why_no_core = "" };
+    int err = sim_machine_read(&s.machine, machine, why, why_bytes);
+
+    if (!err)
+        err = exp_setup_init(&s, "", "", why, why_bytes);
+    for (size_t i = 0; i < models->n && !err; i++)
+        err = bench_model(&s, &models->model[i], seconds, why, why_bytes);
+    exp_setup_release(&s);
+    return err;
+}
+
+static int bench_day(char *why, size_t why_bytes)
+{
+    static const char *const machines[] = { "sim/machines/clx4208.cfg", "sim/machines/power10.cfg" };
+    struct exp_models models;
+    double seconds = 0;
+    int err = exp_models_read(&models, "experiments", "all", "", why, why_bytes);
+
+    for (size_t k = 0; k < 2 && !err; k++)
+        err = bench_machine(machines[k], &models, &seconds, why, why_bytes);
+    if (!err)
+        printf("replay of all 393 layers, 3 algorithms, 2 machines, %d threads: %.1f s\n\n", DAY_THREADS, seconds);
+    exp_models_release(&models);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    struct vgg v = { .why = "" };
+    int core = -1;
+    int err = exp_signal_install("bench");
+
+    if (!err && argc > 1)
+        err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes no arguments: '%s'", argv[1]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = sim_cpu_check_limit(v.why, sizeof v.why);
+    if (!err)
+        err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
+    if (!err)
+        err = bench_threads(v.why, sizeof v.why);
+    if (!err && ctr_pin(-1, &core, v.why, sizeof v.why))
+        fprintf(stderr, "bench: not pinned: %s\n", v.why);
+    if (!err)
+        err = bench_ukrs();
+    if (!err)
+        err = open_vgg(&v);
+    if (!err)
+        err = bench_vgg(&v);
+    if (!err)
+        err = bench_replays(&v);
+    exp_experiment_release(&v.experiment);
+    exp_setup_release(&v.setup);
+    exp_model_release(&v.model);
+    return exp_program_end("bench", err, v.why, sizeof v.why);
+}

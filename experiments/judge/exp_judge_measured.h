@@ -1,0 +1,35 @@
+/*
+ * Times that `make experiment` measured on the machine that is judged: the layers.csv of its results folder. A row is
+ * taken only if it is of the same layer, micro-kernel and state of the caches, and if the computer that was timed is
+ * the machine.
+ */
+#ifndef EXPERIMENTS_EXP_JUDGE_MEASURED_H
+#define EXPERIMENTS_EXP_JUDGE_MEASURED_H
+
+#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_table.h"
+
+enum { EXP_JUDGE_TIME_COLUMNS = 11 };
+
+struct exp_judge_measured {
+    struct exp_table table;
+    size_t column[EXP_JUDGE_TIME_COLUMNS];
+};
+
+/*
+ * Reads a layers.csv. Returns 0; -ENOENT if there is none, with a line that says how to make it; another -errno with a
+ * line, for a file that cannot be read or lacks a column.
+ */
+int exp_judge_measured_read(struct exp_judge_measured *m, const char *path, char *why, size_t why_bytes);
+void exp_judge_measured_release(struct exp_judge_measured *m);
+
+struct exp_judge_time {
+    double ns;                /* measured_time_ns; NaN: not measured */
+    struct exp_ratio speedup; /* over Base */
+};
+
+/* The times of a planned case. */
+struct exp_judge_time exp_judge_measured_find(const struct exp_judge_measured *m, const struct exp_case *c,
+                                              enum exp_cache_state caches);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * CSA before the judge: for every layer of whole networks, both schedules replayed, the better one found, the price of
+ * CSA's choice named, and the time of Base and SConv estimated beside what the paper measured. `judge --help` lists the
+ * options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/judge/exp_judge_report.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/base/exp_plot.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_progress.h"
+#include "experiments/replay/exp_replay.h"
+#include "experiments/setup/exp_results.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/replay/exp_totals.h"
+
+#define EXPERIMENTS_DIR "experiments"
+#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
+#define MARKER "layers.csv"
+
+struct session {
+    struct exp_options options;
+    struct exp_setup setup;
+    struct exp_models models;
+    struct exp_judge_report report;
+    struct exp_forecast forecast;
+    struct exp_outdir dir;
+    bool has_dir;
+    char *final_path;
+    char what[512];
+    char why[1024];
+};
+
+static int open_results(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    const struct sim_machine *m = &s->setup.machine;
+    int err =
+        exp_results_path(&s->final_path, EXP_JUDGE, o, m->name, s->models.model, s->models.n, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_check_machine(s->final_path, m, o->machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_models_read(&s->models, EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+    s->setup.packs_filters = o->packs_filters != 0;
+    if (!err)
+        err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+    if (err)
+        return err;
+    snprintf(s->what, sizeof s->what, "%s; replayed with %s caches, SConv %s, Base OpenBLAS %s; commit %s",
+             s->setup.machine.description[0] ? s->setup.machine.description : s->setup.machine.name,
+             exp_cache_state_name((enum exp_cache_state)o->cache), s->setup.ukr->name,
+             s->setup.core ? s->setup.core->name : "unknown core", *o->commit ? o->commit : "unknown");
+    err = open_results(s);
+    s->report.machine = &s->setup.machine;
+    s->report.arch = exp_published_arch_of_machine(s->setup.machine.name, o->cache == EXP_WARM);
+    s->report.has_whole_models = !*o->layers;
+    s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
+    s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
+    s->report.why_no_base = exp_algo_at(0)->why_not_replay(&s->setup);
+    return err ? err : exp_judge_report_open(&s->report, &s->dir, EXPERIMENTS_DIR, s->what, s->why, sizeof s->why);
+}
+
+/* ---- the work ---- */
+
+/* Plans a model, and does something with the plan. */
+static int with_plan(struct session *s, size_t model, struct exp_progress *progress,
+                     int (*then)(struct session *s, struct exp_experiment *e, struct exp_progress *progress))
+{
+    struct exp_experiment e;
+    unsigned algos;
+    int err = exp_algo_select("base,sconv", &algos, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, s->why, sizeof s->why);
+    if (err)
+        return err;
+    err = then(s, &e, progress);
+    exp_experiment_release(&e);
+    return err;
+}
+
+/* The model's layers, beside the times that an experiment left of them on this very machine. */
+static int report_model(struct session *s, const struct exp_experiment *e)
+{
+    const struct sim_machine *m = &s->setup.machine;
+    char *folder, *times = NULL, why_no_times[256] = "out of memory";
+    int err =
+        exp_results_path(&folder, EXP_EXPERIMENT, &s->options, m->name, e->model, 1, why_no_times, sizeof why_no_times);
+
+    if (!err)
+        err = exp_results_check_machine(folder, m, s->options.machine, why_no_times, sizeof why_no_times);
+    if (!err)
+        times = exp_format("%s/layers.csv", folder);
+    err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
+                                 sizeof s->why);
+    free(times);
+    free(folder);
+    return err;
+}
+
+static int announce(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
+{
+    (void)progress;
+    for (size_t l = 0; l < e->model->n_layers; l++) {
+        double seconds[EXP_N_WORKS] = { 0 };
+
+        seconds[EXP_WORK_REPLAY] = exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, l);
+        exp_forecast_add(&s->forecast, e->model->layer[l].name, seconds);
+    }
+    return exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while planning") : 0;
+}
+
+static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
+{
+    int err =
+        exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
+
+    return err ? err : report_model(s, e);
+}
+
+static int judge(struct session *s)
+{
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress;
+    int err = 0;
+
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = with_plan(s, i, NULL, announce);
+    if (err)
+        return err;
+    exp_forecast_print(&s->forecast, stderr);
+    seconds[EXP_WORK_REPLAY] = s->forecast.seconds;
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (!err)
+        err = exp_progress_live(progress);
+    if (err)
+        exp_fail(s->why, sizeof s->why, err, "out of memory");
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = with_plan(s, i, progress, replay);
+    exp_progress_free(progress);
+    return err ? err : exp_judge_report_finish(&s->report, s->what, s->why, sizeof s->why);
+}
+
+static int print_answer(const void *session, FILE *out)
+{
+    return exp_judge_report_answer(&((const struct session *)session)->report, out);
+}
+
+/* A figure that cannot be drawn costs no tables. */
+static int draw(struct session *s)
+{
+    struct exp_program_figures list = { .program = "judge", .dir = s->final_path };
+    static const char *const names[] = { "judge_schedules", "judge_speedups" };
+    char border[EXP_N_NAMED_LEVELS][40];
+    const struct exp_plot_variable variable[] = {
+        { "figures", FIGURES_DIR },
+        { "what", s->what },
+        { "machine", s->setup.machine.name },
+        { "first_level", exp_level_name(&s->setup.machine, 0) },
+        { "border_1", border[0] },
+        { "border_2", border[1] },
+        { "border_3", border[2] },
+        { "figure_letter", strcmp(s->report.arch, "P10") ? "a" : "b" },
+    };
+    const struct exp_plot_figures figures = {
+        .scripts_dir = FIGURES_DIR,
+        .data_dir = s->dir.path,
+        .out_dir = s->dir.path,
+        .figure = names,
+        .n_figures = sizeof names / sizeof names[0],
+        .variable = variable,
+        .n_variables = sizeof variable / sizeof variable[0],
+    };
+
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        exp_border_name(&s->setup.machine, l, border[l], sizeof border[l]);
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+}
+
+static int finish(struct session *s)
+{
+    int err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why), drawn;
+
+    if (!err)
+        err = exp_outdir_write(&s->dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+    if (err)
+        return err;
+    exp_judge_report_print(&s->report, stdout);
+    drawn = draw(s);
+    if (exp_interrupted())
+        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
+    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
+    s->has_dir = err != 0;
+    if (err)
+        return err;
+    printf("\n%s\ntables: %s/\n\n", s->what, s->final_path);
+    err = exp_judge_report_answer(&s->report, stdout);
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory for the verdict");
+    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+}
+
+static void release(struct session *s)
+{
+    exp_judge_report_release(&s->report);
+    if (s->has_dir)
+        exp_outdir_abort(&s->dir);
+    exp_models_release(&s->models);
+    exp_setup_release(&s->setup);
+    free(s->final_path);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .why = "" };
+    int err = exp_options_parse(&s.options, EXP_JUDGE, argc, argv, s.why, sizeof s.why);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = exp_signal_install("judge");
+    if (!err && s.options.helps) {
+        exp_options_usage(EXP_JUDGE, stdout);
+    } else if (!err && s.options.documents) {
+        exp_judge_report_document(stdout);
+    } else if (!err) {
+        err = prepare(&s);
+        if (!err)
+            err = judge(&s);
+        if (!err)
+            err = finish(&s);
+    }
+    release(&s);
+    return exp_program_end("judge", err, s.why, sizeof s.why);
+}

@@ -1,0 +1,381 @@
+#include "experiments/measure/exp_measure.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_pin.h"
+#include "counters/ctr_session.h"
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_bench.h"
+#include "experiments/measure/exp_cold.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_tensors.h"
+#include "experiments/replay/exp_totals.h"
+
+enum { OVERHEAD_REPEATS = 101, MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
+
+/* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
+static const double phase_tolerance = 1.2;
+
+/* One event group of this computer, or the reason why not. */
+struct counting {
+    struct ctr_group *group;
+    struct ctr_session *session;
+    struct ctr_reading overhead;
+};
+
+struct measure {
+    struct exp_experiment *e;
+    const struct exp_measure_options *o;
+    struct exp_progress *progress;
+    struct counting hardware, software;
+    struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
+    struct exp_cold cold;         /* unless warm */
+    struct exp_measure_info *info;
+    int err;
+};
+
+/* A contender: one case on its tensors. */
+struct runner {
+    struct measure *m;
+    struct exp_case *c;
+    struct exp_tensors tensors;
+};
+
+static int run(void *ctx)
+{
+    struct runner *r = ctx;
+
+    return r->c->algo->run(r->m->e->setup, &r->c->plan, &r->tensors.bind);
+}
+
+/* Writes the input tensor over with itself. */
+static void touch_input(const struct runner *r)
+{
+    volatile float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+
+    for (size_t i = 0; i < r->c->plan.layout.bytes[CONV_INPUT] / sizeof(float); i++)
+        in[i] = in[i];
+}
+
+/* Makes the caches what exp_cache_state asks for. */
+static int prepare(void *ctx)
+{
+    struct runner *r = ctx;
+
+    if (r->m->o->cache == EXP_WARM)
+        return run(ctx);
+    exp_cold_empty(&r->m->cold, &r->c->plan, &r->tensors);
+    if (r->m->o->cache == EXP_NETWORK)
+        touch_input(r);
+    return 0;
+}
+
+static void close_counting(struct counting *c)
+{
+    ctr_session_close(c->session);
+    ctr_group_free(c->group);
+    *c = (struct counting){ 0 };
+}
+
+static void open_counting(struct counting *c, const char *dir, const char *uarch, const char *group, char *source,
+                          size_t source_bytes, char *why, size_t why_bytes)
+{
+    int err = ctr_group_find(&c->group, dir, uarch, group, why, why_bytes);
+
+    if (!err)
+        err = ctr_session_open(&c->session, c->group, why, why_bytes);
+    if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead)) {
+        snprintf(why, why_bytes, "the counters opened but could not be read");
+        err = -EIO;
+    }
+    if (err) {
+        close_counting(c);
+        return;
+    }
+    snprintf(source, source_bytes, "perf_event %s/%s", c->group->uarch, c->group->name);
+    why[0] = '\0';
+}
+
+/* One run per event set, so that no set is scaled; then the metrics that the group has. */
+static int count(struct counting *k, struct runner *r)
+{
+    struct ctr_reading reading;
+    int err = 0;
+
+    if (!k->session)
+        return 0;
+    for (size_t set = 0; set < k->group->n_sets && !err; set++) {
+        err = prepare(r);
+        err = err ? err : ctr_session_start_set(k->session, set);
+        err = err ? err : run(r);
+        err = err ? err : ctr_session_stop(k->session);
+    }
+    err = err ? err : ctr_session_read(k->session, &reading);
+    err = err ? err : ctr_reading_subtract(&reading, &k->overhead);
+    for (int i = 0; i < EXP_N_COUNTS && !err; i++) {
+        double value;
+
+        if (!ctr_reading_metric(&reading, exp_count_name((enum exp_count)i), &value)) {
+            r->c->measured.count[i] = value;
+            r->c->measured.has_count[i] = true;
+        }
+    }
+    return err;
+}
+
+static int keep_samples(struct exp_measured *k, const uint64_t *sample, size_t n)
+{
+    uint64_t *all = realloc(k->sample_ns, (k->n_samples + n) * sizeof *all);
+
+    if (!all)
+        return -ENOMEM;
+    memcpy(all + k->n_samples, sample, n * sizeof *sample);
+    k->sample_ns = all;
+    k->n_samples += n;
+    k->why_no_time = NULL;
+    return 0;
+}
+
+static int run_steps(struct runner *r, struct exp_phases *x)
+{
+    const struct conv_plan *plan = &r->c->plan;
+
+    if (r->c->algo == exp_algo_at(0))
+        return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
+    return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
+}
+
+/* Where the time goes: the fastest of a few runs under the phases' clocks; one, if it takes about as long as without. */
+static int measure_phases(struct runner *r)
+{
+    struct exp_measured *k = &r->c->measured;
+    double enough_ns = phase_tolerance * exp_case_median_ns(r->c);
+    int err = 0;
+
+    if (r->c->algo == exp_algo_at(0) && *r->m->info->why_no_base_steps)
+        k->why_no_phases = r->m->info->why_no_base_steps;
+    for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
+        struct exp_phases x;
+
+        err = exp_interrupted() ? -EINTR : prepare(r);
+        err = err ? err : run_steps(r, &x);
+        if (!err && (!i || x.total_ns < k->phases.total_ns))
+            k->phases = x;
+        if (!err && (double)x.total_ns <= enough_ns)
+            break;
+    }
+    return err;
+}
+
+/* What each runner is asked once, besides its time. */
+static int count_runner(struct measure *m, struct runner *r)
+{
+    int err = count(&m->hardware, r);
+
+    err = err ? err : count(&m->software, r);
+    return err ? err : measure_phases(r);
+}
+
+/* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
+static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
+{
+    struct exp_contender contender[EXP_N_ALGOS];
+    const size_t n_before = runner[0].c->measured.n_samples;
+    const struct exp_bench bench = {
+        .n_warmups = 1,
+        .first = n_before,
+        .rounds = { n_rounds, n_rounds, 0 },
+        .now_ns = m->o->now_ns,
+        .interrupted = exp_interrupted,
+    };
+    struct exp_bench_result result;
+    uint64_t *sample = calloc(n * n_rounds, sizeof *sample);
+    int err = sample ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n; i++)
+        contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
+    if (!err)
+        err = exp_bench_run(&bench, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++) {
+        err = keep_samples(&runner[i].c->measured, sample + i * n_rounds, result.n_rounds);
+        if (!err && !n_before)
+            err = count_runner(m, &runner[i]);
+    }
+    free(sample);
+    return err;
+}
+
+static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rounds)
+{
+    struct runner runner[EXP_N_ALGOS];
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t a = 0; a < m->e->n_algos && !err; a++) {
+        first[a].measured.why_no_time = first[a].algo->why_not_run(m->e->setup);
+        if (first[a].measured.why_no_time)
+            continue;
+        runner[n] = (struct runner){ .m = m, .c = &first[a] };
+        err = exp_tensors_init(&runner[n++].tensors, &first[a].plan);
+    }
+    if (!err && n)
+        err = measure_runners(m, runner, n, n_rounds);
+    while (n)
+        exp_tensors_release(&runner[--n].tensors);
+    return err;
+}
+
+/* Every run is prepared, by flushing or sweeping; a pass has an untimed round before the timed ones. */
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
+{
+    double run = 0;
+
+    for (size_t a = 0; a < n_algos; a++)
+        run += 2e-11 * conv_macs(&first[a].layer->problem) + 1e-10 * (double)first[a].plan.layout.arena_bytes;
+    return run * (double)n_rounds * (1 + 1.0 / ROUNDS_PER_PASS);
+}
+
+static int open_all(struct measure *m, struct exp_measure_info *info)
+{
+    if (m->o->cache != EXP_WARM && exp_cold_init(&m->cold, m->e->setup))
+        return -ENOMEM;
+    if (m->o->cache != EXP_WARM)
+        exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
+    exp_phases_find_parts(&m->parts, m->e->setup, info->why_no_base_steps, sizeof info->why_no_base_steps);
+    open_counting(&m->hardware, m->o->groups_dir, NULL, "CACHE", info->counter_source, sizeof info->counter_source,
+                  info->why_no_counters, sizeof info->why_no_counters);
+    open_counting(&m->software, m->o->groups_dir, "software", "SOFTWARE", info->software_source,
+                  sizeof info->software_source, info->why_no_software, sizeof info->why_no_software);
+    return 0;
+}
+
+/* How many rounds every layer has, of what can be timed; 0 if nothing can. */
+static size_t fewest_rounds(const struct exp_experiment *e)
+{
+    size_t fewest = SIZE_MAX;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_measured *k = &e->cases[i].measured;
+
+        if (!e->cases[i].algo->why_not_run(e->setup) && k->n_samples < fewest)
+            fewest = k->n_samples;
+    }
+    return fewest < SIZE_MAX ? fewest : 0;
+}
+
+static bool stands(void *experiment)
+{
+    return exp_totals_stand(experiment);
+}
+
+/* Announces that there will be no more rounds. */
+static void drop_rounds(struct measure *m)
+{
+    for (size_t l = 0; l < m->e->model->n_layers; l++) {
+        const struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+        size_t left = m->o->rounds.most - first->measured.n_samples;
+
+        exp_progress_drop(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, left));
+    }
+}
+
+/* Gives each layer some rounds more, unless the time is over. */
+static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
+{
+    const size_t n_before = fewest_rounds(m->e);
+    char step[64];
+    int err = 0;
+
+    exp_fail(step, sizeof step, 0, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
+
+    for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
+        struct exp_case *first = &m->e->cases[l * m->e->n_algos];
+
+        if (exp_rounds_end(&m->o->rounds, n_before, ctr_now_ns() - start_ns, NULL, NULL) != EXP_GOES_ON)
+            break;
+        exp_progress_begin(m->progress, EXP_WORK_ROUNDS, first->layer->name, step);
+        err = measure_layer(m, first, n_rounds);
+        exp_progress_step(m->progress, EXP_WORK_ROUNDS, exp_measure_seconds(first, m->e->n_algos, n_rounds));
+    }
+    return err;
+}
+
+static int measure_layers(struct measure *m)
+{
+    const struct exp_rounds *rounds = &m->o->rounds;
+    const uint64_t start_ns = ctr_now_ns();
+    int err = 0;
+
+    while (!err && m->info->end == EXP_GOES_ON) {
+        size_t left = rounds->most - m->info->n_rounds;
+
+        err = measure_pass(m, left < ROUNDS_PER_PASS ? left : ROUNDS_PER_PASS, start_ns);
+        m->info->n_rounds = fewest_rounds(m->e);
+        if (!err && !m->info->n_rounds) /* nothing runs here */
+            break;
+        if (!err)
+            m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
+    }
+    drop_rounds(m);
+    return err;
+}
+
+/* How far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
+static double median_percent(const struct exp_experiment *e)
+{
+    double fastest = 0, median = 0;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        if (!e->cases[i].measured.n_samples)
+            continue;
+        fastest += exp_case_fastest_ns(&e->cases[i]);
+        median += exp_case_median_ns(&e->cases[i]);
+    }
+    return 100 * (median / fastest - 1);
+}
+
+/* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
+static void *measure_thread(void *ctx)
+{
+    struct measure *m = ctx;
+    const struct conv_peak *peak = conv_peak_of(m->e->setup->ukr->isa);
+
+    if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
+        m->info->core = -1;
+    m->err = open_all(m, m->info);
+    exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
+    if (!m->err)
+        m->err = measure_layers(m);
+    exp_disturbance_end(&m->info->disturbance, "/proc", peak);
+    m->info->disturbance.median_percent = median_percent(m->e);
+    close_counting(&m->hardware);
+    close_counting(&m->software);
+    exp_cold_release(&m->cold);
+    return NULL;
+}
+
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, char *why, size_t why_bytes)
+{
+    struct measure m = { .e = e, .o = o, .progress = progress, .info = info };
+    pthread_t thread;
+    int err;
+
+    *info = (struct exp_measure_info){ .core = -1 };
+    err = -pthread_create(&thread, NULL, measure_thread, &m);
+    if (!err) {
+        pthread_join(thread, NULL);
+        err = m.err;
+    }
+    if (err == -ENOMEM)
+        return exp_fail(why, why_bytes, err,
+                        "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
+    if (err == -EINTR)
+        return exp_fail(why, why_bytes, err, "interrupted while timing");
+    return err ? exp_fail(why, why_bytes, err, "timing failed: %s", strerror(-err)) : 0;
+}

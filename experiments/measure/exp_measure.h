@@ -1,0 +1,64 @@
+/*
+ * Running an experiment's algorithms for real: results checked first, then timed and counted.
+ *
+ * Protocol. One thread, pinned to one core. Of each layer, every algorithm has its own tensors, laid out as they are
+ * replayed. The algorithms take turns, round by round, after an untimed one. All layers get a few rounds in one pass
+ * over the model, so that those of a layer lie seconds apart; passes follow until every algorithm's speed-up over the
+ * model stands (exp_ratio.h), there are as many rounds as there may be, or the time limit is over. Cold (the default):
+ * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay.
+ * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
+ * algorithm directly before each timed one. Counters, where the machine has them,
+ * count runs of their own, so that reading them costs no time in the samples. So do the clocks that tell packing from
+ * micro-kernels: one run step by step, repeated at most twice while it takes much longer than the samples did.
+ */
+#ifndef EXPERIMENTS_EXP_MEASURE_H
+#define EXPERIMENTS_EXP_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/exp_bench.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/measure/exp_disturbance.h"
+#include "experiments/base/exp_progress.h"
+
+struct exp_measure_options {
+    struct exp_rounds rounds; /* of every layer */
+    unsigned n_threads;       /* for the verification */
+    enum exp_cache_state cache;
+    uint64_t (*now_ns)(void); /* the clock of the samples */
+    const char *groups_dir;   /* counters/groups */
+};
+
+/* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
+struct exp_measure_info {
+    int core; /* the pinned core, -1 if pinning failed */
+    char why_not_pinned[200];
+    char counter_source[96]; /* "perf_event clx/CACHE", or "" */
+    char why_no_counters[300];
+    char software_source[96];
+    char why_no_software[300];
+    char why_no_base_steps[200];
+    size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
+    enum exp_end end; /* why there were no more */
+    struct exp_disturbance disturbance;
+    char emptied[96]; /* how the caches were emptied; "" when warm */
+};
+
+/*
+ * Verifies all cases against the naive convolution (every output element, exactly, on integer-valued tensors), distinct
+ * shapes once and in parallel. Returns 0; -EILSEQ with one line that names layer, algorithm and element; -EINTR;
+ * -ENOMEM.
+ */
+int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,
+                   char *why, size_t why_bytes);
+
+/* Times and counts all cases that run here; call it after exp_verify_all. Returns 0, -EINTR, -ENOMEM, -errno. */
+int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
+                    struct exp_progress *progress, char *why, size_t why_bytes);
+
+/* What verifying a layer, and rounds of all its cases, take on a usual computer: announced to exp_progress. */
+double exp_verify_seconds(const struct exp_case *c, unsigned n_threads);
+double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds);
+
+#endif

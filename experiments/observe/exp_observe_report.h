@@ -1,0 +1,38 @@
+/*
+ * What was observed, beside the replay: CSV files and a table.
+ *
+ *   observed.csv               one row per layer, algorithm, level, tensor and phase, and sums over tensors and phases
+ *   observed_instructions.csv  instructions executed, by class
+ *   observed_outside.csv       accesses outside the tensors, by the function that made them; none of them is simulated
+ */
+#ifndef EXPERIMENTS_EXP_OBSERVE_REPORT_H
+#define EXPERIMENTS_EXP_OBSERVE_REPORT_H
+
+#include <stdio.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/observe/exp_observe.h"
+#include "experiments/base/exp_outdir.h"
+#include "experiments/run/exp_report.h"
+
+/* Writes the three files; none if nothing was to be observed. Returns 0, or -errno with one line in why. */
+int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
+                      size_t why_bytes);
+
+/* The table on the terminal; nothing if nothing was to be observed. */
+void exp_observe_print(const struct exp_observed *o, FILE *out);
+
+/* One line: by what, and which kernels, it was observed. */
+void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
+
+/* The files' columns: names and tables, until the name is NULL. */
+struct exp_observe_file {
+    const char *name;
+    const struct exp_csv_column *column;
+    size_t n_columns;
+    const char *row; /* what one row is */
+};
+
+const struct exp_observe_file *exp_observe_files(void);
+
+#endif

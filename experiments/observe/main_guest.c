@@ -1,0 +1,259 @@
+/*
+ * The program that is watched: one layer by one algorithm, once, between markers, for the observer plugin of QEMU
+ * (counters/observe/obs_plugin.c). The experiment runs it under emulation; by itself it has nothing to tell.
+ *
+ *     guest SHAPE=n,c,h,w,k,r,s,stride_h,stride_w,top,left,bottom,right,dilation_h,dilation_w,groups
+ *           ALGO=sconv_is MACHINE=file.cfg OUT=file [UKR=...] [CORE=...] [FILTERS=ahead|run_time] [VERIFY=1]
+ *
+ * It plans as the experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/observe/obs_marker.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_tensors.h"
+#include "kernels/backend.h"
+#include "kernels/blas/base.h"
+#include "kernels/conv_naive.h"
+
+enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16 };
+
+struct options {
+    const char *shape, *algo, *machine, *out, *ukr, *core, *filters, *verify;
+};
+
+struct session {
+    struct options options;
+    struct exp_layer layer;
+    struct exp_model model;
+    struct exp_setup setup;
+    struct exp_experiment experiment;
+    struct exp_tensors tensors;
+    char why[1024];
+};
+
+#define FAIL(s, ...) exp_fail((s)->why, sizeof(s)->why, __VA_ARGS__)
+
+static int read_options(struct session *s, int argc, char **argv)
+{
+    struct options *o = &s->options;
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {
+        { "SHAPE=", &o->shape }, { "ALGO=", &o->algo }, { "MACHINE=", &o->machine }, { "OUT=", &o->out },
+        { "UKR=", &o->ukr },     { "CORE=", &o->core }, { "FILTERS=", &o->filters }, { "VERIFY=", &o->verify }
+    };
+    size_t n = sizeof known / sizeof known[0];
+
+    for (size_t i = 0; i < n; i++)
+        *known[i].value = "";
+    for (int i = 1; i < argc; i++) {
+        size_t k;
+
+        for (k = 0; k < n && strncmp(argv[i], known[k].name, strlen(known[k].name)) != 0; k++)
+            ;
+        if (k == n)
+            return FAIL(s, -EINVAL, "unknown option '%s'", argv[i]);
+        *known[k].value = argv[i] + strlen(known[k].name);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (!**known[i].value)
+            return FAIL(s, -EINVAL, "%s... is missing", known[i].name);
+    }
+    return 0;
+}
+
+static int read_shape(struct session *s)
+{
+    struct conv_problem *p = &s->layer.problem;
+    const char *text = s->options.shape;
+    char why[512];
+    int err;
+
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+        char *end;
+        uintmax_t number;
+
+        errno = 0;
+        number = strtoumax(text, &end, 10);
+        if (!isdigit((unsigned char)*text) || *end != (i + 1 < CONV_N_FIELDS ? ',' : '\0'))
+            return FAIL(s, -EINVAL, "SHAPE: must be %d numbers, not '%s'", (int)CONV_N_FIELDS, s->options.shape);
+        if (errno || number > SIZE_MAX)
+            return FAIL(s, -EOVERFLOW, "SHAPE: %s, '%.*s' is too large", conv_fields[i].name, (int)(end - text), text);
+        conv_field_set(p, i, (size_t)number);
+        text = end + 1;
+    }
+    err = conv_problem_finish(p, why, sizeof why);
+    return err ? FAIL(s, err, "SHAPE: %s", why) : 0;
+}
+
+/* Plans the one layer as the experiment plans its layers. */
+static int plan(struct session *s)
+{
+    static char name[] = "SHAPE"; /* what messages call layer, model and table */
+    unsigned algos;
+    int err = exp_algo_select(s->options.algo, &algos, s->why, sizeof s->why);
+
+    if (!err && (algos & (algos - 1)))
+        err = FAIL(s, -EINVAL, "ALGO: one algorithm, not '%s'", s->options.algo);
+    if (!err)
+        err = sim_machine_read(&s->setup.machine, s->options.machine, s->why, sizeof s->why);
+    s->setup.packs_filters = !strcmp(s->options.filters, "run_time");
+    if (!err)
+        err = exp_setup_init(&s->setup, s->options.ukr, s->options.core, s->why, sizeof s->why);
+    s->layer.name = s->model.name = s->model.path = name;
+    s->model.n_layers = 1;
+    s->model.layer = &s->layer;
+    if (!err)
+        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, algos, s->why, sizeof s->why);
+    if (!err && s->experiment.cases[0].algo->why_not_run(&s->setup))
+        err = FAIL(s, -ENOTSUP, "%s", s->experiment.cases[0].algo->why_not_run(&s->setup));
+    if (!err && s->options.core[0] && !s->experiment.cases[0].algo->is_sconv &&
+        strcmp(s->setup.blas.core, s->options.core) != 0)
+        err = FAIL(s, -ENOTSUP, "OpenBLAS runs its %s kernels here, not %s", s->setup.blas.core, s->options.core);
+    return err;
+}
+
+/* The observer's file holds the process number of the emulator, which is this process's. */
+static int check_watched(struct session *s)
+{
+    char *path = exp_format("%s.watched", s->options.out);
+    FILE *in = path ? fopen(path, "r") : NULL;
+    long pid = 0;
+
+    if (in) {
+        if (fscanf(in, "%ld", &pid) != 1)
+            pid = 0;
+        fclose(in);
+    }
+    free(path);
+    if (pid == (long)getpid())
+        return 0;
+    return FAIL(s, -ENOTSUP, "not watched: this program is run under qemu-user with the observer plugin");
+}
+
+/* ---- running, with the phases marked ---- */
+
+/* Executes, and marks the phase where the kind of step changes. */
+struct marking {
+    struct conv_backend base;
+    struct conv_exec exec;
+    enum conv_step_kind kind;
+};
+
+static int step_marked(struct conv_backend *self, const struct conv_step *step)
+{
+    static const uint8_t phase[CONV_N_STEP_KINDS] = {
+        [CONV_STEP_IM2COL] = CONV_PHASE_IM2COL,     [CONV_STEP_ZERO] = CONV_PHASE_ZERO,
+        [CONV_STEP_PACK_WINDOWS] = CONV_PHASE_PACK, [CONV_STEP_PACK_MATRIX] = CONV_PHASE_PACK,
+        [CONV_STEP_PACK_FILTERS] = CONV_PHASE_PACK, [CONV_STEP_UKR] = CONV_PHASE_UKR,
+        [CONV_STEP_DIRECT] = CONV_PHASE_UKR,
+    };
+    struct marking *m = (struct marking *)self;
+
+    if (step->kind != m->kind)
+        obs_mark_phase(phase[step->kind]);
+    m->kind = step->kind;
+    return m->exec.base.step(&m->exec.base, step);
+}
+
+static int run_nest(struct session *s, const struct conv_plan *p)
+{
+    struct marking m = { .base.step = step_marked, .kind = CONV_N_STEP_KINDS };
+
+    conv_exec_init(&m.exec, p, &s->tensors.bind);
+    return conv_nest_run(p, &m.base);
+}
+
+static void lower_marked(const struct conv_im2col_args *a)
+{
+    obs_mark_phase(CONV_PHASE_IM2COL);
+    conv_im2col(a);
+    obs_mark_phase(CONV_PHASE_UKR);
+}
+
+/* What sgemm does is told apart by its functions' names, which the observer has as rules. */
+static int run_base(struct session *s, const struct conv_plan *p)
+{
+    return conv_base_run_with(p, &s->tensors.bind, &s->setup.blas, lower_marked);
+}
+
+static void mark_memory(const struct session *s, const struct conv_plan *p)
+{
+    uint64_t here = (uintptr_t)__builtin_frame_address(0);
+
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        if (p->layout.bytes[t])
+            obs_mark_buffer(t, s->tensors.bind.addr[t], p->layout.bytes[t]);
+    }
+    obs_mark_stack(here - STACK_BELOW, STACK_BELOW + STACK_ABOVE);
+}
+
+static int run(struct session *s)
+{
+    const struct exp_case *c = &s->experiment.cases[0];
+    bool is_base = c->plan.core && c->plan.ukr == &c->plan.core->ukr;
+    int err;
+
+    mark_memory(s, &c->plan);
+    obs_mark_begin(CONV_PHASE_UKR);
+    err = is_base ? run_base(s, &c->plan) : run_nest(s, &c->plan);
+    obs_mark_end();
+    return err ? FAIL(s, err, "the layer cannot be run: %s", strerror(-err)) : 0;
+}
+
+/* ---- verifying ---- */
+
+static int verify(struct session *s)
+{
+    const struct conv_problem *p = &s->layer.problem;
+    const float *out = conv_in_ptr(s->tensors.bind.addr[CONV_OUTPUT]);
+    size_t n_windows = conv_windows(p);
+    double *plane = calloc(n_windows, sizeof *plane);
+    int err = plane ? 0 : FAIL(s, -ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < p->n * p->k && !err; i++) {
+        conv_naive_plane(p, conv_in_ptr(s->tensors.bind.addr[CONV_INPUT]),
+                         conv_in_ptr(s->tensors.bind.addr[CONV_FILTER]), i / p->k, i % p->k, plane, NULL);
+        for (size_t w = 0; w < n_windows && !err; w++) {
+            if ((double)out[i * n_windows + w] != plane[w])
+                err = FAIL(s, -EILSEQ, "wrong result: output element %zu is %.9g, must be %.9g", i * n_windows + w,
+                           (double)out[i * n_windows + w], plane[w]);
+        }
+    }
+    free(plane);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    static struct session s;
+    int err = read_options(&s, argc, argv);
+
+    if (!err)
+        err = check_watched(&s);
+    if (!err)
+        err = read_shape(&s);
+    if (!err)
+        err = plan(&s);
+    if (!err && exp_tensors_init(&s.tensors, &s.experiment.cases[0].plan))
+        err = FAIL(&s, -ENOMEM, "out of memory for the tensors");
+    if (!err)
+        err = run(&s);
+    if (!err && !strcmp(s.options.verify, "1") && exp_tensors_exact(&s.layer.problem))
+        err = verify(&s);
+    if (err)
+        fprintf(stderr, "guest: %s\n", s.why);
+    exp_tensors_release(&s.tensors);
+    exp_experiment_release(&s.experiment);
+    exp_setup_release(&s.setup);
+    return err ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}

@@ -1,0 +1,121 @@
+/*
+ * Base, SConv and peers side by side over a network: every layer has weights and activations of its own, all of them in
+ * memory at once, and is run in network order (sweep), so that weights are as cold as in inference; and again and again
+ * (hot).
+ */
+#ifndef EXPERIMENTS_EXP_PEERS_H
+#define EXPERIMENTS_EXP_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/exp_bench.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/measure/exp_disturbance.h"
+#include "experiments/peers/exp_dnnl.h"
+#include "experiments/setup/exp_phases.h"
+#include "experiments/base/exp_progress.h"
+#include "kernels/ukr/peak.h"
+
+enum exp_peer {
+    EXP_PEER_BASE,      /* im2col as Caffe's + OpenBLAS */
+    EXP_PEER_BASE_ROWS, /* im2col by rows + OpenBLAS */
+    EXP_PEER_SCONV,     /* the paper's, in the schedule that CSA chose */
+    EXP_PEER_OPENBLAS,  /* the same with OpenBLAS's micro-kernel, as base has it */
+    EXP_PEER_TUNED,     /* SConv for speed (kernels/tune.h) */
+    EXP_PEER_NCHW,      /* oneDNN, NCHW in and out */
+    EXP_PEER_REORDER,   /* oneDNN, blocked layouts, conversion from and to NCHW timed */
+    EXP_PEER_BLOCKED,   /* oneDNN, blocked layouts alone: what a whole network in them would cost */
+    EXP_N_PEERS,
+};
+
+enum exp_peers_cache { EXP_PEERS_SWEEP, EXP_PEERS_HOT, EXP_N_PEERS_CACHES };
+
+const char *exp_peer_name(enum exp_peer m);
+const char *exp_peers_cache_name(enum exp_peers_cache c);
+bool exp_peer_is_sconv(enum exp_peer m);
+
+/* The times of one layer by one method. */
+struct exp_peer_times {
+    uint64_t *sample_ns; /* [n] */
+    size_t n;
+};
+
+/* One of the SConvs: EXP_PEER_SCONV and on. */
+struct exp_peers_sconv {
+    const struct exp_case *c; /* the plan */
+    float *packed;            /* filters */
+    struct exp_phases phases;
+};
+
+enum { EXP_N_PEERS_SCONVS = EXP_PEER_NCHW - EXP_PEER_SCONV };
+
+struct exp_peers_layer {
+    const struct exp_case *base; /* the plan */
+    struct exp_phases base_phases;
+    struct exp_peers_sconv sconv[EXP_N_PEERS_SCONVS];
+    float *in, *filter, *out;
+    struct exp_dnnl_conv *conv[3]; /* by enum exp_dnnl_layout */
+    char why_not[EXP_N_PEERS][96]; /* "" = it runs */
+    struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
+};
+
+struct exp_peers {
+    const struct exp_setup *setup;
+    const struct exp_dnnl *dnnl; /* NULL: why_no_dnnl says why */
+    const char *why_no_dnnl;
+    const struct conv_peak *peak; /* NULL: none for this CPU */
+    struct exp_experiment experiment;
+    size_t n_layers;
+    struct exp_peers_layer *layer;
+    float *scratch[CONV_N_TENSORS]; /* as large as the largest layer wants it */
+    size_t tensor_bytes;            /* estimate of all memory in use */
+    struct conv_blas_parts parts;   /* base, step by step; */
+    char why_no_parts[96];          /* "" = they are there */
+    struct exp_disturbance disturbance;
+    struct exp_bench_result sweeps;  /* how many there were, and why no more */
+    double peak_gflops, read_gbytes; /* the most that was sampled between the sweeps; 0 if there is no peak loop */
+};
+
+enum {
+    EXP_PEERS_MAX_GIB = 4,
+    EXP_PEERS_PHASE_ROUNDS = 3, /* phases are sums over so many sweeps */
+};
+
+struct exp_peers_options {
+    struct exp_rounds rounds; /* sweeps */
+    unsigned n_hot_reps;      /* 0: no hot times */
+    uint64_t (*now_ns)(void); /* the clock */
+};
+
+/*
+ * Plans and allocates. model must outlive p; setup, dnnl, peak and why_no_dnnl are already set in p. Returns 0; -EFBIG
+ * if the network needs more than EXP_PEERS_MAX_GIB; -ENOMEM; -ENOTSUP if OpenBLAS or the micro-kernel cannot run; why
+ * gets one line.
+ */
+int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes);
+void exp_peers_close(struct exp_peers *p); /* a half-opened one is fine */
+
+/*
+ * Checks every method on every layer: Base against the plain loops (each distinct shape once), the others against Base.
+ * Then times sweeps, hot runs and phases. Returns 0; -EILSEQ for a wrong result; -EINTR; -ENOMEM; -EIO; why gets one
+ * line.
+ */
+int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *why, size_t why_bytes);
+int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
+                      size_t why_bytes);
+
+/* What a network of so many multiply-adds takes on a usual computer, by kind of work: announced to exp_progress. */
+double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);
+
+/* In ns; NaN if the method did not run. */
+double exp_peers_time(const struct exp_peers_layer *l, enum exp_peers_cache c,
+                      enum exp_peer m); /* what ratios are of */
+double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
+double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
+
+/* Of a method over Base: the sums over the layers that both ran. */
+struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m);
+
+#endif

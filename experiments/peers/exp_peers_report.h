@@ -1,0 +1,72 @@
+/*
+ * What a comparison with peers leaves: layers.csv (one row per layer, method and cache state), samples.csv, phases.csv
+ * (where Base's and SConv's time goes, per model), model.csv (per model and method, and all models together), and for
+ * the figures speedups.csv, speedups_pointwise.csv (each method's speed-ups sorted on their own) and roofline.csv;
+ * figures; the closing table.
+ */
+#ifndef EXPERIMENTS_EXP_PEERS_REPORT_H
+#define EXPERIMENTS_EXP_PEERS_REPORT_H
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_outdir.h"
+#include "experiments/peers/exp_peers.h"
+
+/* One layer, when its tensors are gone. */
+struct exp_peers_row {
+    size_t model;
+    bool is_pointwise;
+    double flop, intensity;                     /* flop per byte of input, filter and output, each once */
+    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* what ratios are of; NaN: not measured */
+    double fastest_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
+    double median_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
+};
+
+struct exp_peers_model {
+    char name[64];
+    double peak_gflops, read_gbytes;
+    size_t n_rounds[EXP_N_PEERS_CACHES];
+    enum exp_end end; /* of the sweeps */
+    struct exp_disturbance disturbance;
+    struct exp_ratio speedup[EXP_N_PEERS_CACHES][EXP_N_PEERS];
+    char why_not[EXP_N_PEERS][96]; /* of the first layer that lacks the method; "" = all have it */
+    struct exp_phases base, sconv[EXP_N_PEERS_SCONVS];
+    char why_no_base_phases[96]; /* "" = they are there */
+};
+
+struct exp_peers_report {
+    const struct exp_outdir *dir;
+    struct exp_csv *layers, *samples;
+    size_t n_rows, n_models;
+    struct exp_peers_row *row;
+    struct exp_peers_model *model;
+};
+
+/* header: one "# what:" line for each file. Returns 0 or -errno with one line in why. */
+int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
+                          size_t why_bytes);
+
+/* Adds a measured model. Returns 0, -ENOMEM, or what writing the files failed with. */
+int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, char *why, size_t why_bytes);
+
+/* Writes the files about all models and closes them. Returns 0 or -errno with one line in why. */
+int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+
+void exp_peers_report_print(const struct exp_peers_report *r, FILE *out);
+void exp_peers_report_release(struct exp_peers_report *r);
+
+/* Prints what the columns of the files mean, in Markdown. */
+void exp_peers_report_document(FILE *out);
+
+/* Per model (or all, model = n_models) and method; NaN where there is nothing. Ratios are Base's time over the
+ * method's. */
+struct exp_peers_total {
+    size_t n_layers, n_pointwise;
+    double ns, fastest_ns, median_ns;    /* sums over the layers */
+    double network_ratio, geomean_ratio; /* for all models: geometric means over the models */
+    double won_percent, pointwise_won_percent, peak_percent;
+};
+
+struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
+                                       enum exp_peer m);
+
+#endif

@@ -1,0 +1,233 @@
+#include "experiments/peers/exp_peers_targets.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+/* A number of one method over all models. */
+typedef double (*number_fn)(const struct exp_peers_report *r, enum exp_peer m);
+
+static struct exp_peers_total all(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return exp_peers_total(r, r->n_models, EXP_PEERS_SWEEP, m);
+}
+
+static double speedup(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return all(r, m).network_ratio;
+}
+
+/* Every multiply-add at the peak. */
+static double ceiling(const struct exp_peers_report *r, enum exp_peer m)
+{
+    (void)m;
+    return 100 / all(r, EXP_PEER_BASE).peak_percent;
+}
+
+static double reached(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return 100 * log(speedup(r, m)) / log(ceiling(r, m));
+}
+
+static double models_above(const struct exp_peers_report *r, enum exp_peer m, enum exp_peer peer)
+{
+    double n = 0;
+
+    for (size_t i = 0; i < r->n_models; i++) {
+        double there = exp_peers_total(r, i, EXP_PEERS_SWEEP, peer).ns;
+
+        if (!(there > 0))
+            return (double)NAN;
+        n += exp_peers_total(r, i, EXP_PEERS_SWEEP, m).ns < there;
+    }
+    return 100 * n / (double)r->n_models;
+}
+
+static double above_nchw(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return models_above(r, m, EXP_PEER_NCHW);
+}
+
+static double above_reorder(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return models_above(r, m, EXP_PEER_REORDER);
+}
+
+static double won(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return all(r, m).won_percent;
+}
+
+static double pointwise_won(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return all(r, m).n_pointwise ? all(r, m).pointwise_won_percent : (double)NAN;
+}
+
+/* Mean over the models, as the paper's figure shows them side by side. */
+static double packing(const struct exp_peers_report *r, enum exp_peer m)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < r->n_models; i++) {
+        const struct exp_phases *x = &r->model[i].sconv[m - EXP_PEER_SCONV];
+
+        sum += 100 * (double)(x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS]) /
+               (double)x->total_ns;
+    }
+    return sum / (double)r->n_models;
+}
+
+static double of_peak(const struct exp_peers_report *r, enum exp_peer m)
+{
+    return all(r, m).peak_percent;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* The tenth part of the layers that does best: median of it. A single best layer would be the luckiest sample. */
+static double best_layers(const struct exp_peers_report *r, enum exp_peer m)
+{
+    double *x = calloc(r->n_rows + 1, sizeof *x), best;
+    size_t n = 0;
+
+    if (!x)
+        return (double)NAN;
+    for (size_t i = 0; i < r->n_rows; i++) {
+        double percent =
+            100 * r->row[i].flop / r->row[i].ns[EXP_PEERS_SWEEP][m] / r->model[r->row[i].model].peak_gflops;
+
+        if (isfinite(percent))
+            x[n++] = percent;
+    }
+    qsort(x, n, sizeof *x, descending);
+    best = n ? x[n / 20] : (double)NAN;
+    free(x);
+    return best;
+}
+
+static const struct {
+    const char *name, *unit;
+    number_fn of;
+    double at_least, aim, paper; /* 0 = none */
+    bool less_is_better;
+} rows[EXP_N_PEERS_TARGETS] = {
+    { "speed-up over base, geometric mean over the models", "", speedup, 1.42, 1.6, 1.19, false },
+    { "what it would be with every multiply-add at the FMA peak", "", ceiling, 0, 0, 0, false },
+    { "how much of that is reached (logarithms)", "%", reached, 0, 0, 0, false },
+    { "models faster than with oneDNN, plain NCHW", "%", above_nchw, 100, 100, 0, false },
+    { "models faster than with oneDNN, reorders included", "%", above_reorder, 0, 100, 0, false },
+    { "layers faster than base", "%", won, 97, 100, 91, false },
+    { "pointwise layers faster than BLAS's GEMM", "%", pointwise_won, 95, 100, 87, false },
+    { "packing, share of the time", "%", packing, 7, 4, 10, true },
+    { "best tenth of the layers, share of the FMA peak", "%", best_layers, 92, 95, 90, false },
+    { "all layers, share of the FMA peak", "%", of_peak, 0, 0, 0, false },
+};
+
+static double number_or_none(double x)
+{
+    return x > 0 ? x : (double)NAN;
+}
+
+void exp_peers_targets(const struct exp_peers_report *r, struct exp_peers_target target[EXP_N_PEERS_TARGETS])
+{
+    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
+        target[i] = (struct exp_peers_target){
+            .name = rows[i].name,
+            .unit = rows[i].unit,
+            .sconv = rows[i].of(r, EXP_PEER_SCONV),
+            .tuned = rows[i].of(r, EXP_PEER_TUNED),
+            .at_least = number_or_none(rows[i].at_least),
+            .aim = number_or_none(rows[i].aim),
+            .paper = number_or_none(rows[i].paper),
+            .less_is_better = rows[i].less_is_better,
+        };
+    }
+}
+
+static void print_cell(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, " %9.2f", x);
+    else
+        fprintf(out, " %9s", "-");
+}
+
+static const char *verdict(const struct exp_peers_target *t)
+{
+    double sign = t->less_is_better ? -1 : 1;
+
+    if (!isfinite(t->tuned) || !isfinite(t->aim))
+        return "";
+    if (sign * t->tuned >= sign * t->aim)
+        return "aim reached";
+    if (!isfinite(t->at_least))
+        return "missed";
+    return sign * t->tuned >= sign * t->at_least ? "reached" : "missed";
+}
+
+void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out)
+{
+    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
+
+    exp_peers_targets(r, target);
+    fprintf(out, "\n%-61s %9s %9s %9s %9s %9s\n", "targets, network sweep", "sconv", "tuned", "at least", "aim",
+            "paper");
+    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
+        const struct exp_peers_target *t = &target[i];
+
+        fprintf(out, "%s%s%-*s", t->name, *t->unit ? ", " : "", (int)(61 - strlen(t->name) - (*t->unit ? 2 : 0)),
+                t->unit);
+        print_cell(out, t->sconv);
+        print_cell(out, t->tuned);
+        print_cell(out, t->at_least);
+        print_cell(out, t->aim);
+        print_cell(out, t->paper);
+        fprintf(out, "%s%s\n", *verdict(t) ? "   " : "", verdict(t));
+    }
+}
+
+static const struct exp_csv_column columns[] = {
+    { "sconv", "", "SConv as in the paper", "clock" },
+    { "sconv_tuned", "", "SConv tuned for speed", "clock" },
+    { "at_least", "", "what was to be reached by tuned SConv", "" },
+    { "aim", "", "what was aimed at", "" },
+    { "paper", "", "the paper's number, on its x86 machine", "SConv section 7" },
+    { "unit", "", "of all numbers in the row; none: a ratio", "" },
+    { "target", "", "what is counted", "" },
+};
+
+int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+{
+    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
+    struct exp_csv *csv;
+    int err =
+        exp_csv_create(&csv, r->dir, "targets.csv", columns, sizeof columns / sizeof columns[0], what, why, why_bytes);
+
+    if (err)
+        return err;
+    exp_peers_targets(r, target);
+    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++) {
+        exp_csv_number(csv, "sconv", target[i].sconv, "not measured here");
+        exp_csv_number(csv, "sconv_tuned", target[i].tuned, "not measured here");
+        exp_csv_number(csv, "at_least", target[i].at_least, "none set");
+        exp_csv_number(csv, "aim", target[i].aim, "none set");
+        exp_csv_number(csv, "paper", target[i].paper, "the paper has none");
+        exp_csv_string(csv, "unit", target[i].unit);
+        exp_csv_string(csv, "target", target[i].name);
+        exp_csv_end_row(csv);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+void exp_peers_targets_document(FILE *out)
+{
+    exp_csv_document(out, "targets.csv", columns, sizeof columns / sizeof columns[0], sizeof *columns);
+}

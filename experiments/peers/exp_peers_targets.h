@@ -1,0 +1,32 @@
+/*
+ * What both SConvs reached of what was aimed at, beside the paper's numbers for x86 (SConv section 7): a table of a few
+ * lines over all models of a comparison.
+ */
+#ifndef EXPERIMENTS_EXP_PEERS_TARGETS_H
+#define EXPERIMENTS_EXP_PEERS_TARGETS_H
+
+#include <stdio.h>
+
+#include "experiments/peers/exp_peers_report.h"
+
+struct exp_peers_target {
+    const char *name, *unit;
+    double sconv, tuned;         /* NaN: not available */
+    double at_least, aim, paper; /* NaN: no such number */
+    bool less_is_better;
+};
+
+enum { EXP_N_PEERS_TARGETS = 10 };
+
+/* Needs the sweep's times; the paper's numbers hold for its seven models. */
+void exp_peers_targets(const struct exp_peers_report *r, struct exp_peers_target target[EXP_N_PEERS_TARGETS]);
+
+void exp_peers_targets_print(const struct exp_peers_report *r, FILE *out);
+
+/* Writes targets.csv into the report's folder. Returns 0 or -errno with one line in why. */
+int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+
+/* Prints what its columns mean, in Markdown. */
+void exp_peers_targets_document(FILE *out);
+
+#endif

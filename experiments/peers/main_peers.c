@@ -1,0 +1,268 @@
+/*
+ * Base, SConv and peers over whole networks: which is faster, by how much, and how far from what the core can do.
+ * `peers --help` lists the options; the Makefile's bench-peers passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "counters/ctr_pin.h"
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/peers/exp_peers_report.h"
+#include "experiments/peers/exp_peers_targets.h"
+#include "experiments/base/exp_plot.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/setup/exp_results.h"
+#include "experiments/base/exp_signal.h"
+#include "kernels/ukr/dispatch.h"
+
+#define EXPERIMENTS_DIR "experiments"
+#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
+#define MARKER "layers.csv"
+
+struct session {
+    struct exp_options o;
+    struct exp_peers_options times;
+    struct exp_setup setup;
+    struct exp_dnnl *dnnl;
+    char why_no_dnnl[96];
+    struct exp_models models;
+    struct exp_peers_report report;
+    struct exp_outdir dir;
+    bool has_dir;
+    char *final_path;
+    char what[512];
+    char not_pinned[128];
+    int core;
+    char why[1024];
+};
+
+/* ---- preparation ---- */
+
+static int open_results(struct session *s)
+{
+    int err =
+        exp_results_path(&s->final_path, EXP_PEERS, &s->o, "host", s->models.model, s->models.n, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
+static void describe(struct session *s)
+{
+    const struct conv_peak *peak = conv_peak_of(s->setup.ukr->isa);
+
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_fail(s->what, sizeof s->what, 0,
+             "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
+             "%s",
+             *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
+             s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
+             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
+}
+
+static int prepare(struct session *s)
+{
+    int err = exp_models_read(&s->models, EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
+
+    s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
+                                           .n_hot_reps = s->o.hot_reps,
+                                           .now_ns = exp_options_clock(&s->o) };
+    if (!err)
+        err = sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
+    if (!err && !conv_ukr_runs(s->setup.ukr))
+        err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
+    if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
+        s->dnnl = NULL;
+    if (!err)
+        err = open_results(s);
+    if (!err)
+        describe(s);
+    if (!err)
+        err = exp_peers_report_open(&s->report, &s->dir, s->what, s->why, sizeof s->why);
+    if (!err && ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
+        s->core = -1;
+    return err;
+}
+
+/* ---- work: one network's tensors at a time ---- */
+
+static int start(struct session *s, struct exp_peers *p, size_t i)
+{
+    *p = (struct exp_peers){
+        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
+    };
+    return exp_peers_open(p, &s->models.model[i], s->why, sizeof s->why);
+}
+
+static int compare(struct session *s, size_t i, struct exp_progress *progress)
+{
+    struct exp_peers p;
+    int err = start(s, &p, i);
+
+    if (err)
+        return err;
+    err = exp_peers_verify(&p, progress, s->why, sizeof s->why);
+    if (!err)
+        err = exp_peers_measure(&p, &s->times, progress, s->why, sizeof s->why);
+    if (!err)
+        err = exp_peers_report_add(&s->report, &p, s->why, sizeof s->why);
+    exp_peers_close(&p);
+    return err;
+}
+
+/* The multiply-adds are known from the tables alone; distinct shapes are not, so checking is announced as if all were. */
+static void announce(const struct session *s, double seconds[EXP_N_WORKS])
+{
+    for (size_t i = 0; i < s->models.n; i++) {
+        for (size_t l = 0; l < s->models.model[i].n_layers; l++) {
+            for (int k = 0; k < EXP_N_WORKS; k++)
+                seconds[k] +=
+                    exp_peers_seconds((enum exp_work)k, conv_macs(&s->models.model[i].layer[l].problem), &s->times);
+        }
+    }
+}
+
+static int work(struct session *s)
+{
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress;
+    int err;
+
+    announce(s, seconds);
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    err = exp_progress_live(progress);
+    for (size_t i = 0; i < s->models.n && !err; i++) {
+        if (s->times.rounds.limit_ns)
+            exp_progress_limit(progress, EXP_WORK_ROUNDS,
+                               (double)(s->models.n - i) * (double)s->times.rounds.limit_ns * 1e-9);
+        err = compare(s, i, progress);
+    }
+    exp_progress_free(progress);
+    return err;
+}
+
+/* ---- results ---- */
+
+static int print_host(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    int err = ctr_hostinfo_print(out);
+
+    fprintf(out, "%s\n", s->what);
+    fprintf(out, "OpenBLAS: %s\n", s->setup.blas.config);
+    if (s->core >= 0)
+        fprintf(out, "timed on core: %d (pinned)\n", s->core);
+    else
+        fprintf(out, "timed on core: not pinned (%s)\n", s->not_pinned);
+    return err;
+}
+
+static double mean_of_models(const struct session *s, bool of_peak)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->report.n_models; i++)
+        sum += of_peak ? s->report.model[i].peak_gflops : s->report.model[i].read_gbytes;
+    return sum / (double)s->report.n_models;
+}
+
+/* A figure that cannot be drawn costs no tables. */
+static int draw(struct session *s)
+{
+    struct exp_program_figures list = { .program = "peers", .dir = s->final_path };
+    static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
+                                         "peers_roofline" };
+    char peak[32], read[32];
+    const struct exp_plot_variable variable[] = {
+        { "figures", FIGURES_DIR },
+        { "what", s->what },
+        { "peak_gflops", peak },
+        { "read_gbytes", read },
+    };
+    const struct exp_plot_figures figures = {
+        .scripts_dir = FIGURES_DIR,
+        .data_dir = s->dir.path,
+        .out_dir = s->dir.path,
+        .figure = names,
+        .n_figures = sizeof names / sizeof names[0],
+        .variable = variable,
+        .n_variables = sizeof variable / sizeof variable[0],
+    };
+
+    snprintf(peak, sizeof peak, "%g", mean_of_models(s, true));
+    snprintf(read, sizeof read, "%g", mean_of_models(s, false));
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+}
+
+static int finish(struct session *s)
+{
+    int err = exp_peers_report_finish(&s->report, s->what, s->why, sizeof s->why), drawn;
+
+    if (!err)
+        err = exp_peers_targets_write(&s->report, s->what, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
+    if (err)
+        return err;
+    exp_peers_report_print(&s->report, stdout);
+    exp_peers_targets_print(&s->report, stdout);
+    drawn = draw(s);
+    if (exp_interrupted())
+        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
+    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
+    s->has_dir = err != 0;
+    if (err)
+        return err;
+    printf("\n%s\ntables: %s/\n", s->what, s->final_path);
+    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+}
+
+static void release(struct session *s)
+{
+    exp_peers_report_release(&s->report);
+    if (s->has_dir)
+        exp_outdir_abort(&s->dir);
+    exp_models_release(&s->models);
+    exp_dnnl_unload(s->dnnl);
+    exp_setup_release(&s->setup);
+    free(s->final_path);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .core = -1 };
+    int err = exp_options_parse(&s.o, EXP_PEERS, argc, argv, s.why, sizeof s.why);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = exp_signal_install("peers");
+    if (!err && s.o.helps) {
+        exp_options_usage(EXP_PEERS, stdout);
+    } else if (!err && s.o.documents) {
+        exp_peers_report_document(stdout);
+        exp_peers_targets_document(stdout);
+    } else if (!err) {
+        err = prepare(&s);
+        if (!err)
+            err = work(&s);
+        if (!err)
+            err = finish(&s);
+    }
+    release(&s);
+    return exp_program_end("peers", err, s.why, sizeof s.why);
+}

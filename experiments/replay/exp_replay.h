@@ -1,0 +1,27 @@
+/* Replaying an experiment's access streams through the simulated machine. */
+#ifndef EXPERIMENTS_EXP_REPLAY_H
+#define EXPERIMENTS_EXP_REPLAY_H
+
+#include <stddef.h>
+
+#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_progress.h"
+
+/*
+ * Replays every case that can be replayed, on n_threads threads. Cold and warm: each layer by itself, identical ones
+ * once; warm counts only the second of two runs. Network: the layers of an algorithm one after the other through the
+ * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the
+ * same buffers for packed and lowered data.
+ *
+ * If the setup classifies misses, streams go through setup->classified. If the machine itself is a plain one,
+ * they go through that, too: two engines of the simulator, which must agree in every other count.
+ *
+ * Returns 0, or with one line in why: -EINTR if interrupted; -ENOMEM; -EBADMSG if the engines do not agree.
+ */
+int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
+                   struct exp_progress *progress, char *why, size_t why_bytes);
+
+/* What it takes for a layer, in all algorithms, on a usual computer: announced to exp_progress. */
+double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
+
+#endif

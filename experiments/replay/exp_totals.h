@@ -1,0 +1,65 @@
+/* Sums over the layers of an experiment: what model.csv and the closing table say about the whole network. */
+#ifndef EXPERIMENTS_EXP_TOTALS_H
+#define EXPERIMENTS_EXP_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/replay/exp_estimate.h"
+
+enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
+
+struct exp_total {
+    const char *algo; /* an algorithm, or "sconv": the chosen schedule of every layer */
+    const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
+    double time_ns, fastest_ns, median_ns;                       /* sums over the layers */
+    struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
+    const char *why_no_estimate;                                 /* likewise */
+    struct exp_estimate estimate;
+    double macs;
+    double simulated_loads, measured_loads;
+    double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
+};
+
+/* The simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
+size_t exp_named_level(const struct sim_stats *s, size_t name);
+
+/*
+ * How the machine's file calls the level that stands for L1, L2 or L3, and how many different ones there are: a machine
+ * of two levels has no third.
+ */
+const char *exp_level_name(const struct sim_machine *m, size_t name);
+size_t exp_n_level_names(const struct sim_machine *m);
+
+/* The border beyond such a level: "L2-L3", "L3-memory". */
+void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes);
+
+/* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
+double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
+double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
+
+/*
+ * Misses for the work that was done. Rates divide by loads, of which the algorithms make different numbers: they do not
+ * compare where these do.
+ */
+double exp_per_1000_macs(double misses, double macs);
+
+/*
+ * Totals of the experiment, "base" first if selected, then "sconv" if both schedules were, then the rest. Returns how
+ * many; total[] has room for EXP_N_ALGOS + 1. A number that one layer lacks is missing in the total.
+ */
+size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total);
+
+/*
+ * Whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed, whether
+ * its time does.
+ */
+bool exp_totals_stand(const struct exp_experiment *e);
+
+/* Whether a case is one of those that a total sums up. */
+bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
+
+/* The total of that name, or NULL. */
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo);
+
+#endif

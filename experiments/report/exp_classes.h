@@ -1,0 +1,16 @@
+/*
+ * classes.csv: which tensor's lines miss, and why (compulsory, capacity, conflict), per level and algorithm, for each
+ * layer and for the whole model. Sums of what traffic.csv has by phase.
+ */
+#ifndef EXPERIMENTS_EXP_CLASSES_H
+#define EXPERIMENTS_EXP_CLASSES_H
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/run/exp_report.h"
+
+const struct exp_csv_column *exp_classes_columns(size_t *n);
+
+/* Writes <dir>/classes.csv. Returns 0, or -errno with one line in why. */
+int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+#endif

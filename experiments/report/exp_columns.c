@@ -1,0 +1,432 @@
+#include "experiments/report/exp_columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "counters/ctr_emulated.h"
+#include "experiments/replay/exp_estimate.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/replay/exp_totals.h"
+#include "sim/analysis/estimate.h"
+
+#define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
+
+enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, WINDOWS };
+
+/* "L1+L2": the levels, by the machine file's names, whose equation the plan meets. */
+static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    snprintf(text, bytes, "none");
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        if (fits & (1u << l))
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? "+" : "", exp_level_name(m, l));
+    }
+}
+
+/* Whether the plan has tiles; says in the column why not, of SConv's rows. */
+static bool is_tiled(struct exp_csv *csv, const char *column, const struct exp_case *c)
+{
+    if (!c->algo->is_sconv)
+        exp_csv_empty(csv, column);
+    else if (c->plan.algorithm == CONV_DIRECT)
+        exp_csv_missing(csv, column, "direct convolution, which CSA does not plan");
+    return c->algo->is_sconv && c->plan.algorithm == CONV_SCONV;
+}
+
+PUT(put_fits)
+{
+    char fits[64];
+
+    (void)arg;
+    if (!is_tiled(csv, column, row->c))
+        return;
+    print_fits(&row->r->e->setup->machine, row->c->plan.tiling.fits, fits, sizeof fits);
+    exp_csv_string(csv, column, fits);
+}
+
+PUT(put_text)
+{
+    const struct exp_setup *s = row->r->e->setup;
+    const struct exp_case *c = row->c;
+    const char *text[] = {
+        [MODEL] = row->r->e->model->name,
+        [LAYER] = c->layer->name,
+        [ALGO] = c->algo->name,
+        [MACHINE] = s->machine.name,
+        [UKR] = conv_plan_kernel_name(&c->plan),
+        [CORE] = c->plan.core ? c->plan.core->name : "",
+        [WINDOWS] = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "",
+    };
+
+    exp_csv_string(csv, column, text[arg]);
+}
+
+PUT(put_index)
+{
+    (void)arg;
+    exp_csv_u64(csv, column, row->c->layer->index);
+}
+
+PUT(put_chosen)
+{
+    (void)arg;
+    exp_csv_u64(csv, column, row->c->is_chosen);
+}
+
+PUT(put_problem)
+{
+    exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)&row->c->layer->problem + arg));
+}
+
+PUT(put_macs)
+{
+    (void)arg;
+    exp_csv_double(csv, column, conv_macs(&row->c->layer->problem));
+}
+
+PUT(put_tiling_size)
+{
+    if (is_tiled(csv, column, row->c))
+        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)&row->c->plan.tiling + arg));
+}
+
+PUT(put_tiling_double)
+{
+    if (is_tiled(csv, column, row->c))
+        exp_csv_double(csv, column, *(const double *)(const void *)((const char *)&row->c->plan.tiling + arg));
+}
+
+PUT(put_core_size)
+{
+    if (row->c->plan.core)
+        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)row->c->plan.core + arg));
+    else
+        exp_csv_empty(csv, column);
+}
+
+enum time { LOW_MEAN, MEDIAN, MIN, MAX, REPS, GFLOPS };
+
+PUT(put_time)
+{
+    const struct exp_measured *m = &row->c->measured;
+    double time = exp_case_time_ns(row->c);
+
+    if (m->why_no_time)
+        exp_csv_missing(csv, column, m->why_no_time);
+    else if (arg == MIN || arg == MAX || arg == REPS)
+        exp_csv_u64(csv, column,
+                    arg == MIN   ? exp_stats_min(m->sample_ns, m->n_samples)
+                    : arg == MAX ? exp_stats_max(m->sample_ns, m->n_samples)
+                                 : m->n_samples);
+    else
+        exp_csv_double(csv, column,
+                       arg == LOW_MEAN ? time
+                       : arg == MEDIAN ? exp_case_median_ns(row->c)
+                                       : 2 * conv_macs(&row->c->layer->problem) / time);
+}
+
+PUT(put_speedup)
+{
+    const struct exp_ratio ratio = exp_case_speedup(row->r->e, row->c);
+
+    exp_csv_number(csv, column, *(const double *)(const void *)((const char *)&ratio + arg),
+                   row->c->measured.why_no_time ? row->c->measured.why_no_time
+                   : isfinite(ratio.value)      ? EXP_RATIO_NO_INTERVAL
+                                                : "base was not timed");
+}
+
+enum phase { IM2COL, PACKING, KERNELS, OTHER, STEPS_TO_TIME };
+
+PUT(put_phase)
+{
+    const struct exp_phases *x = &row->c->measured.phases;
+    const char *why = exp_case_why_no_phases(row->c);
+
+    if (why)
+        exp_csv_missing(csv, column, why);
+    else if (arg == STEPS_TO_TIME)
+        exp_csv_double(csv, column, (double)x->total_ns / exp_case_median_ns(row->c));
+    else
+        exp_csv_u64(csv, column,
+                    arg == IM2COL    ? x->step_ns[CONV_STEP_IM2COL]
+                    : arg == PACKING ? exp_phases_packing_ns(x)
+                    : arg == KERNELS ? exp_phases_kernel_ns(x)
+                                     : exp_phases_other_ns(x));
+}
+
+PUT(put_count)
+{
+    const struct exp_measured *m = &row->c->measured;
+    const char *why = arg == EXP_PAGE_FAULTS ? row->r->info->why_no_software : row->r->info->why_no_counters;
+
+    if (m->has_count[arg])
+        exp_csv_double(csv, column, m->count[arg]);
+    else
+        exp_csv_missing(csv, column,
+                        m->why_no_time ? m->why_no_time
+                        : *why         ? why
+                                       : "the event group lacks this metric");
+}
+
+PUT(put_source)
+{
+    const struct exp_measure_info *info = row->r->info;
+    const struct exp_setup *s = row->r->e->setup;
+    char text[256];
+
+    (void)arg;
+    if (row->c->measured.why_no_time) {
+        exp_csv_missing(csv, column, row->c->measured.why_no_time);
+        return;
+    }
+    snprintf(text, sizeof text, "%s%s; time: %s%s, %s; counts: %s",
+             strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
+             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->clock,
+             ctr_is_emulated() ? " of an emulator" : "", exp_cache_state_name(row->r->cache),
+             *info->counter_source    ? info->counter_source
+             : *info->software_source ? info->software_source
+                                      : "none");
+    exp_csv_string(csv, column, text);
+}
+
+static bool is_simulated(struct exp_csv *csv, const char *column, const struct exp_row *row)
+{
+    if (row->c->simulated.why_not)
+        exp_csv_missing(csv, column, row->c->simulated.why_not);
+    return !row->c->simulated.why_not;
+}
+
+PUT(put_cell)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_u64(csv, column, *(const uint64_t *)(const void *)((const char *)&row->sum + arg));
+}
+
+PUT(put_misses)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_double(csv, column, exp_load_misses(&row->c->simulated.stats, &row->sum, arg));
+}
+
+PUT(put_miss_percent)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_double(csv, column,
+                       100 * exp_load_misses(&row->c->simulated.stats, &row->sum, arg) / (double)row->sum.loads);
+}
+
+PUT(put_served)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_double(csv, column, exp_loads_served(&row->c->simulated.stats, &row->sum, arg));
+}
+
+PUT(put_tiles_served)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_double(csv, column, exp_loads_served(&row->c->simulated.stats, &row->tiles, arg));
+}
+
+PUT(put_cycles)
+{
+    struct sim_estimate e;
+
+    (void)arg;
+    if (!is_simulated(csv, column, row))
+        return;
+    sim_estimate(&e, &row->r->e->setup->machine, &row->sum);
+    exp_csv_double(csv, column, e.sconv_eq6_cycles);
+}
+
+PUT(put_estimate)
+{
+    const struct sim_machine *m = &row->r->e->setup->machine;
+    const char *why = exp_estimate_why_not_case(m, row->c);
+    struct exp_estimate e = why ? (struct exp_estimate){ 0 } : exp_estimate(m, row->c);
+
+    exp_csv_number(csv, column, why ? (double)NAN : *(const double *)(const void *)((const char *)&e + arg), why);
+}
+
+PUT(put_estimated_speedup)
+{
+    const struct sim_machine *m = &row->r->e->setup->machine;
+    const struct exp_case *base = exp_case_of(row->r->e, row->c, "base");
+    const char *why = exp_estimate_why_not_case(m, row->c);
+    struct exp_estimate own = { 0 }, of_base = { 0 };
+
+    why = why ? why : base ? exp_estimate_why_not_case(m, base) : "base was not selected";
+    if (!why) {
+        own = exp_estimate(m, row->c);
+        of_base = exp_estimate(m, base);
+    }
+    exp_csv_number(csv, column,
+                   why ? (double)NAN
+                       : *(const double *)(const void *)((const char *)&of_base + arg) /
+                             *(const double *)(const void *)((const char *)&own + arg),
+                   why);
+}
+
+PUT(put_is_machine)
+{
+    (void)arg;
+    if (row->c->measured.why_no_time)
+        exp_csv_missing(csv, column, row->c->measured.why_no_time);
+    else
+        exp_csv_u64(csv, column, !row->r->why_elsewhere);
+}
+
+PUT(put_caches)
+{
+    (void)arg;
+    exp_csv_string(csv, column, exp_cache_state_name(row->r->cache));
+}
+
+#define PROBLEM(field) put_problem, offsetof(struct conv_problem, field)
+#define TILING(field) put_tiling_size, offsetof(struct csa_tiling, field)
+#define PREDICTED(field) put_tiling_double, offsetof(struct csa_tiling, field)
+#define BLOCKING(field) put_core_size, offsetof(struct conv_gemm_core, field)
+#define SPEEDUP(field) put_speedup, offsetof(struct exp_ratio, field)
+#define ESTIMATE(field) put_estimate, offsetof(struct exp_estimate, field)
+#define ESTIMATED_SPEEDUP(field) put_estimated_speedup, offsetof(struct exp_estimate, field)
+#define CELL(field) put_cell, offsetof(struct sim_cell, field)
+
+static const struct exp_layer_column columns[] = {
+    { { "model", "", "name of the layer table", "" }, put_text, MODEL },
+    { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
+    { { "layer", "", "name of the layer", "" }, put_text, LAYER },
+    { { "algo", "", "base, sconv_is, sconv_ws, sconv_openblas, sconv_tuned or goto", "" }, put_text, ALGO },
+    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
+      put_chosen,
+      0 },
+    { { "batch", "", "images", "" }, PROBLEM(n) },
+    { { "in_c", "", "input channels", "" }, PROBLEM(c) },
+    { { "in_h", "", "input height", "" }, PROBLEM(h) },
+    { { "in_w", "", "input width", "" }, PROBLEM(w) },
+    { { "out_c", "", "filters", "" }, PROBLEM(k) },
+    { { "k_h", "", "filter height", "" }, PROBLEM(r) },
+    { { "k_w", "", "filter width", "" }, PROBLEM(s) },
+    { { "stride_h", "", "vertical stride", "" }, PROBLEM(stride_h) },
+    { { "stride_w", "", "horizontal stride", "" }, PROBLEM(stride_w) },
+    { { "pad_top", "", "padding rows above", "" }, PROBLEM(pad_top) },
+    { { "pad_left", "", "padding columns on the left", "" }, PROBLEM(pad_left) },
+    { { "pad_bottom", "", "padding rows below", "" }, PROBLEM(pad_bottom) },
+    { { "pad_right", "", "padding columns on the right", "" }, PROBLEM(pad_right) },
+    { { "group", "", "groups", "" }, PROBLEM(groups) },
+    { { "dilation_h", "", "vertical dilation", "" }, PROBLEM(dilation_h) },
+    { { "dilation_w", "", "horizontal dilation", "" }, PROBLEM(dilation_w) },
+    { { "out_h", "", "output height", "" }, PROBLEM(p) },
+    { { "out_w", "", "output width", "" }, PROBLEM(q) },
+    { { "macs", "multiply-adds", "nominal, taps on padding included", "" }, put_macs, 0 },
+    { { "machine", "", "the simulated machine, for which the plan was made", "" }, put_text, MACHINE },
+    { { "ukr", "", "micro-kernel of the plan, or direct kernel; base: the OpenBLAS core's, as replayed", "" },
+      put_text,
+      UKR },
+    { { "gemm_core", "", "OpenBLAS core whose blocking is replayed; empty for SConv", "" }, put_text, CORE },
+    { { "plan_n_c", "channels", CSA_NC_TEXT, "SConv Eq. 2" }, TILING(n_c) },
+    { { "plan_k2", "tiles", CSA_K2_TEXT, "SConv Eq. 4" }, TILING(k2) },
+    { { "plan_k3", "tiles", CSA_K3_TEXT, "SConv Eq. 5" }, TILING(k3) },
+    { { "plan_channel_sets", "", "ceil(INc / Nc)", "SConv" }, TILING(channel_sets) },
+    { { "plan_in_tiles", "tiles", "#INt, per group and image", "SConv Eq. 3" }, TILING(in_tiles) },
+    { { "plan_f_tiles", "tiles", "#FSt, per group", "SConv Eq. 3" }, TILING(f_tiles) },
+    { { "plan_fits", "", "which of Eq. 2 (L1), 4 (L2), 5 (L3) the plan meets", "SConv" }, put_fits, 0 },
+    { { "plan_windows", "", "packed; sconv_tuned: read in place, packed without rows of taps that only meet padding",
+        "" },
+      put_text,
+      WINDOWS },
+    { { "predicted_l2_lines", "lines", "N_L2: line loads served by L2", "SConv Eq. 14" }, PREDICTED(l2_lines) },
+    { { "predicted_l3_lines", "lines", "N_L3: line loads served by L3", "SConv Eq. 13" }, PREDICTED(l3_lines) },
+    { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },
+      PREDICTED(dram_lines) },
+    { { "predicted_cycles", "cycles", "C_TOTAL", "SConv Eq. 6" }, PREDICTED(total_cycles) },
+    { { "measured_time_ns", "ns", "mean of the fastest quarter of the rounds: what speed-ups are made of", "clock" },
+      put_time,
+      LOW_MEAN },
+    { { "measured_time_median_ns", "ns", "median over the rounds", "clock" }, put_time, MEDIAN },
+    { { "measured_time_min_ns", "ns", "fastest round", "clock" }, put_time, MIN },
+    { { "measured_time_max_ns", "ns", "slowest round", "clock" }, put_time, MAX },
+    { { "measured_reps", "", "timed rounds", "" }, put_time, REPS },
+    { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_ns", "clock" }, put_time, GFLOPS },
+    { { "measured_speedup_vs_base", "", "base's measured_time_ns / this one, same run", "clock" },
+      SPEEDUP(value) },
+    { { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
+      SPEEDUP(low) },
+    { { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }, SPEEDUP(high) },
+    { { "measured_speedup_by_median", "", "base's median / this median, to compare", "clock" }, SPEEDUP(by_median) },
+    { { "measured_loads", "loads", "load instructions of one run", "perf_event" }, put_count, EXP_LOADS },
+    { { "measured_l1_load_misses", "loads", "of those, not served by L1", "perf_event" },
+      put_count,
+      EXP_L1_LOAD_MISSES },
+    { { "measured_l2_load_misses", "loads", "not served by L1 or L2", "perf_event" }, put_count, EXP_L2_LOAD_MISSES },
+    { { "measured_l3_load_misses", "loads", "served by memory", "perf_event" }, put_count, EXP_L3_LOAD_MISSES },
+    { { "measured_source", "", "what was run, how it was timed and counted", "" }, put_source, 0 },
+    { { "simulated_loads", "loads", "load instructions, whatever their width", "replay" }, CELL(loads) },
+    { { "simulated_stores", "stores", "store instructions", "replay" }, CELL(stores) },
+    { { "simulated_l1_load_misses", "loads", "loads not served by L1", "replay" }, put_misses, 0 },
+    { { "simulated_l2_load_misses", "loads", "loads not served by L1 or L2", "replay" }, put_misses, 1 },
+    { { "simulated_l3_load_misses", "loads", "loads served by memory", "replay" }, put_misses, 2 },
+    { { "simulated_l1_miss_percent", "%", "L1 load misses of all loads", "replay" }, put_miss_percent, 0 },
+    { { "simulated_l2_miss_percent", "%", "L2 load misses of all loads", "replay" }, put_miss_percent, 1 },
+    { { "simulated_l3_miss_percent", "%", "L3 load misses of all loads", "replay" }, put_miss_percent, 2 },
+    { { "simulated_l2_lines", "lines", "loads served by L2, one line each", "replay" }, put_served, 0 },
+    { { "simulated_l3_lines", "lines", "loads served by L3, one line each", "replay" }, put_served, 1 },
+    { { "simulated_dram_lines", "lines", "loads served by memory, one line each", "replay" }, put_served, 2 },
+    { { "simulated_tile_l2_lines", "lines", "the same without loads of the output, which CSA does not count",
+        "replay" },
+      put_tiles_served,
+      0 },
+    { { "simulated_tile_l3_lines", "lines", "the same without loads of the output", "replay" }, put_tiles_served, 1 },
+    { { "simulated_tile_dram_lines", "lines", "the same without loads of the output", "replay" }, put_tiles_served, 2 },
+    { { "simulated_memory_read_lines", "lines", "lines fetched from memory, for loads and stores", "replay" },
+      CELL(memory_read_lines) },
+    { { "simulated_memory_written_lines", "lines", "lines written back to memory", "replay" },
+      CELL(memory_written_lines) },
+    { { "plan_p", "windows", "base: block of windows, GotoBLAS's P", "OpenBLAS" }, BLOCKING(p) },
+    { { "plan_q", "", "base: block of the reduction, Q", "OpenBLAS" }, BLOCKING(q) },
+    { { "plan_r", "filters", "base: block of filters, R", "OpenBLAS" }, BLOCKING(r) },
+    { { "measured_instructions", "instructions", "retired, of one run", "perf_event" }, put_count, EXP_INSTRUCTIONS },
+    { { "measured_cycles", "cycles", "core cycles, of one run", "perf_event" }, put_count, EXP_CYCLES },
+    { { "simulated_cycles", "cycles",
+        "Eq. 6 with the simulated counts: loads served by L2, L3, memory times their latencies", "replay" },
+      put_cycles,
+      0 },
+    { { "measured_page_faults", "faults", "of one run; a software event, counted without a PMU", "perf_event" },
+      put_count,
+      EXP_PAGE_FAULTS },
+    { { "measured_im2col_ns", "ns", "lowering to the im2col matrix; of a run of its own, step by step", "clock" },
+      put_phase,
+      IM2COL },
+    { { "measured_packing_ns", "ns", "packing, in the same run; filters too where they are not packed ahead", "clock" },
+      put_phase,
+      PACKING },
+    { { "measured_kernel_ns", "ns", "micro-kernels, in the same run", "clock" }, put_phase, KERNELS },
+    { { "measured_other_ns", "ns", "the rest of that run: clearing the output, loops", "clock" }, put_phase, OTHER },
+    { { "measured_steps_to_time", "",
+        "that run's time / the median without its clocks: near 1, or the four parts are not the algorithm's", "clock" },
+      put_phase,
+      STEPS_TO_TIME },
+    { { "caches", "", "at the start of the layer, replayed and timed: cold, warm or network", "" }, put_caches, 0 },
+    { { "measured_is_machine", "",
+        "1: the computer that was timed has L1 and L2 of the simulated machine; 0: its times are another machine's",
+        "hwloc" },
+      put_is_machine,
+      0 },
+    { { "estimated_issue_cycles", "cycles", "estimate, if all loads hit L1: what all instructions need to issue",
+        "replay" },
+      ESTIMATE(issue_cycles) },
+    { { "estimated_cycles", "cycles", "estimate, if all loads wait for their level: that, plus simulated_cycles",
+        "replay" },
+      ESTIMATE(total_cycles) },
+    { { "estimated_issue_speedup", "", "base's estimated_issue_cycles / these", "replay" },
+      ESTIMATED_SPEEDUP(issue_cycles) },
+    { { "estimated_speedup", "", "base's estimated_cycles / these; measured_speedup_vs_base is the clock's", "replay" },
+      ESTIMATED_SPEEDUP(total_cycles) },
+};
+
+const struct exp_layer_column *exp_layer_columns(size_t *n)
+{
+    *n = sizeof columns / sizeof columns[0];
+    return columns;
+}

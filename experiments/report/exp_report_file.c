@@ -1,0 +1,45 @@
+#include "experiments/report/exp_report_file.h"
+
+#include <time.h>
+
+#include "experiments/replay/exp_totals.h"
+
+static void write_header(struct exp_csv *csv, const struct exp_report *r, const char *row)
+{
+    const struct exp_setup *s = r->e->setup;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32] = "unknown", disturbance[320];
+
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    exp_csv_header(csv, "experiment", "%s on %s", r->e->model->name, s->machine.name);
+    exp_csv_header(csv, "one row", "%s", row);
+    exp_csv_header(csv, "date", "%s", date);
+    exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
+    exp_csv_header(csv, "compiler", "%s", __VERSION__);
+    exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
+    exp_csv_header(csv, "levels", "l1 is its %s, l2 its %s, l3 its %s", exp_level_name(&s->machine, 0),
+                   exp_level_name(&s->machine, 1), exp_level_name(&s->machine, 2));
+    exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
+    exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
+    exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
+    exp_disturbance_describe(&r->info->disturbance, disturbance, sizeof disturbance);
+    if (r->is_timed)
+        exp_csv_header(csv, "disturbance", "%s", disturbance);
+    if (r->is_timed)
+        exp_csv_header(csv, "timed rounds", "%zu: %s", r->info->n_rounds, exp_end_text(r->info->end));
+    else
+        exp_csv_header(csv, "timed rounds", "0");
+    exp_csv_header(csv, "host", "host.txt beside this file");
+}
+
+int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
+                    const struct exp_csv_column *column, size_t n_columns, const char *row, char *why, size_t why_bytes)
+{
+    int err = exp_csv_create(csv, dir, name, column, n_columns, NULL, why, why_bytes);
+
+    if (!err)
+        write_header(*csv, r, row);
+    return err;
+}

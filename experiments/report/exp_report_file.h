@@ -1,0 +1,16 @@
+/* A CSV file of an experiment's report, with the header that all of them have. Internal to the report. */
+#ifndef EXPERIMENTS_EXP_REPORT_FILE_H
+#define EXPERIMENTS_EXP_REPORT_FILE_H
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/run/exp_report.h"
+
+/*
+ * Creates <dir>/<name>; row says what one row is. Returns 0, or -errno with one line in why and nothing to close. To be
+ * closed by exp_csv_close.
+ */
+int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
+                    const struct exp_csv_column *column, size_t n_columns, const char *row, char *why,
+                    size_t why_bytes);
+
+#endif

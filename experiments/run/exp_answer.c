@@ -1,0 +1,232 @@
+#include "experiments/run/exp_answer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_emulated.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/replay/exp_estimate.h"
+#include "experiments/replay/exp_known_errors.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/run/exp_verdict.h"
+
+enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_N_ALGOS + 1 };
+
+/* A verdict and what it points to. */
+struct answer {
+    struct exp_verdict v;
+    struct exp_verdict_variant variant[MOST_VARIANTS];
+    const char **layer;
+    char how[256];
+    char *elsewhere;
+};
+
+/* ---- one layer ---- */
+
+static double phase_ns(const struct exp_case *c, uint64_t ns)
+{
+    return exp_case_why_no_phases(c) ? (double)NAN : (double)ns;
+}
+
+static void put_misses(const struct exp_case *c, double *misses)
+{
+    struct sim_cell sum;
+
+    if (!c->simulated.why_not)
+        sum = sim_stats_total(&c->simulated.stats);
+    for (size_t i = 0; i < EXP_VERDICT_LEVELS; i++)
+        misses[i] = c->simulated.why_not ? (double)NAN : exp_load_misses(&c->simulated.stats, &sum, i);
+}
+
+static void put_estimate(const struct sim_machine *m, const struct exp_case *c, double *quantity)
+{
+    bool is_known = !exp_estimate_why_not_case(m, c);
+    struct exp_estimate e = is_known ? exp_estimate(m, c) : (struct exp_estimate){ 0 };
+
+    quantity[EXP_ISSUE_CYCLES] = is_known ? e.issue_cycles : (double)NAN;
+    quantity[EXP_WAITING_CYCLES] = is_known ? e.total_cycles : (double)NAN;
+}
+
+static struct exp_verdict_layer layer_of(const struct exp_report *r, const struct exp_case *c)
+{
+    const struct exp_phases *x = &c->measured.phases;
+    struct exp_verdict_layer l = {
+        .quantity = { [EXP_TIME_NS] = exp_case_time_ns(c),
+                      [EXP_STEPS_NS] = phase_ns(c, x->total_ns),
+                      [EXP_PACKING_NS] = phase_ns(c, exp_phases_packing_ns(x) + x->step_ns[CONV_STEP_IM2COL]),
+                      [EXP_KERNEL_NS] = phase_ns(c, exp_phases_kernel_ns(x)) },
+        .speedup = exp_case_speedup(r->e, c),
+    };
+
+    put_misses(c, &l.quantity[EXP_MISSES_1]);
+    put_estimate(&r->e->setup->machine, c, l.quantity);
+    return l;
+}
+
+static struct exp_verdict_layer nothing(void)
+{
+    struct exp_verdict_layer l = { .speedup = exp_ratio_none() };
+
+    for (int q = 0; q < EXP_N_QUANTITIES; q++)
+        l.quantity[q] = (double)NAN;
+    return l;
+}
+
+/* ---- one variant ---- */
+
+static const char *label_of(const char *algo)
+{
+    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
+        if (!strcmp(exp_algo_at(i)->name, algo))
+            return exp_algo_at(i)->label;
+    }
+    return "SConv as CSA chose";
+}
+
+/* A total has one case in every layer, or none at all. */
+static int fill_variant(const struct exp_report *r, const struct exp_total *t, struct exp_verdict_variant *x)
+{
+    size_t n = 0;
+
+    *x = (struct exp_verdict_variant){ .name = t->algo,
+                                       .label = label_of(t->algo),
+                                       .why_not_timed = t->why_no_time,
+                                       .speedup = t->speedup,
+                                       .layer = calloc(r->e->model->n_layers, sizeof *x->layer) };
+    if (!x->layer)
+        return -ENOMEM;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        if (exp_total_covers(t, &r->e->cases[i]))
+            x->layer[n++] = layer_of(r, &r->e->cases[i]);
+    }
+    while (n < r->e->model->n_layers)
+        x->layer[n++] = nothing();
+    return 0;
+}
+
+/* Whether a total is of one schedule of the paper's SConv, which "sconv" stands for. */
+static bool is_schedule(const struct exp_total *t)
+{
+    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
+        const struct exp_algo *a = exp_algo_at(i);
+
+        if (!strcmp(a->name, t->algo))
+            return a->is_sconv && !a->picks_schedule;
+    }
+    return false;
+}
+
+/* ---- the whole ---- */
+
+static void name_levels(struct exp_verdict *v, const struct sim_machine *m)
+{
+    v->n_levels = exp_n_level_names(m);
+    for (size_t i = 0; i < v->n_levels; i++)
+        v->level[i] = exp_level_name(m, i);
+}
+
+static void describe(struct answer *a, const struct exp_report *r)
+{
+    const char *cache = exp_cache_state_name(r->cache);
+
+    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
+             ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates"
+                               : "this computer",
+             cache, r->info->n_rounds, exp_end_text(r->info->end));
+    a->v.how = a->how;
+    a->v.why_no_check = r->why_elsewhere;
+}
+
+/* What is known of the estimates' error, as a string. */
+static int find_errors(struct answer *a, const struct exp_report *r)
+{
+    size_t bytes;
+    FILE *text = open_memstream(&a->elsewhere, &bytes);
+
+    if (!text)
+        return -ENOMEM;
+    exp_known_errors_say(r->experiments_dir, text);
+    if (fclose(text))
+        return -ENOMEM;
+    a->v.estimates_elsewhere = a->elsewhere;
+    return 0;
+}
+
+static int fill(struct answer *a, const struct exp_report *r)
+{
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    const struct exp_total *base = exp_total_find(total, n, "base"), *sconv = exp_total_find(total, n, "sconv");
+    const struct exp_total no_base = { .algo = exp_algo_at(0)->name,
+                                       .why_no_time = "base was not selected",
+                                       .speedup = exp_ratio_none() };
+    int err;
+
+    *a = (struct answer){ .v = { .model = r->e->model->name,
+                                 .machine = r->e->setup->machine.name,
+                                 .n_layers = r->e->model->n_layers,
+                                 .variant = a->variant },
+                          .layer = calloc(r->e->model->n_layers, sizeof *a->layer) };
+    a->v.layer = a->layer;
+    if (!a->layer)
+        return -ENOMEM;
+    for (size_t l = 0; l < a->v.n_layers; l++)
+        a->layer[l] = r->e->model->layer[l].name;
+    if (!r->is_timed)
+        a->v.why_not_timed = r->e->cases[0].measured.why_no_time;
+    if (*r->info->why_no_base_steps)
+        a->v.why_no_parts = r->info->why_no_base_steps;
+    name_levels(&a->v, &r->e->setup->machine);
+    describe(a, r);
+    err = find_errors(a, r);
+    err = err ? err : fill_variant(r, base ? base : &no_base, &a->v.reference);
+    for (size_t i = 0; i < n && !err; i++) {
+        if (&total[i] != base && !(sconv && is_schedule(&total[i])))
+            err = fill_variant(r, &total[i], &a->variant[a->v.n_variants++]);
+    }
+    return err;
+}
+
+static void release(struct answer *a)
+{
+    for (size_t i = 0; i < a->v.n_variants; i++)
+        free(a->variant[i].layer);
+    free(a->v.reference.layer);
+    free(a->layer);
+    free(a->elsewhere);
+}
+
+struct request {
+    const struct exp_report *r;
+    size_t most_rows;
+};
+
+static int print(const void *request, FILE *out)
+{
+    const struct request *q = request;
+    struct answer a;
+    int err = fill(&a, q->r);
+
+    if (!err)
+        err = exp_verdict_print(&a.v, q->most_rows, out);
+    release(&a);
+    return err;
+}
+
+int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    const struct request all = { r, SIZE_MAX };
+
+    return exp_outdir_write(dir, "verdict.txt", print, &all, why, why_bytes);
+}
+
+int exp_answer_print(const struct exp_report *r, FILE *out, char *why, size_t why_bytes)
+{
+    const struct request some = { r, MOST_ROWS };
+    int err = print(&some, out);
+
+    return err ? exp_fail(why, why_bytes, err, "out of memory for the verdict") : 0;
+}

@@ -1,0 +1,99 @@
+#include "experiments/run/exp_figures.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_published.h"
+
+static const char *const figure_names[] = {
+    "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
+    "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed",
+};
+
+/* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
+struct paper_number {
+    const char *variable, *figure, *metric;
+    double offset, scale;
+};
+
+static const struct paper_number paper_numbers[] = {
+    { "paper_l1_base", "Figure 11a", "base_l1_hit_percent_of_loads", 100.0, -1.0 },
+    { "paper_l1_sconv", "Figure 11a", "sconv_l1_hit_percent_of_loads", 100.0, -1.0 },
+    { "paper_l2_ratio", "Figure 11b", "l2_miss_improvement_avg", 0.0, 1.0 },
+    { "paper_l3_ratio", "Figure 11c", "l3_miss_improvement_avg", 0.0, 1.0 },
+};
+
+enum {
+    N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0],
+    N_FIXED_VARIABLES = 6,
+    N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS,
+};
+
+struct drawing {
+    const struct exp_figures *f;
+    char *folder; /* of the scripts */
+    char paper[N_PAPER_NUMBERS][32];
+    struct exp_plot_variable variable[N_VARIABLES];
+};
+
+static int read_paper(struct drawing *d, char *why, size_t why_bytes)
+{
+    struct exp_published p;
+    char ignored[256];
+    int err = exp_published_read(&p, d->f->experiments_dir, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < N_PAPER_NUMBERS; i++) {
+        const struct paper_number *n = &paper_numbers[i];
+        double value;
+
+        if (!exp_published_double(&p, n->figure, "all", d->f->arch, n->metric, &value, ignored, sizeof ignored))
+            snprintf(d->paper[i], sizeof d->paper[i], "%g", n->offset + n->scale * value);
+    }
+    exp_published_release(&p);
+    return 0;
+}
+
+/* Results of earlier versions do not name their levels. */
+static void set_variables(struct drawing *d)
+{
+    const struct exp_plot_variable fixed[N_FIXED_VARIABLES] = {
+        { "figures", d->folder },
+        { "machine", d->f->machine },
+        { "simulator", d->f->simulator },
+        { "host", d->f->host },
+        { "observed_by", d->f->observed ? d->f->observed : "" },
+        { "levels", d->f->levels && *d->f->levels ? d->f->levels : "L1 L2 L3" },
+    };
+
+    memcpy(d->variable, fixed, sizeof fixed);
+    for (size_t i = 0; i < N_PAPER_NUMBERS; i++)
+        d->variable[N_FIXED_VARIABLES + i] = (struct exp_plot_variable){ paper_numbers[i].variable, d->paper[i] };
+}
+
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)
+{
+    struct drawing d = { .f = f, .folder = exp_format("%s/figures", f->experiments_dir) };
+    int err = d.folder ? read_paper(&d, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err) {
+        const struct exp_plot_figures figures = {
+            .scripts_dir = d.folder,
+            .data_dir = f->dir,
+            .out_dir = f->dir,
+            .figure = figure_names,
+            .n_figures = sizeof figure_names / sizeof figure_names[0],
+            .variable = d.variable,
+            .n_variables = N_VARIABLES,
+        };
+
+        set_variables(&d);
+        err = exp_plot_figures(&figures, report, ctx, why, why_bytes);
+    }
+    free(d.folder);
+    return err;
+}

@@ -1,0 +1,25 @@
+/*
+ * The figures of one experiment, drawn from its CSV files alone (experiments/figures/README.md).
+ */
+#ifndef EXPERIMENTS_EXP_FIGURES_H
+#define EXPERIMENTS_EXP_FIGURES_H
+
+#include <stddef.h>
+
+#include "experiments/base/exp_plot.h"
+
+struct exp_figures {
+    const char *experiments_dir; /* holds figures/ and published/ */
+    const char *dir;             /* has the CSV files, gets <figure>.png and <figure>.svg */
+    const char *machine;         /* one line each, for the titles: the simulated machine; */
+    const char *simulator;       /* what simulated it and how; */
+    const char *host;            /* where and by what it was measured */
+    const char *observed;        /* by what streams were observed; */
+    const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
+    const char *levels;          /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
+};
+
+/* Draws every figure. Reports and returns as exp_plot_figures, and -errno of reading the CSV files. */
+int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes);
+
+#endif

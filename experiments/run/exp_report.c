@@ -1,0 +1,369 @@
+#include "experiments/run/exp_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "experiments/report/exp_columns.h"
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/report/exp_classes.h"
+#include "experiments/observe/exp_observe_report.h"
+#include "experiments/setup/exp_published.h"
+#include "experiments/report/exp_report_file.h"
+#include "experiments/replay/exp_totals.h"
+
+static const struct exp_csv_column model_columns[] = {
+    { "model", "", "name of the layer table", "" },
+    { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" },
+    { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" },
+    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },
+    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" },
+    { "measured_speedup_vs_base", "", "base's measured_time_ns / this one", "clock" },
+    { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
+    { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
+    { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
+    { "measured_rounds", "", "timed rounds, of the layer with the fewest", "" },
+    { "measured_end", "", "why there were no more: the ratios stand, REPS, the time limit or the most there may be",
+      "" },
+    { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
+    { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
+    { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
+    { "measured_loads", "loads", "load instructions, summed over the layers", "perf_event" },
+    { "simulated_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "replay" },
+    { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
+    { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
+    { "macs", "multiply-adds", "nominal, taps on padding included, summed over the layers", "" },
+    { "simulated_l1_misses_per_1000_macs", "loads", "L1 load misses per 1000 multiply-adds", "replay" },
+    { "simulated_l2_misses_per_1000_macs", "loads", "the same for L2", "replay" },
+    { "simulated_l3_misses_per_1000_macs", "loads", "the same for L3", "replay" },
+    { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
+    { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
+    { "paper_conv_speedup", "",
+      "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
+};
+
+static const struct exp_csv_column traffic_columns[] = {
+    { "layer_index", "", "position in the table, from 1", "" },
+    { "layer", "", "name of the layer", "" },
+    { "algo", "", "algorithm", "" },
+    { "level", "", "cache level of the machine file, or memory", "" },
+    { "tensor", "", "what the line belongs to", "" },
+    { "phase", "", "what the algorithm was doing", "" },
+    { "reads", "lines", "line reads arriving (memory: lines fetched)", "replay" },
+    { "read_misses", "lines", "of those, not present", "replay" },
+    { "writes", "lines", "line writes arriving: stores, write-backs (memory: lines written)", "replay" },
+    { "write_misses", "lines", "of those, not present", "replay" },
+    { "load_misses", "loads", "load instructions not served here or further in", "replay" },
+    { "write_backs", "lines", "dirty lines sent outwards", "replay" },
+    { "compulsory_misses", "lines",
+      "of all misses, first touches; empty with CLASSES=machine, unless its file says classify = 3c", "replay" },
+    { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
+    { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
+    { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
+    { "useful_prefetches", "lines", "of those, used before they were evicted", "replay" },
+    { "useless_prefetches", "lines", "evicted without having been used", "replay" },
+};
+
+static const struct exp_csv_column sample_columns[] = {
+    { "layer_index", "", "position in the table, from 1", "" },
+    { "layer", "", "name of the layer", "" },
+    { "algo", "", "algorithm", "" },
+    { "repetition", "", "from 1, in the order of time", "" },
+    { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
+};
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- layers.csv ---- */
+
+static struct exp_row row_of(const struct exp_report *r, const struct exp_case *c)
+{
+    struct exp_row row = { .r = r, .c = c };
+
+    if (c->simulated.why_not)
+        return row;
+    row.sum = sim_stats_total(&c->simulated.stats);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
+
+        if (t != CONV_OUTPUT)
+            sim_cell_add(&row.tiles, &cell);
+    }
+    return row;
+}
+
+static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    size_t n;
+    const struct exp_layer_column *column = exp_layer_columns(&n);
+    struct exp_csv_column *plain = calloc(n, sizeof *plain);
+    struct exp_csv *csv;
+    int err;
+
+    if (!plain)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        plain[i] = column[i].column;
+    err = exp_report_open(&csv, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
+    for (size_t i = 0; i < r->e->n_cases && !err; i++) {
+        struct exp_row row = row_of(r, &r->e->cases[i]);
+
+        for (size_t k = 0; k < n; k++)
+            column[k].put(csv, column[k].column.name, &row, column[k].arg);
+        exp_csv_end_row(csv);
+    }
+    err = err ? err : exp_csv_close(csv, why, why_bytes);
+    free(plain);
+    return err;
+}
+
+/* ---- model.csv ---- */
+
+static void put_counts(struct exp_csv *csv, const char *source, double loads, const double *misses, const char *why_not)
+{
+    char column[48];
+
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        snprintf(column, sizeof column, "%s_l%zu_miss_percent", source, l + 1);
+        exp_csv_number(csv, column, why_not ? (double)NAN : 100 * misses[l] / loads, why_not ? why_not : "no loads");
+    }
+    snprintf(column, sizeof column, "%s_loads", source);
+    exp_csv_number(csv, column, why_not ? (double)NAN : loads, why_not);
+}
+
+/* What rates cannot say: they divide by different numbers of loads. */
+static void put_misses_per_work(struct exp_csv *csv, const struct exp_total *t)
+{
+    char column[48];
+
+    exp_csv_double(csv, "macs", t->macs);
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
+        snprintf(column, sizeof column, "simulated_l%zu_misses_per_1000_macs", l + 1);
+        exp_csv_number(csv, column,
+                       t->why_not_simulated ? (double)NAN : exp_per_1000_macs(t->simulated_misses[l], t->macs),
+                       t->why_not_simulated);
+    }
+}
+
+static double number(const struct exp_total *t, double x)
+{
+    return t->why_no_time ? (double)NAN : x;
+}
+
+static void put_times(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t,
+                      const struct exp_total *base)
+{
+    const char *why = t->why_no_time                ? t->why_no_time
+                      : !base                       ? "base was not selected"
+                      : base->why_no_time           ? base->why_no_time
+                      : !isfinite(t->speedup.value) ? "out of memory"
+                                                    : EXP_RATIO_NO_INTERVAL;
+
+    exp_csv_number(csv, "measured_time_ns", number(t, t->time_ns), t->why_no_time);
+    exp_csv_number(csv, "measured_time_min_ns", number(t, t->fastest_ns), t->why_no_time);
+    exp_csv_number(csv, "measured_time_median_ns", number(t, t->median_ns), t->why_no_time);
+    exp_csv_number(csv, "measured_speedup_vs_base", t->speedup.value, why);
+    exp_csv_number(csv, "measured_speedup_low", t->speedup.low, why);
+    exp_csv_number(csv, "measured_speedup_high", t->speedup.high, why);
+    exp_csv_number(csv, "measured_speedup_by_median", t->speedup.by_median, why);
+    exp_csv_number(csv, "measured_rounds", number(t, (double)r->info->n_rounds), t->why_no_time);
+    if (t->why_no_time)
+        exp_csv_missing(csv, "measured_end", t->why_no_time);
+    else
+        exp_csv_string(csv, "measured_end", exp_end_text(r->info->end));
+}
+
+static void put_estimates(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)
+{
+    const char *why = t->why_no_estimate      ? t->why_no_estimate
+                      : !base                 ? "base was not selected"
+                      : base->why_no_estimate ? base->why_no_estimate
+                                              : NULL;
+
+    exp_csv_number(csv, "estimated_issue_speedup",
+                   why ? (double)NAN : base->estimate.issue_cycles / t->estimate.issue_cycles, why);
+    exp_csv_number(csv, "estimated_speedup", why ? (double)NAN : base->estimate.total_cycles / t->estimate.total_cycles,
+                   why);
+}
+
+/* Table 2 belongs beside measured times, so the computer that ran must be the paper's. */
+static bool paper_speedup(const struct exp_report *r, double *value)
+{
+    struct exp_published published;
+    char cpu[256], why[256];
+    bool found;
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    if (exp_published_read(&published, r->experiments_dir, why, sizeof why))
+        return false;
+    found = !exp_published_double(&published, "Table 2", r->e->model->name, exp_published_arch_of_cpu(cpu),
+                                  "conv_speedup", value, why, sizeof why);
+    exp_published_release(&published);
+    return found;
+}
+
+static int write_model(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    const struct exp_total *base = exp_total_find(total, n, "base");
+    double paper = 0;
+    bool has_paper = paper_speedup(r, &paper);
+    struct exp_csv *csv;
+    int err = exp_report_open(&csv, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers",
+                              why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < n; i++) {
+        exp_csv_string(csv, "model", r->e->model->name);
+        exp_csv_string(csv, "algo", total[i].algo);
+        put_times(csv, r, &total[i], base);
+        put_counts(csv, "measured", total[i].measured_loads, total[i].measured_misses, total[i].why_no_counts);
+        put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
+        put_misses_per_work(csv, &total[i]);
+        put_estimates(csv, &total[i], base);
+        if (has_paper && !strcmp(total[i].algo, "sconv"))
+            exp_csv_double(csv, "paper_conv_speedup", paper);
+        else
+            exp_csv_empty(csv, "paper_conv_speedup");
+        exp_csv_end_row(csv);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+/* ---- traffic.csv ---- */
+
+/* What only some machine files ask for; level is NULL for memory. */
+static void put_special(struct exp_csv *csv, const struct sim_level *level, const struct sim_level_counts *k)
+{
+    const struct {
+        const char *column;
+        bool is_counted;
+        uint64_t value;
+    } cells[] = {
+        { "compulsory_misses", level && level->is_classified, k->compulsory_misses },
+        { "capacity_misses", level && level->is_classified, k->capacity_misses },
+        { "conflict_misses", level && level->is_classified, k->conflict_misses },
+        { "prefetch_fills", level && level->prefetch[0].kind, k->prefetch_fills },
+        { "useful_prefetches", level && level->prefetch[0].kind, k->useful_prefetches },
+        { "useless_prefetches", level && level->prefetch[0].kind, k->useless_prefetches },
+    };
+
+    for (size_t i = 0; i < N(cells); i++) {
+        if (cells[i].is_counted)
+            exp_csv_u64(csv, cells[i].column, cells[i].value);
+        else
+            exp_csv_empty(csv, cells[i].column);
+    }
+}
+
+static void put_traffic_row(struct exp_csv *csv, const struct exp_case *c, const struct sim_level *level, size_t tensor,
+                            size_t phase, const struct sim_level_counts *k)
+{
+    exp_csv_u64(csv, "layer_index", c->layer->index);
+    exp_csv_string(csv, "layer", c->layer->name);
+    exp_csv_string(csv, "algo", c->algo->name);
+    exp_csv_string(csv, "level", level ? level->name : "memory");
+    exp_csv_string(csv, "tensor", conv_tensor_name((enum conv_tensor)tensor));
+    exp_csv_string(csv, "phase", conv_phase_name((enum conv_phase)phase));
+    exp_csv_u64(csv, "reads", k->reads);
+    exp_csv_u64(csv, "read_misses", k->read_misses);
+    exp_csv_u64(csv, "writes", k->writes);
+    exp_csv_u64(csv, "write_misses", k->write_misses);
+    exp_csv_u64(csv, "load_misses", k->load_misses);
+    exp_csv_u64(csv, "write_backs", k->write_backs);
+    put_special(csv, level, k);
+    exp_csv_end_row(csv);
+}
+
+static void put_traffic(struct exp_csv *csv, const struct exp_case *c, const struct sim_machine *m, size_t tensor,
+                        size_t phase)
+{
+    const struct sim_cell *cell = &c->simulated.stats.cell[tensor][phase];
+    struct sim_level_counts memory = { .reads = cell->memory_read_lines, .writes = cell->memory_written_lines };
+
+    for (size_t l = 0; l < m->n_levels; l++) {
+        const struct sim_level_counts *k = &cell->level[l];
+
+        if (k->reads || k->writes || k->write_backs)
+            put_traffic_row(csv, c, &m->level[l], tensor, phase, k);
+    }
+    if (memory.reads || memory.writes)
+        put_traffic_row(csv, c, NULL, tensor, phase, &memory);
+}
+
+static int write_traffic(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_report_open(
+        &csv, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
+        "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
+            for (size_t p = 0; p < CONV_N_PHASES; p++)
+                put_traffic(csv, &r->e->cases[i], &r->e->setup->classified, t, p);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+/* ---- samples.csv ---- */
+
+static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_report_open(&csv, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition",
+                              why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        const struct exp_case *c = &r->e->cases[i];
+
+        for (size_t k = 0; k < c->measured.n_samples; k++) {
+            exp_csv_u64(csv, "layer_index", c->layer->index);
+            exp_csv_string(csv, "layer", c->layer->name);
+            exp_csv_string(csv, "algo", c->algo->name);
+            exp_csv_u64(csv, "repetition", k + 1);
+            exp_csv_u64(csv, "time_ns", c->measured.sample_ns[k]);
+            exp_csv_end_row(csv);
+        }
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, char *, size_t) = {
+        write_layers, write_model, write_traffic, exp_classes_write, write_samples,
+    };
+    int err = 0;
+
+    for (size_t i = 0; i < N(writers) && !err; i++)
+        err = writers[i](r, dir, why, why_bytes);
+    return err;
+}
+
+/* ---- documentation ---- */
+
+void exp_report_document(FILE *out)
+{
+    size_t n, n_classes;
+    const struct exp_layer_column *layers = exp_layer_columns(&n);
+    const struct exp_csv_column *classes = exp_classes_columns(&n_classes);
+
+    exp_csv_document(out, "layers.csv", &layers->column, n, sizeof *layers);
+    exp_csv_document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
+    exp_csv_document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
+    exp_csv_document(out, "classes.csv", classes, n_classes, sizeof *classes);
+    exp_csv_document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
+    for (const struct exp_observe_file *f = exp_observe_files(); f->name; f++)
+        exp_csv_document(out, f->name, f->column, f->n_columns, sizeof *f->column);
+}

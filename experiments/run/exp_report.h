@@ -1,0 +1,39 @@
+/* An experiment's results as CSV files, and as a table on the terminal. */
+#ifndef EXPERIMENTS_EXP_REPORT_H
+#define EXPERIMENTS_EXP_REPORT_H
+
+#include <stdio.h>
+
+#include "experiments/setup/exp_case.h"
+#include "experiments/measure/exp_measure.h"
+#include "experiments/base/exp_outdir.h"
+
+struct exp_report {
+    const struct exp_experiment *e;
+    const struct exp_measure_info *info;
+    const char *experiments_dir; /* for the published numbers */
+    const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
+    enum exp_cache_state cache;
+    bool is_timed;
+    const char *clock;         /* the name of the one that timed */
+    const char *why_elsewhere; /* why the times are not the simulated machine's (exp_machine.h); NULL: they are */
+};
+
+/*
+ * Writes into the directory:
+ *   layers.csv   one row per layer and algorithm
+ *   model.csv    one row per algorithm, and one for SConv in the schedules that CSA chose
+ *   traffic.csv  one row per layer, algorithm, level, tensor and phase that saw any traffic
+ *   classes.csv  one row per layer (and one for the model), algorithm, level and tensor with misses, by their class
+ *   samples.csv  one row per timed repetition
+ * Returns 0, or -errno with one line in why.
+ */
+int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+/* The closing table. */
+void exp_report_print(const struct exp_report *r, FILE *out);
+
+/* The columns of all the files, as Markdown tables: the README's reference is made of this. */
+void exp_report_document(FILE *out);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The answer of an experiment, in sentences: whether each variant pays, against the reference, for the model and layer
+ * by layer, and why. A pure function of the numbers that it is given; it knows no algorithm, and takes any number of
+ * them.
+ *
+ * A variant pays in a layer whose measured speed-up is above 1 with its whole interval, loses where that is below 1, and
+ * is open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
+ */
+#ifndef EXPERIMENTS_EXP_VERDICT_H
+#define EXPERIMENTS_EXP_VERDICT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/replay/exp_accuracy.h"
+
+/* What is known of one layer by one variant. All of these are sums over layers as well; NaN: not known. */
+enum exp_quantity {
+    EXP_TIME_NS,
+    EXP_STEPS_NS, /* a run step by step, in which packing (lowering too) and micro-kernels were timed */
+    EXP_PACKING_NS,
+    EXP_KERNEL_NS,
+    EXP_MISSES_1, /* simulated load misses, of the innermost level first */
+    EXP_MISSES_2,
+    EXP_MISSES_3,
+    EXP_ISSUE_CYCLES,   /* estimated, as if all loads hit the first level */
+    EXP_WAITING_CYCLES, /* estimated, as if every load waited for its level */
+    EXP_N_QUANTITIES,
+};
+
+enum { EXP_VERDICT_LEVELS = EXP_MISSES_3 - EXP_MISSES_1 + 1 };
+
+struct exp_verdict_layer {
+    double quantity[EXP_N_QUANTITIES];
+    struct exp_ratio speedup; /* over the reference */
+};
+
+struct exp_verdict_variant {
+    const char *name, *label;        /* as in the CSV files; for people */
+    const char *why_not_timed;       /* NULL: it was */
+    struct exp_ratio speedup;        /* of the model, over the reference */
+    struct exp_verdict_layer *layer; /* [n_layers] */
+};
+
+struct exp_verdict {
+    const char *model, *machine; /* the layer table; what was simulated */
+    const char *how;             /* one line: on which computer and how times were measured */
+    const char *why_not_timed;   /* nothing was: why; NULL */
+    const char *why_no_parts;    /* the reference's packing and micro-kernels are not known: why; NULL */
+    const char *why_no_check;    /* why no time is the simulated machine's, so that none confirms an estimate; NULL */
+    const char *estimates_elsewhere; /* what is known of the estimate's error on other machines; "" */
+    size_t n_levels;                 /* <= EXP_VERDICT_LEVELS */
+    const char *level[EXP_VERDICT_LEVELS];
+    size_t n_layers;
+    const char *const *layer;
+    struct exp_verdict_variant reference;
+    size_t n_variants;
+    struct exp_verdict_variant *variant;
+};
+
+/*
+ * Prints the verdict: the answer first, then a paragraph for each variant, then, if there are at most most_rows of
+ * them, a row for each layer and variant. Returns 0 or -ENOMEM.
+ */
+int exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out);
+
+#endif

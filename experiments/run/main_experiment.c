@@ -1,0 +1,455 @@
+/*
+ * The experiment: plan a model's convolutions for a machine, check and time them here, replay them through the
+ * simulated caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile
+ * passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_emulated.h"
+#include "counters/ctr_hostinfo.h"
+#include "counters/ctr_timer.h"
+#include "experiments/run/exp_answer.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/run/exp_figures.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/measure/exp_measure.h"
+#include "experiments/observe/exp_observe.h"
+#include "experiments/observe/exp_observe_report.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/base/exp_outdir.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/setup/exp_published.h"
+#include "experiments/base/exp_progress.h"
+#include "experiments/replay/exp_replay.h"
+#include "experiments/run/exp_report.h"
+#include "experiments/setup/exp_results.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/replay/exp_totals.h"
+#include "kernels/ukr/dispatch.h"
+#include "sim/cpu.h"
+
+#define EXPERIMENTS_DIR "experiments"
+#define GROUPS_DIR "counters/groups"
+#define MARKER "layers.csv"
+
+struct session {
+    struct exp_options options;
+    const char *why_not_timed; /* NULL: it is timed */
+    char why_elsewhere[256];   /* why its times are not the simulated machine's; "": they are */
+    struct exp_model model;
+    struct exp_setup setup;
+    unsigned algos;
+    struct exp_experiment experiment;
+    struct exp_measure_info info;
+    struct exp_observed observed;
+    struct exp_outdir dir;
+    char *final_path;
+    bool has_dir;
+    char why[1024]; /* the one line that explains a failure */
+};
+
+/* Base alone is not timed either where SConv could never run: its time would be another CPU family's. */
+static const char *why_not_timed(const struct session *s)
+{
+    if (!s->options.timing)
+        return "TIMING=0 was asked for";
+    if (s->setup.ukr->fn)
+        return NULL;
+    return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
+                                                  : "the machine's micro-kernel is another CPU family's";
+}
+
+/* The folder of the results; it is this machine's if it is there already. */
+static int find_place(struct session *s)
+{
+    const struct sim_machine *m = &s->setup.machine;
+    int err =
+        exp_results_path(&s->final_path, EXP_EXPERIMENT, &s->options, m->name, &s->model, 1, s->why, sizeof s->why);
+
+    return err ? err : exp_results_check_machine(s->final_path, m, s->options.machine, s->why, sizeof s->why);
+}
+
+/* Everything that can be wrong with the input is found here, before any work. */
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+    if (!err && *o->layers)
+        err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+    s->setup.packs_filters = o->packs_filters != 0;
+    s->setup.classifies_misses = o->classes == 0;
+    if (!err)
+        err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+    if (!err)
+        err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
+    if (!err)
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, (enum exp_observe_mode)o->observe, s->why,
+                               sizeof s->why);
+    if (err)
+        return err;
+    s->why_not_timed = why_not_timed(s);
+    if (!s->why_not_timed)
+        exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);
+    err = find_place(s);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
+/* What a layer asks for, by kind of work. */
+static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
+{
+    const struct exp_experiment *e = &s->experiment;
+    const struct exp_case *first = &e->cases[layer * e->n_algos];
+    const size_t most = exp_options_rounds(&s->options, EXP_EXPERIMENT).most;
+
+    seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
+    if (s->why_not_timed)
+        return;
+    seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
+    if (first->same_as == layer * e->n_algos)
+        seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
+}
+
+/* Of the whole experiment; says so beforehand where it is long. */
+static void announce(const struct session *s, double seconds[EXP_N_WORKS])
+{
+    struct exp_forecast f = { 0 };
+
+    for (size_t l = 0; l < s->model.n_layers; l++) {
+        double layer[EXP_N_WORKS] = { 0 };
+
+        announce_layer(s, l, layer);
+        for (int k = 0; k < EXP_N_WORKS; k++)
+            seconds[k] += layer[k];
+        layer[EXP_WORK_ROUNDS] = 0; /* the limit is theirs */
+        exp_forecast_add(&f, s->model.layer[l].name, layer);
+    }
+    seconds[EXP_WORK_OBSERVE] = exp_observe_seconds(&s->observed, s->options.jobs);
+    exp_forecast_print(&f, stderr);
+}
+
+static int measure(struct session *s, struct exp_progress *progress)
+{
+    const struct exp_measure_options m = {
+        .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
+        .n_threads = s->options.jobs,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .now_ns = exp_options_clock(&s->options),
+        .groups_dir = GROUPS_DIR,
+    };
+    int err;
+
+    if (s->why_not_timed) {
+        for (size_t i = 0; i < s->experiment.n_cases; i++)
+            s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
+        return 0;
+    }
+    err = exp_verify_all(&s->experiment, &m, progress, s->why, sizeof s->why);
+    return err ? err : exp_measure_all(&s->experiment, &m, &s->info, progress, s->why, sizeof s->why);
+}
+
+static int observe(struct session *s, struct exp_progress *progress)
+{
+    const struct exp_observe_options o = {
+        .observer = s->options.observer,
+        .guest = s->options.guest,
+        .why_missing = s->options.why_no_guest,
+        .results = s->options.results,
+        .n_threads = s->options.jobs,
+    };
+
+    return exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
+}
+
+static int work(struct session *s)
+{
+    const struct exp_rounds rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT);
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress;
+    int err;
+
+    announce(s, seconds);
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (!err)
+        err = exp_progress_live(progress);
+    if (err) {
+        exp_progress_free(progress);
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    }
+    if (rounds.limit_ns)
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+    err = measure(s, progress);
+    if (!err)
+        err = exp_replay_all(&s->experiment, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why,
+                             sizeof s->why);
+    if (!err)
+        err = observe(s, progress);
+    exp_progress_free(progress);
+    return err;
+}
+
+static int print_host(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    struct ctr_timer timer;
+    char disturbance[320];
+    int err = ctr_hostinfo_print(out);
+
+    if (!s->why_not_timed && s->info.core >= 0)
+        fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
+    else if (!s->why_not_timed)
+        fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
+    exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
+    if (!s->why_not_timed)
+        fprintf(out, "timed in %zu rounds: %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), disturbance);
+    if (*s->info.emptied)
+        fprintf(out, "caches before each timed run: %s\n", s->info.emptied);
+    if (!ctr_timer_measure(&timer))
+        fprintf(out, "clock reading: %.0f ns\n", timer.typical_overhead_ns);
+    fprintf(out, "vector instructions: %s%s\n", sim_cpu_isa_name(conv_ukr_best()->isa),
+            sim_cpu_is_limited() ? " (limited by " CPU_LIMIT_VARIABLE ")" : "");
+    fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
+    fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
+    fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
+    return err;
+}
+
+/* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
+static int print_titles(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    const struct exp_setup *u = &s->setup;
+    char observed[256], cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
+    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
+            exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
+            u->core ? u->core->name : "unknown core");
+    fprintf(out, "host: %s%s, one thread, %s%s%s%s; OpenBLAS core %s\n",
+            ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
+            s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
+            *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
+            u->blas.handle ? u->blas.core : "missing");
+    fprintf(out, "arch: %s\n", exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
+    fprintf(out, "levels:");
+    for (size_t l = 0; l < exp_n_level_names(&u->machine); l++)
+        fprintf(out, " %s", exp_level_name(&u->machine, l));
+    fprintf(out, "\n");
+    exp_observe_describe(&s->observed, observed, sizeof observed);
+    fprintf(out, "observed: %s\n", observed);
+    return 0;
+}
+
+/* ---- figures ---- */
+
+struct titles {
+    char machine[256], simulator[256], host[512], arch[16], levels[64], observed[256];
+};
+
+static int read_titles(const char *path, struct titles *t, char *why, size_t why_bytes)
+{
+    const struct {
+        const char *key;
+        char *value;
+        size_t bytes;
+    } keys[] = {
+        { "machine: ", t->machine, sizeof t->machine }, { "simulator: ", t->simulator, sizeof t->simulator },
+        { "host: ", t->host, sizeof t->host },          { "arch: ", t->arch, sizeof t->arch },
+        { "levels: ", t->levels, sizeof t->levels },    { "observed: ", t->observed, sizeof t->observed },
+    };
+    FILE *in = fopen(path, "r");
+    char line[512];
+
+    *t = (struct titles){ 0 };
+    if (!in)
+        return exp_fail(why, why_bytes, -errno, "no results to draw: cannot open '%s': %s", path, strerror(errno));
+    while (fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            if (!strncmp(line, keys[i].key, strlen(keys[i].key)))
+                snprintf(keys[i].value, keys[i].bytes, "%s", line + strlen(keys[i].key));
+        }
+    }
+    fclose(in);
+    return 0;
+}
+
+/* Draws all figures from the CSV files in `from`; `shown` is where the user will find them. */
+static int draw(const char *from, const char *shown, char *why, size_t why_bytes)
+{
+    char *path = exp_format("%s/titles.txt", from);
+    struct titles t;
+    int err = path ? read_titles(path, &t, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err) {
+        struct exp_program_figures list = { .program = "experiment", .dir = shown };
+        const struct exp_figures f = {
+            .experiments_dir = EXPERIMENTS_DIR,
+            .dir = from,
+            .machine = t.machine,
+            .simulator = t.simulator,
+            .host = t.host,
+            .arch = t.arch,
+            .levels = t.levels,
+            .observed = t.observed,
+        };
+
+        err = exp_figures_draw(&f, exp_program_report_figure, &list, why, why_bytes);
+    }
+    free(path);
+    return err;
+}
+
+/* Draws the figures of an earlier run: of a folder that is named, or of a model on a machine. */
+static int redraw(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err;
+
+    if (*o->redraw)
+        return draw(o->redraw, o->redraw, s->why, sizeof s->why);
+    err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+    if (!err)
+        err = find_place(s);
+    return err ? err : draw(s->final_path, s->final_path, s->why, sizeof s->why);
+}
+
+/* ---- the whole ---- */
+
+static struct exp_report report_of(const struct session *s)
+{
+    return (struct exp_report){
+        .e = &s->experiment,
+        .info = &s->info,
+        .experiments_dir = EXPERIMENTS_DIR,
+        .commit = s->options.commit,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .is_timed = !s->why_not_timed,
+        .clock = exp_options_clock_name(&s->options),
+        .why_elsewhere = *s->why_elsewhere ? s->why_elsewhere : NULL,
+    };
+}
+
+static int write_tables(struct session *s, const struct exp_report *report)
+{
+    int err = exp_report_write(report, &s->dir, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_answer_write(report, &s->dir, s->why, sizeof s->why);
+    if (!err)
+        err = exp_observe_write(&s->observed, report, &s->dir, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
+    if (!err)
+        err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
+    if (!err) {
+        exp_report_print(report, stdout);
+        exp_observe_print(&s->observed, stdout);
+    }
+    return err;
+}
+
+static void print_tables(const struct session *s)
+{
+    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "traffic.csv",
+                                         "classes.csv", "samples.csv", "machine.cfg", "host.txt" };
+
+    printf("tables\n");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        printf("  %s/%s\n", s->final_path, files[i]);
+    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->name; f++)
+        printf("  %s/%s\n", s->final_path, f->name);
+}
+
+/* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
+static void print_guest(struct session *s)
+{
+    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->why, sizeof s->why) &&
+        !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
+        exp_observe_resolve((enum exp_observe_mode)s->options.observe, s->setup.ukr) != EXP_OBSERVE_NONE)
+        puts(exp_emulator_for(s->setup.ukr)->arch);
+}
+
+/* A figure that fails does not cost the tables: they are kept, and the exit status says that something is missing. */
+static int run(struct session *s)
+{
+    struct exp_report report;
+    int err = prepare(s), drawn;
+
+    if (!err)
+        exp_setup_describe(&s->setup, s->algos, stdout);
+    if (!err)
+        err = work(s);
+    report = report_of(s);
+    if (!err)
+        err = write_tables(s, &report);
+    if (err)
+        return err;
+    printf("\nfigures\n");
+    drawn = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
+    if (exp_interrupted())
+        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
+    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
+    s->has_dir = err != 0;
+    if (err)
+        return err;
+    print_tables(s);
+    printf("\n");
+    err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
+    if (err)
+        return err;
+    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+}
+
+static void release(struct session *s)
+{
+    if (s->has_dir)
+        exp_outdir_abort(&s->dir);
+    exp_observe_release(&s->observed);
+    exp_experiment_release(&s->experiment);
+    exp_setup_release(&s->setup);
+    exp_model_release(&s->model);
+    free(s->final_path);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .info.core = -1 };
+    const struct exp_options *o = &s.options;
+    int err = exp_options_parse(&s.options, EXP_EXPERIMENT, argc, argv, s.why, sizeof s.why);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = exp_signal_install("experiment");
+    if (o->asks_guest) {
+        if (!err)
+            print_guest(&s);
+        err = 0;
+    } else if (!err && o->helps) {
+        exp_options_usage(EXP_EXPERIMENT, stdout);
+    } else if (!err && o->documents) {
+        exp_report_document(stdout);
+    } else if (!err && (*o->redraw || o->redraws)) {
+        err = redraw(&s);
+    } else if (!err) {
+        err = run(&s);
+    }
+    release(&s);
+    return exp_program_end("experiment", err, s.why, sizeof s.why);
+}

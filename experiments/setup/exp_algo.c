@@ -1,0 +1,347 @@
+#include "experiments/setup/exp_algo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "kernels/backend.h"
+#include "kernels/blas/base.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/tune.h"
+
+/* The tensors of a baseline run do not depend on the core, so any will do when the real one is not on record. */
+static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
+{
+    return s->core ? s->core : conv_gemm_core_find("Haswell");
+}
+
+static int plan_base(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                     const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_gemm(plan, p, core_or_any(s), &core_or_any(s)->ukr);
+}
+
+static int plan_goto(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                     const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_gemm(plan, p, core_or_any(s), s->ukr);
+}
+
+static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                      const struct exp_algo *self, struct conv_plan *plan)
+{
+    return conv_plan_sconv(plan, p, s->ukr, &tiling[self->schedule], s->packs_filters);
+}
+
+static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                      const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return conv_plan_tuned(
+        plan, p, &s->caches,
+        &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters });
+}
+
+/* The paper's SConv but for the micro-kernel, in the schedule that CSA chooses for that. */
+static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                         const struct exp_algo *self, struct conv_plan *plan)
+{
+    const struct conv_ukr *u = &s->openblas_ukr.ukr;
+    struct csa_tiling own[CSA_N_SCHEDULES];
+
+    (void)tiling;
+    (void)self;
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        own[i] = csa_analyse(p, &s->caches, u->n_win, u->n_f, (enum csa_schedule)i);
+    return conv_plan_sconv(plan, p, u, &own[csa_choose(own)], s->packs_filters);
+}
+
+static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    return conv_base_run(plan, bind, &s->blas);
+}
+
+static int run_nest(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    struct conv_exec exec;
+
+    (void)s;
+    conv_exec_init(&exec, plan, bind);
+    return conv_nest_run(plan, &exec.base);
+}
+
+static const char *why_no_blas(const struct exp_setup *s)
+{
+    return s->blas.handle ? NULL : s->why_no_blas;
+}
+
+static const char *why_no_core(const struct exp_setup *s)
+{
+    return s->core ? NULL : s->why_no_core;
+}
+
+static const char *why_no_openblas_ukr(const struct exp_setup *s)
+{
+    return conv_ukr_runs(&s->openblas_ukr.ukr) ? NULL : s->why_no_openblas_ukr;
+}
+
+static const char *why_no_ukr(const struct exp_setup *s)
+{
+    if (exp_setup_uses_openblas_ukr(s))
+        return why_no_openblas_ukr(s);
+    return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
+}
+
+static const char *nothing_against_it(const struct exp_setup *s)
+{
+    (void)s;
+    return NULL;
+}
+
+static const struct exp_algo algos[EXP_N_ALGOS] = {
+    { .name = "base",
+      .label = "im2col + OpenBLAS",
+      .by_default = true,
+      .plan = plan_base,
+      .run = run_base,
+      .why_not_run = why_no_blas,
+      .why_not_replay = why_no_core },
+    { .name = "sconv_is",
+      .label = "SConv, input stationary",
+      .by_default = true,
+      .is_sconv = true,
+      .schedule = CSA_IS,
+      .plan = plan_sconv,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
+    { .name = "sconv_ws",
+      .label = "SConv, weight stationary",
+      .by_default = true,
+      .is_sconv = true,
+      .schedule = CSA_WS,
+      .plan = plan_sconv,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
+    { .name = "sconv_openblas",
+      .label = "SConv, OpenBLAS's micro-kernel",
+      .by_default = true,
+      .is_sconv = true,
+      .picks_schedule = true,
+      .plan = plan_openblas,
+      .run = run_nest,
+      .why_not_run = why_no_openblas_ukr,
+      .why_not_replay = why_no_core },
+    { .name = "sconv_tuned",
+      .label = "SConv, tuned for speed",
+      .is_sconv = true,
+      .picks_schedule = true,
+      .plan = plan_tuned,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = nothing_against_it },
+    { .name = "goto",
+      .label = "im2col + our GEMM, OpenBLAS's blocking, SConv's micro-kernel",
+      .plan = plan_goto,
+      .run = run_nest,
+      .why_not_run = why_no_ukr,
+      .why_not_replay = why_no_core },
+};
+
+const struct exp_algo *exp_algo_at(size_t i)
+{
+    return &algos[i];
+}
+
+/* The algorithms that one name stands for; 0 if none. */
+static unsigned named(const char *name, size_t length)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+        bool is_both = algos[i].is_sconv && !algos[i].picks_schedule && length == 5 && !strncmp(name, "sconv", 5);
+
+        if (is_both || (strlen(algos[i].name) == length && !strncmp(name, algos[i].name, length)))
+            found |= 1u << i;
+    }
+    return found;
+}
+
+int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes)
+{
+    *selected = 0;
+    for (unsigned i = 0; i < EXP_N_ALGOS && !(list && *list); i++)
+        *selected |= algos[i].by_default ? 1u << i : 0;
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        unsigned found = named(list, length);
+
+        if (!found)
+            return exp_fail(why, why_bytes, -EINVAL,
+                            "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, "
+                            "sconv_openblas, sconv_tuned, goto",
+                            (int)length, list);
+        *selected |= found;
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+/* A name that somebody may ask for, and who. */
+struct wish {
+    const char *name, *from;
+};
+
+/* The first of n that is set; the last one is. */
+static struct wish first_set(const struct wish *wish, size_t n)
+{
+    while (n > 1 && !(wish->name && *wish->name)) {
+        wish++;
+        n--;
+    }
+    return *wish;
+}
+
+static const char from_file[] = "the machine file names it";
+
+/* The replayed core: named, the machine's, the one that runs here, or the one that would. */
+static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+{
+    const struct wish wishes[] = {
+        { override, "CORE asks for it" },
+        { s->machine.gemm_core, from_file },
+        { s->blas.core, "the machine file names none: OpenBLAS runs it on this computer" },
+        { conv_gemm_core_for_host(), "the machine file names none: this computer would run it, were OpenBLAS there" },
+        { "Haswell", "nothing names another" },
+    };
+    const struct wish chosen = first_set(wishes, sizeof wishes / sizeof wishes[0]);
+
+    s->core = conv_gemm_core_find(chosen.name);
+    s->core_from = chosen.from;
+    if (s->core)
+        return 0;
+    snprintf(s->why_no_core, sizeof s->why_no_core, "the blocking of OpenBLAS core '%s' is not on record", chosen.name);
+    return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
+}
+
+/* OpenBLAS's own, by what it is or by its name. */
+static bool is_openblas_ukr(const char *name, const struct conv_gemm_core *core)
+{
+    return !strcmp(name, "openblas") || (core && !strcmp(name, core->ukr.name));
+}
+
+static void find_openblas_ukr(struct exp_setup *s)
+{
+    const struct conv_gemm_core *core = core_or_any(s);
+    struct conv_blas_parts parts;
+    int err = s->core && s->blas.handle ? 0 : -ENOENT;
+
+    exp_fail(s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr, 0, "%s",
+             !s->core ? s->why_no_core
+             : err    ? s->why_no_blas
+                      : "this computer cannot execute the micro-kernel of the OpenBLAS core");
+    if (!err)
+        err = conv_blas_parts_find(&parts, &s->blas, core->name, s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr);
+    conv_blas_ukr_init(&s->openblas_ukr, core, err ? NULL : parts.kernel);
+}
+
+bool exp_setup_uses_openblas_ukr(const struct exp_setup *s)
+{
+    return s->ukr == &s->openblas_ukr.ukr;
+}
+
+static int unknown_ukr(const char *name, char *why, size_t why_bytes)
+{
+    char known[512] = "";
+
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        size_t used = strlen(known);
+
+        snprintf(known + used, sizeof known - used, "%s, ", conv_ukr_at(i)->name);
+    }
+    return exp_fail(why, why_bytes, -EINVAL,
+                    "unknown micro-kernel '%s'; known: %sopenblas; or the best of ref, avx2, avx512, mma", name, known);
+}
+
+static int choose_ukr(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
+{
+    const struct wish wishes[] = {
+        { override, "UKR asks for it" },
+        { s->machine.ukr, from_file },
+        { conv_ukr_best()->name, "the machine file names none: it is the widest that this computer runs" },
+    };
+    const struct wish chosen = first_set(wishes, sizeof wishes / sizeof wishes[0]);
+    const char *name = chosen.name;
+    enum cpu_isa isa;
+
+    s->ukr_from = chosen.from;
+    s->is_ukr_given = chosen.from != wishes[2].from;
+    if (!is_openblas_ukr(name, s->core)) {
+        s->ukr = conv_ukr_find(name);
+        s->is_ukr_given &= s->ukr != NULL;
+        if (!s->ukr && name == override && sim_cpu_isa_find(name, &isa))
+            s->ukr = conv_ukr_of(isa);
+        return s->ukr ? 0 : unknown_ukr(name, why, why_bytes);
+    }
+    s->ukr = &s->openblas_ukr.ukr;
+    return s->core ? 0 : exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
+}
+
+int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
+{
+    int err;
+
+    s->classified = s->machine;
+    for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
+        s->classified.level[k].is_classified = true;
+    s->caches = csa_caches_of(&s->machine, csa_default_share);
+    s->why_no_blas[0] = '\0';
+    if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))
+        s->blas = (struct conv_blas){ 0 };
+    err = choose_core(s, core_name, why, why_bytes);
+    find_openblas_ukr(s);
+    if (!err)
+        err = choose_ukr(s, ukr_name, why, why_bytes);
+    if (err)
+        exp_setup_release(s);
+    return err;
+}
+
+/* What tuned SConv does about the micro-kernel. */
+static void describe_tuned(const struct exp_setup *s, FILE *out)
+{
+    if (s->is_ukr_given)
+        fprintf(out, "; sconv_tuned keeps it: UKR=%s lets it choose one for each layer",
+                sim_cpu_isa_suffix(s->ukr->isa));
+    else
+        fprintf(out, "; sconv_tuned chooses one of %s for each layer", sim_cpu_isa_name(s->ukr->isa));
+}
+
+void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
+{
+    bool is_foreign = !exp_setup_uses_openblas_ukr(s) && !conv_ukr_runs(s->ukr), has_tuned = false;
+
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++)
+        has_tuned |= (selected >> i & 1) && algos[i].plan == plan_tuned;
+    fprintf(out, "replayed: SConv's micro-kernel %s (%s%s)", s->ukr->name, s->ukr_from,
+            is_foreign ? "; this CPU cannot run it" : "");
+    if (has_tuned)
+        describe_tuned(s, out);
+    fprintf(out, "\n");
+    if (s->core)
+        fprintf(out, "replayed: Base as OpenBLAS's core %s (%s)\n", s->core->name, s->core_from);
+    else
+        fprintf(out, "not replayed: Base; %s (%s); CORE=Haswell replays another\n", s->why_no_core, s->core_from);
+}
+
+void exp_setup_release(struct exp_setup *s)
+{
+    conv_blas_unload(&s->blas);
+}

@@ -1,0 +1,82 @@
+/*
+ * The algorithms under test, as a table: how each is planned for a machine, and how it is run here.
+ */
+#ifndef EXPERIMENTS_EXP_ALGO_H
+#define EXPERIMENTS_EXP_ALGO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "kernels/blas/blas.h"
+#include "kernels/blas/blas_ukr.h"
+#include "kernels/plan.h"
+#include "sim/machine/machine.h"
+
+/* What all layers of an experiment share. */
+struct exp_setup {
+    struct sim_machine machine;    /* the simulated one */
+    struct sim_machine classified; /* the same; classifies the misses of every level if classifies_misses */
+    struct csa_caches caches;      /* the same, as CSA sees it */
+    const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
+    /* By the user or the machine; otherwise tuned SConv chooses per layer, among those of ukr's instruction set. */
+    bool is_ukr_given;
+    const char *ukr_from, *core_from;  /* who chose the two, a clause for exp_setup_describe */
+    const struct conv_gemm_core *core; /* the OpenBLAS core that is replayed; NULL if its blocking is not on record */
+    char why_no_core[160];
+    struct conv_blas blas; /* the library that is run; handle NULL if it is not there */
+    char why_no_blas[256];
+    struct conv_blas_ukr openblas_ukr; /* the replayed core's own */
+    char why_no_openblas_ukr[256];     /* why that cannot be run */
+    bool packs_filters;                /* SConv packs its filters at run time */
+    bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
+};
+
+enum { EXP_N_ALGOS = 6 };
+
+struct exp_algo {
+    const char *name;  /* as in ALGO= and in CSV files */
+    const char *label; /* for people */
+    bool by_default;
+    bool is_sconv;              /* the paper's, or another */
+    bool picks_schedule;        /* another: the schedule is part of each layer's plan */
+    enum csa_schedule schedule; /* the paper's SConv */
+
+    /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
+    int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
+                const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self, struct conv_plan *plan);
+    /* Runs a plan on tensors in memory, filters already packed if the plan wants them so. Returns 0 or -errno. */
+    int (*run)(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind);
+    /* Why it cannot be run or replayed here, or NULL. */
+    const char *(*why_not_run)(const struct exp_setup *s);
+    const char *(*why_not_replay)(const struct exp_setup *s);
+};
+
+const struct exp_algo *exp_algo_at(size_t i); /* i < EXP_N_ALGOS; "base" is the first */
+
+/*
+ * Reads a comma-separated list of names ("sconv" stands for both schedules of the paper's) into a bit per algorithm;
+ * NULL or "" are the default ones. Returns 0, or -EINVAL with one line in why.
+ */
+int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
+
+/*
+ * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters and classifies_misses),
+ * loads OpenBLAS, fills the rest of s.
+ * ukr_name (a micro-kernel, an instruction set as cpu_isa_find knows it, or "openblas": that of the OpenBLAS core) and
+ * core_name override the machine's hints; NULL or "" to leave the choice. A missing library is not an error, only a
+ * reason. Returns 0, or -EINVAL with one line in why for a name that does not exist. s must stay where it is.
+ */
+int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
+void exp_setup_release(struct exp_setup *s);
+
+/*
+ * Writes lines that say which kernels of the selected algorithms are replayed and who chose them: a machine's file may
+ * ask for other kernels than this computer runs.
+ */
+void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out);
+
+/* Whether SConv's micro-kernel is OpenBLAS's own. */
+bool exp_setup_uses_openblas_ukr(const struct exp_setup *s);
+
+#endif

@@ -1,0 +1,143 @@
+#include "experiments/setup/exp_case.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
+
+const char *exp_count_name(enum exp_count c)
+{
+    static const char *const names[EXP_N_COUNTS] = { "loads",          "l1_load_misses", "l2_load_misses",
+                                                     "l3_load_misses", "instructions",   "cycles",
+                                                     "page_faults" };
+
+    return names[c];
+}
+
+const char *exp_cache_state_name(enum exp_cache_state s)
+{
+    static const char *const names[] = { "cold", "warm", "network" };
+
+    return names[s];
+}
+
+static size_t count_bits(unsigned bits)
+{
+    return bits ? 1 + count_bits(bits & (bits - 1)) : 0;
+}
+
+static size_t first_equal(const struct exp_experiment *e, size_t index)
+{
+    const struct exp_case *c = &e->cases[index];
+
+    for (size_t i = 0; i < index; i++) {
+        if (e->cases[i].algo == c->algo && conv_problem_equal(&e->cases[i].layer->problem, &c->layer->problem))
+            return i;
+    }
+    return index;
+}
+
+static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, size_t why_bytes, const char *path)
+{
+    const struct conv_problem *p = &c->layer->problem;
+    int err;
+
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        c->tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
+    c->is_chosen = c->algo->is_sconv && !c->algo->picks_schedule && c->algo->schedule == csa_choose(c->tiling);
+    c->measured.why_no_time = "not timed yet";
+    c->simulated.why_not = "not replayed yet";
+    err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", path,
+                        c->layer->line, c->layer->name, c->algo->name);
+    return 0;
+}
+
+int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
+                        unsigned algos, char *why, size_t why_bytes)
+{
+    size_t n = 0;
+    int err = 0;
+
+    *e = (struct exp_experiment){ .setup = setup, .model = model, .n_algos = count_bits(algos) };
+    e->n_cases = e->n_algos * model->n_layers;
+    e->cases = calloc(e->n_cases, sizeof *e->cases);
+    if (!e->cases)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu cases", e->n_cases);
+    for (size_t l = 0; l < model->n_layers && !err; l++) {
+        for (size_t a = 0; a < EXP_N_ALGOS && !err; a++) {
+            if (!(algos >> a & 1))
+                continue;
+            e->cases[n].layer = &model->layer[l];
+            e->cases[n].algo = exp_algo_at(a);
+            err = plan_case(&e->cases[n], setup, why, why_bytes, model->path);
+            e->cases[n].same_as = first_equal(e, n);
+            n++;
+        }
+    }
+    if (err)
+        exp_experiment_release(e);
+    return err;
+}
+
+void exp_experiment_release(struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases && e->cases; i++)
+        free(e->cases[i].measured.sample_ns);
+    free(e->cases);
+    *e = (struct exp_experiment){ 0 };
+}
+
+const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo)
+{
+    const struct exp_case *first = c - (size_t)(c - e->cases) % e->n_algos;
+
+    for (size_t i = 0; i < e->n_algos; i++) {
+        if (!strcmp(first[i].algo->name, algo))
+            return &first[i];
+    }
+    return NULL;
+}
+
+const char *exp_case_why_no_phases(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
+}
+
+double exp_case_time_ns(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? (double)NAN : exp_stats_low_mean(c->measured.sample_ns, c->measured.n_samples);
+}
+
+double exp_case_fastest_ns(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? (double)NAN : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);
+}
+
+double exp_case_median_ns(const struct exp_case *c)
+{
+    return c->measured.why_no_time ? (double)NAN : exp_stats_median(c->measured.sample_ns, c->measured.n_samples);
+}
+
+struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
+{
+    const struct exp_case *base = exp_case_of(e, c, "base");
+    struct exp_pair pair = { .algo_ns = c->measured.sample_ns };
+
+    if (base && !base->measured.why_no_time)
+        pair.base_ns = base->measured.sample_ns;
+    if (!c->measured.why_no_time)
+        pair.n_rounds = c->measured.n_samples;
+    return pair;
+}
+
+struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c)
+{
+    struct exp_pair pair = exp_case_pair(e, c);
+
+    return pair.base_ns ? exp_ratio_of(&pair, 1) : exp_ratio_none();
+}

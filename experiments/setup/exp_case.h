@@ -1,0 +1,103 @@
+/*
+ * One experiment: a model on a machine, layer by layer and algorithm by algorithm. Planned once; then verified and
+ * measured (exp_measure.h), replayed (exp_replay.h) and reported (exp_report.h).
+ */
+#ifndef EXPERIMENTS_EXP_CASE_H
+#define EXPERIMENTS_EXP_CASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/setup/exp_algo.h"
+#include "experiments/setup/exp_model.h"
+#include "experiments/setup/exp_phases.h"
+#include "experiments/base/exp_ratio.h"
+#include "kernels/plan.h"
+#include "sim/stats.h"
+
+/* The hardware counts that are reported, by their metric names in the CACHE and SOFTWARE event groups. */
+enum exp_count {
+    EXP_LOADS,
+    EXP_L1_LOAD_MISSES,
+    EXP_L2_LOAD_MISSES,
+    EXP_L3_LOAD_MISSES,
+    EXP_INSTRUCTIONS,
+    EXP_CYCLES,
+    EXP_PAGE_FAULTS,
+    EXP_N_COUNTS,
+};
+
+const char *exp_count_name(enum exp_count c);
+
+/* What the caches hold when a layer starts. */
+enum exp_cache_state {
+    EXP_COLD,    /* nothing */
+    EXP_WARM,    /* what the same algorithm left on the same tensors */
+    EXP_NETWORK, /* what the layer before left: replayed in network order; timed when emptied, with the input written */
+};
+
+const char *exp_cache_state_name(enum exp_cache_state s);
+
+struct exp_measured {
+    const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
+    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds, as many as the layer's other algorithms have */
+    size_t n_samples;
+    const char *why_no_phases; /* timed, but not step by step; owned likewise */
+    struct exp_phases phases;
+    bool has_count[EXP_N_COUNTS];
+    double count[EXP_N_COUNTS]; /* of one run */
+};
+
+struct exp_simulated {
+    const char *why_not; /* NULL: replayed */
+    bool is_copy;        /* of an identical layer of the same experiment */
+    struct sim_stats stats;
+    uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
+};
+
+struct exp_case {
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    struct csa_tiling tiling[CSA_N_SCHEDULES]; /* CSA's analysis of the layer, the same in all its cases */
+    bool is_chosen;                            /* SConv in the schedule that CSA chose */
+    size_t same_as;                            /* index of the first case of the same shape and algorithm */
+    struct conv_plan plan;
+    struct exp_measured measured;
+    struct exp_simulated simulated;
+};
+
+struct exp_experiment {
+    const struct exp_setup *setup;
+    const struct exp_model *model;
+    size_t n_algos;
+    size_t n_cases; /* layers * algorithms, layer by layer */
+    struct exp_case *cases;
+};
+
+/*
+ * Plans every layer with every selected algorithm. Returns 0, -ENOMEM, or -EOVERFLOW with one line that names the
+ * table's line.
+ */
+int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
+                        unsigned algos, char *why, size_t why_bytes);
+void exp_experiment_release(struct exp_experiment *e);
+
+/* The case of the same layer with the named algorithm, or NULL if it was not selected. */
+const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
+
+/* Why the phases are not known, or NULL. */
+const char *exp_case_why_no_phases(const struct exp_case *c);
+
+/* Of the timed rounds, in ns; NaN if there are none. The time is what speed-ups are made of: exp_stats_low_mean. */
+double exp_case_time_ns(const struct exp_case *c);
+double exp_case_fastest_ns(const struct exp_case *c);
+double exp_case_median_ns(const struct exp_case *c);
+
+/* The rounds of a case beside those of Base, if that was timed. */
+struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
+
+/* How many times as fast as Base, in this layer; all NaN if one of the two was not timed. */
+struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
+
+#endif

@@ -1,0 +1,75 @@
+#include "experiments/setup/exp_machine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_emulated.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+
+#define MACHINES_DIR "sim/machines"
+#define SUFFIX ".cfg"
+
+static bool is_host(const char *which)
+{
+    return !strcmp(which, "host");
+}
+
+static bool is_path(const char *which)
+{
+    return strchr(which, '/') || exp_name_ends_in(which, SUFFIX);
+}
+
+char *exp_machine_origin(const char *which)
+{
+    return is_host(which) || is_path(which) ? exp_format("%s", which)
+                                            : exp_format("%s/%s%s", MACHINES_DIR, which, SUFFIX);
+}
+
+int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
+{
+    char *path;
+    int err;
+
+    if (is_host(which))
+        return sim_machine_host(m, why, why_bytes);
+    path = exp_machine_origin(which);
+    if (!path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = sim_machine_read(m, path, why, why_bytes);
+    if (err == -ENOENT && !is_path(which))
+        exp_names_unknown(&(struct exp_names){ "machine", MACHINES_DIR, SUFFIX, " host" }, which, why, why_bytes);
+    free(path);
+    return err;
+}
+
+static int compare_level(const struct sim_machine *m, const struct sim_machine *here, size_t i, char *why,
+                         size_t why_bytes)
+{
+    const struct sim_level *a = &here->level[i], *b = &m->level[i];
+
+    if (a->n_ways == b->n_ways && a->line_bytes == b->line_bytes && sim_level_bytes(a) == sim_level_bytes(b))
+        return 0;
+    return exp_fail(why, why_bytes, -ENODEV, "this computer's %s is %.0f KiB in %zu ways, %s's is %.0f KiB in %zu",
+                    a->name, (double)sim_level_bytes(a) / 1024, (size_t)a->n_ways, m->name,
+                    (double)sim_level_bytes(b) / 1024, (size_t)b->n_ways);
+}
+
+int exp_machine_why_not_here(const struct sim_machine *m, char *why, size_t why_bytes)
+{
+    enum { N_COMPARED = 2 };
+    struct sim_machine here;
+    char reason[200];
+    int err = sim_machine_host(&here, reason, sizeof reason);
+
+    if (ctr_is_emulated())
+        return exp_fail(why, why_bytes, -ENODEV, "times are an emulator's");
+    if (err)
+        return exp_fail(why, why_bytes, -ENODEV, "this computer's caches are not known: %s", reason);
+    for (size_t i = 0; i < N_COMPARED && !err; i++) {
+        if (i < m->n_levels && i < here.n_levels)
+            err = compare_level(m, &here, i, why, why_bytes);
+    }
+    return err;
+}

@@ -1,0 +1,246 @@
+#include "experiments/setup/exp_model.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_table.h"
+
+#define SUFFIX ".csv"
+
+/* 1 where a table has no such column. */
+static const char optional_column[] = "batch";
+
+static const size_t no_column = SIZE_MAX;
+
+struct columns {
+    size_t name;
+    size_t shape[CONV_N_FIELDS];
+};
+
+static int find_columns(const struct exp_table *t, struct columns *c, char *why, size_t why_bytes)
+{
+    int err = exp_table_column(t, "name", &c->name, why, why_bytes);
+
+    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
+        err = exp_table_column(t, conv_fields[i].name, &c->shape[i], why, why_bytes);
+        if (err && !strcmp(conv_fields[i].name, optional_column)) {
+            c->shape[i] = no_column;
+            err = 0;
+        }
+    }
+    return err ? -EINVAL : 0;
+}
+
+static int read_size(const struct exp_table *t, size_t row, size_t column, const struct conv_field *f, size_t *value,
+                     char *why, size_t why_bytes)
+{
+    uint64_t number;
+    int err = exp_table_u64(t, row, column, &number, why, why_bytes);
+
+    if (err)
+        return err == -ERANGE ? -EOVERFLOW : err;
+    if (number > SIZE_MAX)
+        return exp_fail(why, why_bytes, -EOVERFLOW, "%s:%u: %s, '%s' is too large", t->path, t->line[row], f->name,
+                        exp_table_string(t, row, column));
+    if (number < f->low)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s, '%s' must be at least %zu", t->path, t->line[row], f->name,
+                        exp_table_string(t, row, column), f->low);
+    *value = (size_t)number;
+    return 0;
+}
+
+static int check_name(const struct exp_table *t, size_t row, const char *name, char *why, size_t why_bytes)
+{
+    if (!*name)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, '' is empty", t->path, t->line[row]);
+    for (const char *c = name; *c; c++) {
+        if (iscntrl((unsigned char)*c))
+            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, a control character after '%.*s'", t->path,
+                            t->line[row], (int)(c - name), name);
+    }
+    return 0;
+}
+
+static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row, char *why,
+                      size_t why_bytes)
+{
+    const char *name = exp_table_string(t, row, c->name);
+    char reason[512] = "";
+    int err = check_name(t, row, name, why, why_bytes);
+
+    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
+        size_t value = 1;
+
+        if (c->shape[i] != no_column)
+            err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why, why_bytes);
+        conv_field_set(&l->problem, i, value);
+    }
+    if (err)
+        return err;
+    err = conv_problem_finish(&l->problem, reason, sizeof reason);
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
+    l->line = t->line[row];
+    l->index = (unsigned)row + 1;
+    l->name = strdup(name);
+    return l->name ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+}
+
+static char *model_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash ? slash + 1 : path);
+
+    if (name && exp_name_ends_in(name, SUFFIX))
+        name[strlen(name) - strlen(SUFFIX)] = '\0';
+    return name;
+}
+
+static int read_layers(struct exp_model *m, const struct exp_table *t, char *why, size_t why_bytes)
+{
+    struct columns columns;
+    int err = find_columns(t, &columns, why, why_bytes);
+
+    if (err)
+        return err;
+    if (!t->n_rows)
+        return exp_fail(why, why_bytes, -EINVAL, "%s: no layers, only a header", t->path);
+    m->name = model_name(t->path);
+    m->path = strdup(t->path);
+    m->layer = calloc(t->n_rows, sizeof *m->layer);
+    if (!m->name || !m->path || !m->layer)
+        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
+    for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
+        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why, why_bytes);
+    return err;
+}
+
+int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_table t;
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    err = exp_table_read(&t, path, why, why_bytes);
+    if (err)
+        return err;
+    err = read_layers(m, &t, why, why_bytes);
+    exp_table_release(&t);
+    if (err)
+        exp_model_release(m);
+    return err;
+}
+
+int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
+{
+    char *folder, *path;
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    if (!*which)
+        which = "(empty name)";
+    if (strchr(which, '/') || exp_name_ends_in(which, SUFFIX))
+        return exp_model_read(m, which, why, why_bytes);
+    folder = exp_format("%s/models", experiments_dir);
+    path = folder ? exp_format("%s/%s%s", folder, which, SUFFIX) : NULL;
+    err = path ? exp_model_read(m, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (err == -ENOENT)
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "" }, which, why, why_bytes);
+    free(path);
+    free(folder);
+    return err;
+}
+
+static int no_match(const struct exp_model *m, const char *pattern, char *why, size_t why_bytes)
+{
+    size_t used;
+
+    exp_fail(why, why_bytes, 0, "no layer of %s matches '%.60s'; it has", m->name, pattern);
+    for (size_t i = 0; i < m->n_layers && i < 6; i++) {
+        used = strlen(why);
+        exp_fail(why + used, why_bytes - used, 0, "%s %.40s", i ? "," : "", m->layer[i].name);
+    }
+    used = strlen(why);
+    return exp_fail(why + used, why_bytes - used, -ENOENT, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "",
+                    m->n_layers);
+}
+
+static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (!fnmatch(pattern, m->layer[i].name, 0))
+            any = keep[i] = true;
+    }
+    return any;
+}
+
+/* Marks what each pattern of the list matches; cuts the list up. */
+static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char *why, size_t why_bytes)
+{
+    size_t n_patterns = 0;
+    char *rest = patterns;
+
+    while (rest) {
+        char *pattern = rest + strspn(rest, " \t"), *end = strchr(pattern, ',');
+
+        rest = end ? end + 1 : NULL;
+        end = end ? end : pattern + strlen(pattern);
+        while (end > pattern && (end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+        *end = '\0';
+        if (!*pattern)
+            continue;
+        n_patterns++;
+        if (!mark_matches(m, pattern, keep))
+            return no_match(m, pattern, why, why_bytes);
+    }
+    return n_patterns ? 0 : exp_fail(why, why_bytes, -EINVAL, "the list of layer patterns is empty");
+}
+
+static void keep_marked(struct exp_model *m, const bool *keep)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        if (keep[i])
+            m->layer[n++] = m->layer[i];
+        else
+            free(m->layer[i].name);
+    }
+    m->n_layers = n;
+}
+
+int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes)
+{
+    char *copy = strdup(patterns);
+    bool *keep = calloc(m->n_layers, sizeof *keep);
+    int err = copy && keep ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = mark_all(m, copy, keep, why, why_bytes);
+    if (!err)
+        keep_marked(m, keep);
+    free(keep);
+    free(copy);
+    return err;
+}
+
+void exp_model_release(struct exp_model *m)
+{
+    for (size_t i = 0; i < m->n_layers; i++)
+        free(m->layer[i].name);
+    free(m->layer);
+    free(m->path);
+    free(m->name);
+    *m = (struct exp_model){ 0 };
+}

@@ -1,0 +1,228 @@
+#include "experiments/setup/exp_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+#include "experiments/observe/exp_observe.h"
+#include "sim/cpu.h"
+
+enum kind { TEXT, NUMBER, WORD };
+
+/* Which programs know an option. */
+enum {
+    EXPERIMENT = 1 << EXP_EXPERIMENT,
+    JUDGE = 1 << EXP_JUDGE,
+    PEERS = 1 << EXP_PEERS,
+    ALL = EXPERIMENT | JUDGE | PEERS
+};
+
+struct option {
+    const char *name;
+    unsigned programs;
+    const char *help;
+    enum kind kind;
+    size_t offset;        /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
+    const char *words[3]; /* WORD: the values 0, 1, 2 */
+    unsigned least, most; /* NUMBER */
+};
+
+#define FIELD(field) offsetof(struct exp_options, field)
+#define TEXT_TO(field) .kind = TEXT, .offset = FIELD(field)
+#define NUMBER_TO(field, from, to) .kind = NUMBER, .offset = FIELD(field), .least = from, .most = to
+#define WORD_TO(field, ...) .kind = WORD, .offset = FIELD(field), .words = { __VA_ARGS__ }
+
+#define VARIABLE(...) { __VA_ARGS__ },
+#define FROM_MAKE(...) { __VA_ARGS__ },
+
+static const struct option options[] = {
+#include "experiments/setup/options.def"
+};
+
+struct flag {
+    const char *name;
+    unsigned programs;
+    size_t offset; /* of a bool */
+    const char *help;
+};
+
+static const struct flag flags[] = {
+    { "--columns", ALL, FIELD(documents), "print what the columns of the result files mean" },
+    { "--redraw", EXPERIMENT, FIELD(redraws), "draw the figures of an earlier run of MODEL on MACHINE again" },
+    { "--guest", EXPERIMENT, FIELD(asks_guest),
+      "print the CPU family of the program that would be observed; nothing if none would" },
+    { "--help", ALL, FIELD(helps), "print this" },
+};
+
+static const struct {
+    const char *name, *model;
+    size_t least_rounds, most_rounds;
+    unsigned limit;
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 200, 30 },
+                               { "judge", "all", 0, 0, 0 },
+                               { "peers", "all", 5, 100, 60 } };
+
+enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
+
+void exp_options_usage(enum exp_program program, FILE *out)
+{
+    fprintf(out, "usage: %s NAME=VALUE ...   (run in the project's folder)\n\n", programs[program].name);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (options[i].programs & 1u << program)
+            fprintf(out, "  %-12s %s\n", options[i].name, options[i].help);
+    }
+    fprintf(out, "\n");
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].programs & 1u << program)
+            fprintf(out, "  %-12s %s\n", flags[i].name, flags[i].help);
+    }
+}
+
+static int read_number(const struct option *opt, const char *text, unsigned *value, char *why, size_t why_bytes)
+{
+    char *end;
+    unsigned long n;
+
+    errno = 0;
+    n = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text < '0' || *text > '9' || n < opt->least || n > opt->most)
+        return exp_fail(why, why_bytes, -EINVAL, "%s: must be a whole number from %u to %u, not '%s'", opt->name,
+                        opt->least, opt->most, text);
+    *value = (unsigned)n;
+    return 0;
+}
+
+static int read_word(const struct option *opt, const char *text, unsigned *value, char *why, size_t why_bytes)
+{
+    for (unsigned i = 0; i < 3 && opt->words[i]; i++) {
+        if (!strcmp(text, opt->words[i])) {
+            *value = i;
+            return 0;
+        }
+    }
+    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s%s%s or %s, not '%s'", opt->name, opt->words[0],
+                    opt->words[2] ? ", " : "", opt->words[2] ? opt->words[1] : "", opt->words[opt->words[2] ? 2 : 1],
+                    text);
+}
+
+static struct exp_options defaults(enum exp_program program)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (struct exp_options){
+        .model = programs[program].model,
+        .machine = "host",
+        .algos = "",
+        .layers = "",
+        .ukr = "",
+        .core = "",
+        .results = "results",
+        .commit = "",
+        .redraw = "",
+        .observer = "",
+        .guest = "",
+        .why_no_guest = "",
+        .observe = EXP_OBSERVE_DEFAULT,
+        .limit = programs[program].limit,
+        .hot_reps = 3,
+        .jobs = cores > 0 ? (unsigned)cores : 1,
+        .timing = 1,
+    };
+}
+
+static int read_value(struct exp_options *o, enum exp_program program, const struct option *opt, const char *text,
+                      char *why, size_t why_bytes)
+{
+    const struct exp_options usual = defaults(program);
+    void *field = (char *)o + opt->offset;
+
+    if (!*text) {
+        memcpy(field, (const char *)&usual + opt->offset, opt->kind == TEXT ? sizeof text : sizeof(unsigned));
+        return 0;
+    }
+    if (opt->kind == NUMBER)
+        return read_number(opt, text, field, why, why_bytes);
+    if (opt->kind == WORD)
+        return read_word(opt, text, field, why, why_bytes);
+    memcpy(field, &text, sizeof text);
+    return 0;
+}
+
+/* Says which option was meant, if one comes near. */
+static int unknown(enum exp_program program, const char *arg, size_t name_length, char *why, size_t why_bytes)
+{
+    const char *known[N_OPTIONS + N_FLAGS], *nearest;
+    char *name = exp_format("%.*s", (int)name_length, arg);
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (options[i].programs & 1u << program)
+            known[n++] = options[i].name;
+    }
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].programs & 1u << program)
+            known[n++] = flags[i].name;
+    }
+    nearest = name ? exp_names_nearest(name, known, n) : NULL;
+    free(name);
+    return exp_fail(why, why_bytes, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
+                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "",
+                    programs[program].name);
+}
+
+static int read_argument(struct exp_options *o, enum exp_program program, const char *arg, char *why, size_t why_bytes)
+{
+    size_t length = strcspn(arg, "=");
+
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].programs & 1u << program && !strcmp(flags[i].name, arg)) {
+            *(bool *)(void *)((char *)o + flags[i].offset) = true;
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < N_OPTIONS && arg[length]; i++) {
+        if (options[i].programs & 1u << program && strlen(options[i].name) == length &&
+            !strncmp(options[i].name, arg, length))
+            return read_value(o, program, &options[i], arg + length + 1, why, why_bytes);
+    }
+    return unknown(program, arg, length, why, why_bytes);
+}
+
+int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
+                      size_t why_bytes)
+{
+    *o = defaults(program);
+    for (int i = 1; i < argc; i++) {
+        int err = read_argument(o, program, argv[i], why, why_bytes);
+
+        if (err)
+            return err;
+    }
+    if (sim_cpu_check_limit(why, why_bytes))
+        return -EINVAL;
+    if (!*o->model && !*o->redraw && !o->helps && !o->documents && !o->asks_guest)
+        return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
+    return 0;
+}
+
+struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program)
+{
+    if (o->reps)
+        return (struct exp_rounds){ o->reps, o->reps, 0 };
+    return (struct exp_rounds){ programs[program].least_rounds, programs[program].most_rounds,
+                                (uint64_t)o->limit * 1000000000u };
+}
+
+uint64_t (*exp_options_clock(const struct exp_options *o))(void)
+{
+    return o->clock == EXP_CLOCK_CPU ? ctr_thread_ns : ctr_now_ns;
+}
+
+const char *exp_options_clock_name(const struct exp_options *o)
+{
+    return o->clock == EXP_CLOCK_CPU ? "CLOCK_THREAD_CPUTIME_ID" : "CLOCK_MONOTONIC";
+}

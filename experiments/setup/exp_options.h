@@ -1,0 +1,61 @@
+/* What the user asked for: the command lines of the programs, which the Makefile fills from its variables. */
+#ifndef EXPERIMENTS_EXP_OPTIONS_H
+#define EXPERIMENTS_EXP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_bench.h"
+
+enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
+
+enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
+
+/* Fields of options that a program does not know have their default. */
+struct exp_options {
+    const char *model;   /* name or path of a table; judge, peers: several, comma-separated, or all */
+    const char *machine; /* host, a name in sim/machines, or a path */
+    const char *algos;   /* comma-separated, "" = default */
+    const char *layers;  /* comma-separated patterns, "" = all */
+    const char *ukr;     /* "" = the machine's, else the best here */
+    const char *core;    /* OpenBLAS core to replay, "" = the machine's, else the one in use */
+    const char *results; /* folder of all results */
+    const char *commit;
+    const char *observer; /* the plugin and the guest program of observed streams: paths */
+    const char *guest;
+    const char *why_no_guest; /* why they could not be built; "" if they could */
+    const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
+    unsigned reps;            /* rounds; 0: until the speed-ups stand */
+    unsigned limit;           /* seconds */
+    unsigned hot_reps;        /* with hot caches; 0: none */
+    unsigned clock;           /* enum exp_clock */
+    unsigned jobs;            /* threads, >= 1 */
+    unsigned timing;          /* 0 or 1 */
+    unsigned cache;           /* enum exp_cache_state */
+    unsigned packs_filters;   /* 0 or 1 */
+    unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
+    unsigned observe;         /* enum exp_observe_mode */
+    bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
+    bool redraws;             /* draw the figures of an earlier run again, and stop */
+    bool documents;           /* print the columns and stop */
+    bool helps;               /* print the usage and stop */
+};
+
+/*
+ * Reads argv; an empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or -EINVAL with
+ * one line in why. Strings point into argv.
+ */
+int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
+                      size_t why_bytes);
+
+/* Reads the clock that was asked for, and what it is called. */
+uint64_t (*exp_options_clock(const struct exp_options *o))(void);
+const char *exp_options_clock_name(const struct exp_options *o);
+
+/* How many rounds were asked for. */
+struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program);
+
+void exp_options_usage(enum exp_program program, FILE *out);
+
+#endif

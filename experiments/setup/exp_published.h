@@ -1,0 +1,43 @@
+/*
+ * The numbers that the SConv paper prints (experiments/published/sconv.csv, see the README there). Values are text,
+ * because some are ranges or words.
+ */
+#ifndef EXPERIMENTS_EXP_PUBLISHED_H
+#define EXPERIMENTS_EXP_PUBLISHED_H
+
+#include <stdbool.h>
+
+#include "experiments/base/exp_table.h"
+
+struct exp_published {
+    struct exp_table table;
+    size_t figure, model, arch, metric, value; /* columns */
+};
+
+/* Reads <experiments_dir>/published/sconv.csv. Returns as exp_table_read; -EINVAL if a column is missing. */
+int exp_published_read(struct exp_published *p, const char *experiments_dir, char *why, size_t why_bytes);
+
+void exp_published_release(struct exp_published *p);
+
+/*
+ * The paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what a CPU
+ * calls itself. "" for every other computer: what the paper printed does not belong beside its numbers. Nor beside those
+ * of warm caches: the paper ran networks, layer by layer.
+ */
+const char *exp_published_arch_of_machine(const char *name, bool is_warm);
+const char *exp_published_arch_of_cpu(const char *cpu);
+
+/*
+ * Looks one number up: figure "Table 2", model "vgg16" or "VGG-16" (compared without case and punctuation; "all" and ""
+ * stand for themselves), arch "x86" or "P10", metric "conv_speedup". The text is owned by p; NULL if the paper has no
+ * such number.
+ */
+const char *exp_published_string(const struct exp_published *p, const char *figure, const char *model, const char *arch,
+                                 const char *metric);
+
+/* The same as a number. Returns 0; -ENOENT if there is none; -EINVAL if it is no number. *value is set on success only.
+ */
+int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
+                         const char *metric, double *value, char *why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Where results lie: an experiment's in <RESULTS>/<machine>/<model>/, those of judge and peers in a folder of their own
+ * beside the models. machine.cfg in such a folder is the machine that was simulated, and names the file that it is
+ * from.
+ */
+#ifndef EXPERIMENTS_EXP_RESULTS_H
+#define EXPERIMENTS_EXP_RESULTS_H
+
+#include "experiments/setup/exp_model.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/base/exp_outdir.h"
+#include "sim/machine/machine.h"
+
+/*
+ * The folder for what a program makes of models [n] (several: judge, peers) on a machine; from malloc. Returns 0, or
+ * with one line in why and *path NULL: -EINVAL if a model's name begins with a dot, as hidden folders do, or is that of
+ * a folder which the programs use otherwise; -ENOMEM.
+ */
+int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
+                     const struct exp_model *model, size_t n, char *why, size_t why_bytes);
+
+/*
+ * Whether results of machine m, which MACHINE=`which` named, may stand in the folder: it is not there, or is of the
+ * same file, whatever that held then, or of an equal machine. Returns 0, or -EEXIST with one line in why: another
+ * machine of the same name was there first. -ENOMEM.
+ */
+int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
+                              size_t why_bytes);
+
+/* Writes machine.cfg. Returns as exp_outdir_write. */
+int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
+                              size_t why_bytes);
+
+#endif

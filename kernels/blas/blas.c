@@ -1,0 +1,112 @@
+#include "kernels/blas/blas.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/blas/gemm_core.h"
+
+static int choose_core(void)
+{
+    const char *best = conv_gemm_core_for_host();
+    const char *set = getenv("OPENBLAS_CORETYPE");
+
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1))
+        return -errno;
+    if (set && *set)
+        return 0;
+    if (unsetenv("OPENBLAS_CORETYPE")) /* an empty name is a name to some versions */
+        return -errno;
+    return best && setenv("OPENBLAS_CORETYPE", best, 1) ? -errno : 0;
+}
+
+/* A function pointer out of dlsym without a cast that ISO C forbids. */
+static int symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    memcpy(function, &address, sizeof address);
+    return address ? 0 : -EINVAL;
+}
+
+int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes)
+{
+    char *(*core)(void);
+    char *(*config)(void);
+    int err = choose_core();
+
+    *blas = (struct conv_blas){ 0 };
+    if (err) {
+        snprintf(why, why_bytes, "cannot set OPENBLAS_CORETYPE: %s", strerror(-err));
+        return err;
+    }
+    blas->handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!blas->handle) {
+        snprintf(why, why_bytes, "OpenBLAS cannot be loaded: %s", dlerror());
+        return -ENOENT;
+    }
+    if (symbol(blas->handle, "cblas_sgemm", &blas->sgemm) || symbol(blas->handle, "openblas_get_corename", &core) ||
+        symbol(blas->handle, "openblas_get_config", &config)) {
+        snprintf(why, why_bytes, "libopenblas.so.0 lacks a function: %s", dlerror());
+        conv_blas_unload(blas);
+        return -EINVAL;
+    }
+    snprintf(blas->core, sizeof blas->core, "%s", core());
+    snprintf(blas->config, sizeof blas->config, "%s", config());
+    return 0;
+}
+
+void conv_blas_unload(struct conv_blas *blas)
+{
+    if (blas->handle)
+        dlclose(blas->handle);
+    *blas = (struct conv_blas){ 0 };
+}
+
+/* What is allocated and given back is what the next call gets. */
+void *conv_blas_buffer(const struct conv_blas *blas)
+{
+    void *(*take)(int), *buffer;
+    void (*give_back)(void *);
+
+    if (!blas->handle || symbol(blas->handle, "blas_memory_alloc", &take) ||
+        symbol(blas->handle, "blas_memory_free", &give_back))
+        return NULL;
+    buffer = take(0);
+    if (buffer)
+        give_back(buffer);
+    return buffer;
+}
+
+int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core, char *why,
+                         size_t why_bytes)
+{
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {
+        { "itcopy", &parts->copy_windows },
+        { "oncopy", &parts->copy_filters },
+        { "kernel", &parts->kernel },
+        { "beta", &parts->clear },
+    };
+
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        char symbol[64];
+        void *address;
+
+        snprintf(symbol, sizeof symbol, "sgemm_%s_%s", wanted[i].name, core);
+        for (char *c = symbol + strlen("sgemm_") + strlen(wanted[i].name); *c; c++)
+            *c = (char)toupper((unsigned char)*c);
+        address = blas->handle ? dlsym(blas->handle, symbol) : NULL;
+        if (!address) {
+            snprintf(why, why_bytes, "OpenBLAS exports no %s", symbol);
+            return -ENOENT;
+        }
+        memcpy(wanted[i].function, &address, sizeof address);
+    }
+    return 0;
+}

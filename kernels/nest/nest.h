@@ -1,0 +1,69 @@
+/*
+ * The loop nests. A nest owns order, bounds and edges, and touches no tensor: for every piece of work it hands a step
+ * to a back-end, which executes it, replays its accesses, or counts it.
+ */
+#ifndef KERNELS_NEST_H
+#define KERNELS_NEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/nest/dead_rows.h"
+
+struct conv_plan;
+
+enum conv_step_kind {
+    CONV_STEP_IM2COL,       /* lower one image's group */
+    CONV_STEP_ZERO,         /* clear n_f x n_win outputs */
+    CONV_STEP_PACK_WINDOWS, /* SConv: pack consecutive input tiles out of the input */
+    CONV_STEP_PACK_MATRIX,  /* GEMM: pack a block of the im2col matrix */
+    CONV_STEP_PACK_FILTERS, /* pack filters into panels */
+    CONV_STEP_UKR,          /* one micro-kernel call */
+    CONV_STEP_DIRECT,       /* one call of a direct kernel */
+    CONV_N_STEP_KINDS,
+};
+
+/* One piece of work: a box of (windows, filters, reduction) of one image and group. */
+struct conv_step {
+    enum conv_step_kind kind;
+    size_t image, group;
+    size_t win0, n_win;         /* windows of the flattened output plane */
+    size_t f0, n_f;             /* filters of the group; a direct step's go on in the groups that follow */
+    size_t k0, n_k;             /* reduction range of the group: (channel * r + fh) * s + fw */
+    size_t in_panel;            /* where the packed windows are: elements into CONV_PACKED_INPUT */
+    size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
+    struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
+    bool accumulate;            /* the outputs hold an earlier part of the reduction */
+    bool prefetches;            /* a micro-kernel step: for later steps (counts of 0: nothing) */
+    size_t ahead_panel, ahead_elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many, */
+    size_t ahead_win0, ahead_k0;     /* an input tile that will be read: first window, first reduction index, */
+    size_t ahead_channels;           /* how many of its channels, */
+    bool ahead_is_top;               /* whether the rows above it have not been read before */
+};
+
+/* Whether the step computes outputs. */
+static inline bool conv_step_computes(const struct conv_step *s)
+{
+    return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;
+}
+
+struct conv_backend {
+    int (*step)(struct conv_backend *self, const struct conv_step *s); /* 0 or -errno, which ends the nest */
+};
+
+/* Runs the plan's nest. Returns what the first failing step returned, else 0. */
+int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* The filters of a plan that expects them packed: hands out the steps that pack them all. */
+int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* SConv's macro-kernel (section 4.2, Figure 5), both schedules. */
+int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* Direct convolution, for few channels and filters per group. */
+int conv_nest_direct(const struct conv_plan *plan, struct conv_backend *backend);
+
+/* im2col + GEMM, blocked as GotoBLAS and OpenBLAS's driver/level3/level3.c block it. */
+int conv_nest_gemm(const struct conv_plan *plan, struct conv_backend *backend);
+
+#endif

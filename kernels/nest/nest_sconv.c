@@ -1,0 +1,357 @@
+/*
+ * SConv's five layers (Figure 5). Input stationary: tiles A are input tiles and B filter tiles; weight stationary: the
+ * reverse. K3 bounds the set of A, K2 the set of B.
+ *
+ *     5  channel sets
+ *     4    sets of K3 tiles A     WS, filters at run time: pack the set's filters
+ *     3      sets of K2 tiles B   WS: pack the set's input tiles; IS, filters at run time: pack the set's filters
+ *     2        tiles A          IS: pack the input tile (packing on demand)
+ *     1          tiles B          micro-kernel
+ *
+ * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for taps on padding that a
+ * plan leaves out; the first channel set overwrites the output, the others accumulate.
+ */
+#include "kernels/nest/nest.h"
+#include "kernels/plan.h"
+
+enum { PREFETCH_TILES = 2 };
+
+struct range {
+    size_t first, end; /* tile numbers */
+};
+
+struct sconv {
+    const struct conv_plan *plan;
+    struct conv_backend *backend;
+    size_t n_windows, n_filters, n_channels, reduction, taps; /* of a group */
+    size_t image, group;
+    size_t c0, n_c; /* the current channel set */
+    struct conv_live_windows live;
+};
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t ceil_div(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Packed filters: [group][channel set][filter tile][n_c * r * s, by channels or by rows of taps][tile's filters]. */
+static size_t filter_panel(const struct sconv *s, size_t f0)
+{
+    return s->group * s->n_filters * s->reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
+}
+
+static size_t input_panel(const struct sconv *s, size_t slot)
+{
+    return slot * s->plan->tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
+}
+
+/* The box of one input tile, one filter tile, or both; either count may be left 0. */
+static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
+{
+    return (struct conv_step){
+        .kind = kind,
+        .image = s->image,
+        .group = s->group,
+        .k0 = s->c0 * s->taps,
+        .n_k = s->n_c * s->taps,
+        .accumulate = s->c0 > 0,
+    };
+}
+
+static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t tile, size_t slot)
+{
+    step->win0 = conv_plan_tile_start(s->plan, tile);
+    step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
+    step->in_panel = input_panel(s, slot);
+    step->dead = (struct conv_dead_rows){ 0 };
+    if (s->plan->sconv.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
+        step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
+}
+
+static void set_filter_tile(const struct sconv *s, struct conv_step *step, size_t tile)
+{
+    step->f0 = tile * s->plan->ukr->n_f;
+    step->n_f = min_size(s->n_filters - step->f0, s->plan->ukr->n_f);
+    step->f_panel = filter_panel(s, step->f0);
+}
+
+/*
+ * Packs consecutive input tiles into the slots from 0 on, in one step. Micro-kernels that split ragged tiles find a
+ * panel for each part, one after the other, each packed in a step of its own.
+ */
+static int pack_input_tiles(const struct sconv *s, struct range tiles)
+{
+    const struct conv_ukr *u = s->plan->ukr;
+    struct conv_step step = box(s, CONV_STEP_PACK_WINDOWS);
+    size_t left;
+    int err = 0;
+
+    if (s->plan->sconv.reads_in_place)
+        return 0;
+    set_input_tile(s, &step, tiles.first, 0);
+    left = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * u->n_win);
+    for (size_t whole = left - left % u->n_win; left && !err; left -= step.n_win, whole = 0) {
+        step.n_win = !u->splits_edges ? left : whole ? whole : conv_tile_extent(left, u->n_win, u->n_win, true);
+        err = s->backend->step(s->backend, &step);
+        step.in_panel = whole ? input_panel(s, whole / u->n_win) : step.in_panel + step.n_win * step.n_k;
+        step.win0 += step.n_win;
+    }
+    return err;
+}
+
+static int pack_filter_tiles(const struct sconv *s, struct range tiles)
+{
+    int err = 0;
+
+    for (size_t tile = tiles.first; tile < tiles.end && !err; tile++) {
+        struct conv_step step = box(s, CONV_STEP_PACK_FILTERS);
+
+        set_filter_tile(s, &step, tile);
+        err = s->backend->step(s->backend, &step);
+    }
+    return err;
+}
+
+/* Where layers 3 to 5 go next: first tiles of A and B, and the channel set; n_c 0 at the end. */
+struct place {
+    size_t a, b;
+    size_t c0, n_c;
+};
+
+static struct place next_place(const struct sconv *s, size_t a, size_t b)
+{
+    const struct csa_tiling *t = &s->plan->tiling;
+    bool is_input_stationary = t->schedule == CSA_IS;
+    struct place p = { a, b + t->k2, s->c0, s->n_c };
+
+    if (p.b < (is_input_stationary ? t->f_tiles : t->in_tiles))
+        return p;
+    p = (struct place){ a + t->k3, 0, s->c0, s->n_c };
+    if (p.a < (is_input_stationary ? t->in_tiles : t->f_tiles))
+        return p;
+    p = (struct place){ .c0 = s->c0 + s->n_c };
+    p.n_c = min_size(s->n_channels - p.c0, t->n_c);
+    return p;
+}
+
+/* Tile i of A while it meets the tiles of B, one after the other: what is prefetched meanwhile. */
+struct pass {
+    struct range a, b;
+    size_t i;
+    struct place here, next; /* next: after these sets */
+    struct range channels;   /* i's share of an input tile's channels (weight stationary) */
+    size_t panel, elems;     /* the filter tile that follows i, shared out over the tiles of B */
+    size_t elems_each;
+    size_t channels_each; /* of the input tile that follows i (input stationary) */
+};
+
+static struct pass start_pass(const struct sconv *s, struct range a, struct range b, size_t i)
+{
+    struct pass m = { .a = a, .b = b, .i = i, .here = { a.first, b.first, s->c0, s->n_c } };
+    size_t n_a = a.end - a.first, n_b = b.end - b.first;
+    bool is_last = i + 1 == a.end;
+    const struct place *p = is_last ? &m.next : &m.here;
+    struct sconv at = *s;
+    size_t f0;
+
+    m.next = next_place(s, a.first, b.first);
+    f0 = (is_last ? m.next.a : i + 1) * s->plan->ukr->n_f;
+    m.channels = (struct range){ m.next.n_c * (i - a.first) / n_a, m.next.n_c * (i - a.first + 1) / n_a };
+    m.channels_each = ceil_div(p->n_c, n_b);
+    at.c0 = p->c0;
+    at.n_c = p->n_c;
+    m.elems =
+        s->plan->tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps : 0;
+    m.elems_each = ceil_div(m.elems, n_b);
+    m.panel = m.elems ? filter_panel(&at, f0) : 0;
+    return m;
+}
+
+/* Share number j of 0 .. total - 1, `each` long. */
+static struct range share(size_t total, size_t each, size_t j)
+{
+    return (struct range){ min_size(total, each * j), min_size(total, each * (j + 1)) };
+}
+
+/* Some channels of an input tile at a place. */
+static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct place *p,
+                           struct range channels)
+{
+    step->ahead_win0 = conv_plan_tile_start(s->plan, tile);
+    step->ahead_k0 = (p->c0 + channels.first) * s->taps;
+    step->ahead_channels = tile < s->plan->tiling.in_tiles ? channels.end - channels.first : 0;
+    step->ahead_is_top = !p->b && !s->plan->cut.per_row;
+}
+
+/* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
+static void prefetch_soon(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
+{
+    size_t tile = j + PREFETCH_TILES;
+    bool is_here = tile < m->b.end;
+    const struct place *p = is_here ? &m->here : &m->next;
+
+    if (m->i == m->a.first)
+        prefetch_input(s, step, is_here ? tile : m->next.b + tile - m->b.end, p, (struct range){ 0, p->n_c });
+}
+
+/*
+ * What the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i. Weight
+ * stationary: a share of the filter tile that follows i, and of the input tile that takes j's place in the next set.
+ */
+static void set_ahead(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
+{
+    bool is_last = m->i + 1 == m->a.end;
+    struct range elems = share(m->elems, m->elems_each, j - m->b.first);
+
+    step->prefetches = true;
+    step->ahead_panel = m->panel + elems.first;
+    step->ahead_elems = elems.end - elems.first;
+    step->ahead_channels = 0;
+    if (s->plan->tiling.schedule == CSA_IS) {
+        const struct place *p = is_last ? &m->next : &m->here;
+
+        prefetch_input(s, step, is_last ? p->a : m->i + 1, p, share(p->n_c, m->channels_each, j - m->b.first));
+    } else if (s->plan->sconv.reads_in_place) {
+        prefetch_soon(s, step, m, j);
+    } else {
+        prefetch_input(s, step, m->next.b + j - m->b.first, &m->next, m->channels);
+    }
+}
+
+/* Layers 2 and 1. */
+static int macro_tile(const struct sconv *s, struct range a, struct range b)
+{
+    bool is_input_stationary = s->plan->tiling.schedule == CSA_IS;
+    struct conv_step step = box(s, CONV_STEP_UKR);
+
+    for (size_t i = a.first; i < a.end; i++) {
+        struct pass pass = { 0 };
+
+        if (s->plan->sconv.prefetches)
+            pass = start_pass(s, a, b, i);
+        if (is_input_stationary) {
+            int err = pack_input_tiles(s, (struct range){ i, i + 1 });
+
+            if (err)
+                return err;
+            set_input_tile(s, &step, i, 0);
+        } else {
+            set_filter_tile(s, &step, i);
+        }
+        for (size_t j = b.first; j < b.end; j++) {
+            int err;
+
+            if (is_input_stationary)
+                set_filter_tile(s, &step, j);
+            else
+                set_input_tile(s, &step, j, j - b.first);
+            if (s->plan->sconv.prefetches)
+                set_ahead(s, &step, &pass, j);
+            err = s->backend->step(s->backend, &step);
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+/* What layer 3 prepares before its tiles are used; a filter is packed once, for the first image. */
+static int prepare_set(const struct sconv *s, struct range a, struct range b)
+{
+    bool packs_filters = s->plan->sconv.packs_filters && s->image == 0;
+
+    if (s->plan->tiling.schedule == CSA_IS)
+        return packs_filters && a.first == 0 ? pack_filter_tiles(s, b) : 0;
+    if (packs_filters && b.first == 0) {
+        int err = pack_filter_tiles(s, a);
+
+        if (err)
+            return err;
+    }
+    return pack_input_tiles(s, b);
+}
+
+/* Layers 4 and 3. */
+static int channel_set(const struct sconv *s)
+{
+    const struct csa_tiling *t = &s->plan->tiling;
+    size_t n_a = t->schedule == CSA_IS ? t->in_tiles : t->f_tiles;
+    size_t n_b = t->schedule == CSA_IS ? t->f_tiles : t->in_tiles;
+
+    for (size_t i = 0; i < n_a; i += t->k3) {
+        for (size_t j = 0; j < n_b; j += t->k2) {
+            struct range a = { i, min_size(n_a, i + t->k3) };
+            struct range b = { j, min_size(n_b, j + t->k2) };
+            int err = prepare_set(s, a, b);
+
+            if (!err)
+                err = macro_tile(s, a, b);
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+static struct sconv start(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    return (struct sconv){
+        .plan = plan,
+        .backend = backend,
+        .n_windows = conv_windows(&plan->problem),
+        .n_filters = conv_group_filters(&plan->problem),
+        .n_channels = conv_group_channels(&plan->problem),
+        .reduction = conv_reduction(&plan->problem),
+        .taps = plan->problem.r * plan->problem.s,
+        .live = conv_live_windows(&plan->view),
+    };
+}
+
+/* Layer 5, once per image and group: calls fn for every channel set. */
+static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(const struct sconv *s))
+{
+    for (s->image = 0; s->image < n_images; s->image++) {
+        for (s->group = 0; s->group < s->plan->problem.groups; s->group++) {
+            for (s->c0 = 0; s->c0 < s->n_channels; s->c0 += s->n_c) {
+                int err;
+
+                s->n_c = min_size(s->n_channels - s->c0, s->plan->tiling.n_c);
+                err = fn(s);
+                if (err)
+                    return err;
+            }
+        }
+    }
+    return 0;
+}
+
+int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    struct sconv s = start(plan, backend);
+
+    return for_each_channel_set(&s, plan->problem.n, channel_set);
+}
+
+static int pack_all_filters(const struct sconv *s)
+{
+    return pack_filter_tiles(s, (struct range){ 0, s->plan->tiling.f_tiles });
+}
+
+int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    struct sconv s = start(plan, backend);
+
+    if (plan->algorithm != CONV_SCONV || plan->sconv.packs_filters)
+        return 0;
+    return for_each_channel_set(&s, 1, pack_all_filters);
+}
+
+int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend)
+{
+    return plan->nest(plan, backend);
+}

@@ -1,0 +1,117 @@
+#include "kernels/nest/share.h"
+
+const char *conv_share_axis_name(enum conv_share_axis a)
+{
+    static const char *const names[CONV_N_SHARE_AXES] = { "planes", "windows", "filters" };
+
+    return names[a];
+}
+
+static size_t ceil_div(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Groups that the steps of a plan have in common. */
+static size_t groups_of_step(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? plan->direct.groups : 1;
+}
+
+/* Of an image. */
+static size_t n_planes(const struct conv_plan *plan)
+{
+    return ceil_div(plan->problem.groups, groups_of_step(plan));
+}
+
+/* What an axis is shared out in. A direct step has all filters of its groups. */
+static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
+{
+    bool is_direct = plan->algorithm == CONV_DIRECT;
+
+    switch (axis) {
+    case CONV_SHARE_PLANES:
+        return plan->problem.n * n_planes(plan);
+    case CONV_SHARE_WINDOWS:
+        return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->tiling.in_tiles;
+    default:
+        return is_direct ? 1 : plan->tiling.f_tiles;
+    }
+}
+
+/* The plane, window or filter that a unit starts with; of the unit past the last, past the last one. */
+static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t unit)
+{
+    bool is_direct = plan->algorithm == CONV_DIRECT;
+
+    switch (axis) {
+    case CONV_SHARE_PLANES:
+        return unit;
+    case CONV_SHARE_WINDOWS:
+        return is_direct ? unit * plan->direct.rows * plan->problem.q : conv_plan_tile_start(plan, unit);
+    default:
+        return unit * (is_direct ? plan->group_filters : plan->ukr->n_f);
+    }
+}
+
+/* The share of the time in which a thread has work, when the longest share decides. */
+static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size_t n_threads)
+{
+    size_t n = n_units(plan, axis);
+
+    return (double)n / (double)n_threads / (double)ceil_div(n, n_threads);
+}
+
+enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_threads)
+{
+    const double worth_packing_twice = 1.2;
+    double planes = busy(plan, CONV_SHARE_PLANES, n_threads), windows = busy(plan, CONV_SHARE_WINDOWS, n_threads);
+    enum conv_share_axis best = windows > planes ? CONV_SHARE_WINDOWS : CONV_SHARE_PLANES;
+    double most = windows > planes ? windows : planes;
+
+    return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * worth_packing_twice ? CONV_SHARE_FILTERS : best;
+}
+
+static bool meets(const struct conv_share *s, size_t first, size_t n)
+{
+    return first < s->end && first + n > s->first;
+}
+
+static bool is_mine(const struct conv_share *s, const struct conv_step *step)
+{
+    size_t plane = step->image * s->planes + step->group / s->groups;
+    bool computes = conv_step_computes(step);
+
+    switch (s->axis) {
+    case CONV_SHARE_PLANES:
+        return meets(s, plane, 1);
+    case CONV_SHARE_WINDOWS:
+        return meets(s, step->win0, computes ? 1 : step->n_win);
+    default:
+        return !computes || meets(s, step->f0, 1);
+    }
+}
+
+static int step(struct conv_backend *self, const struct conv_step *step)
+{
+    struct conv_share *s = (struct conv_share *)self;
+
+    return is_mine(s, step) ? s->inner->step(s->inner, step) : 0;
+}
+
+void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
+                     enum conv_share_axis axis, size_t thread, size_t n_threads)
+{
+    size_t n = n_units(plan, axis), each = n / n_threads, more = n % n_threads; /* the first `more` have one more */
+    size_t first = thread * each + (thread < more ? thread : more);
+
+    *s = (struct conv_share){
+        .base.step = step,
+        .inner = inner,
+        .axis = axis,
+        .planes = n_planes(plan),
+        .groups = groups_of_step(plan),
+        .first = unit_start(plan, axis, first),
+        .end = unit_start(plan, axis, first + each + (thread < more)),
+    };
+}

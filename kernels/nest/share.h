@@ -1,0 +1,38 @@
+/*
+ * Threads: each runs the whole nest through a back-end that passes on only the steps of its share, so that order and
+ * blocking stay the nest's. Shares are ranges of one axis; everything a thread packs is used by that thread.
+ */
+#ifndef KERNELS_SHARE_H
+#define KERNELS_SHARE_H
+
+#include "kernels/nest/nest.h"
+#include "kernels/plan.h"
+
+enum conv_share_axis {
+    CONV_SHARE_PLANES,  /* images and groups; direct: as many groups as a step has */
+    CONV_SHARE_WINDOWS, /* tiles of windows */
+    CONV_SHARE_FILTERS, /* tiles of filters; every thread then packs all windows */
+    CONV_N_SHARE_AXES,
+};
+
+const char *conv_share_axis_name(enum conv_share_axis a);
+
+/* The axis that keeps n_threads busiest, the earlier ones preferred. */
+enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_threads);
+
+struct conv_share {
+    struct conv_backend base;
+    struct conv_backend *inner;
+    enum conv_share_axis axis;
+    size_t planes, groups; /* of an image; of a plane */
+    size_t first, end;     /* planes, windows or filters */
+};
+
+/*
+ * The share of thread `thread` out of n_threads; some may be empty. Plans of SConv whose filters were packed ahead, and
+ * direct ones.
+ */
+void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
+                     enum conv_share_axis axis, size_t thread, size_t n_threads);
+
+#endif

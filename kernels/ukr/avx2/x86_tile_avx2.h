@@ -1,0 +1,163 @@
+/*
+ * The register tile of the AVX2 micro-kernels: n_v vectors of 8 windows by n_f filters, one accumulator each. A step is
+ * n_v window loads and n_f broadcasts for n_v * n_f FMAs. All counts are constants of an instance, so that edge tiles
+ * do no wasted work. Internal to kernels/ukr.
+ *
+ *   n_sets     tiles of fewer than 8 accumulators would wait for each FMA to end (4 cycles, 2 a cycle): step t adds to
+ *              set t % n_sets of them
+ *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed ones are padded with zeros
+ */
+#ifndef KERNELS_UKR_X86_TILE_AVX2_H
+#define KERNELS_UKR_X86_TILE_AVX2_H
+
+#include "kernels/ukr/x86/x86_mask.h"
+#include "kernels/ukr/x86/x86_prefetch.h"
+
+enum { TILE_VECTOR = 8, TILE_ACCUMULATORS = 12, TILE_PANEL = 16 };
+
+/* Windows of the tile's last vector, 1 .. 8. */
+static inline size_t tile_last(const struct conv_ukr_args *a)
+{
+    return (a->n_win - 1) % TILE_VECTOR + 1;
+}
+
+/* Lanes [0, n) set. */
+static inline __m256i tile_lanes(size_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* n < 8 windows of one filter. Masked stores take a dozen cycles on some CPUs; half a vector needs none. */
+static inline __attribute__((always_inline)) void store_part(float *out, __m256 row, const bool accumulate, size_t n)
+{
+    if (n == TILE_VECTOR / 2) {
+        __m128 low = _mm256_castps256_ps128(row);
+
+        _mm_storeu_ps(out, accumulate ? _mm_add_ps(low, _mm_loadu_ps(out)) : low);
+        return;
+    }
+    if (accumulate) {
+        LOG_READ(out, n * sizeof(float));
+        row = _mm256_add_ps(row, _mm256_maskload_ps(out, tile_lanes(n)));
+    }
+    LOG_WRITE(out, n * sizeof(float));
+    _mm256_maskstore_ps(out, tile_lanes(n), row);
+}
+
+static inline __attribute__((always_inline)) void store_row(float *out, __m256 row, const bool accumulate)
+{
+    _mm256_storeu_ps(out, accumulate ? _mm256_add_ps(row, _mm256_loadu_ps(out)) : row);
+}
+
+static inline __attribute__((always_inline)) void store_tile(const struct conv_ukr_args *a, const __m256 *acc,
+                                                             const size_t n_v, const size_t n_f, const bool accumulate,
+                                                             size_t last)
+{
+    float *out = conv_out_ptr(a->out);
+
+#pragma GCC unroll 6
+    for (size_t f = 0; f < n_f; f++, out += a->ld_out) {
+#pragma GCC unroll 3
+        for (size_t v = 0; v < n_v; v++) {
+            float *at = out + v * TILE_VECTOR;
+
+            if (v + 1 == n_v && last < TILE_VECTOR)
+                store_part(at, acc[f * n_v + v], accumulate, last);
+            else
+                store_row(at, acc[f * n_v + v], accumulate);
+        }
+    }
+}
+
+/* The tile's last vector. */
+struct tile_tail {
+    size_t n; /* windows, 1 .. 8 */
+    __m256i mask;
+};
+
+static inline __attribute__((always_inline)) __m256 load_tail(const float *in, const struct tile_tail *tail)
+{
+    LOG_READ(in, tail->n * sizeof(float));
+    return _mm256_maskload_ps(in, tail->mask);
+}
+
+/* tail: NULL if the last vector is read whole. */
+static inline __attribute__((always_inline)) void tile_step(const float *in, const float *filter, const size_t n_v,
+                                                            const size_t n_f, const struct tile_tail *tail, __m256 *acc)
+{
+    __m256 windows[3];
+
+#pragma GCC unroll 3
+    for (size_t v = 0; v < n_v; v++) {
+        const float *at = in + v * TILE_VECTOR;
+
+        windows[v] = tail && v + 1 == n_v ? load_tail(at, tail) : _mm256_loadu_ps(at);
+        IN_REGISTER(windows[v]);
+    }
+#pragma GCC unroll 6
+    for (size_t f = 0; f < n_f; f++) {
+        __m256 weight = _mm256_set1_ps(filter[f]);
+
+#pragma GCC unroll 3
+        for (size_t v = 0; v < n_v; v++)
+            acc[f * n_v + v] = _mm256_fmadd_ps(windows[v], weight, acc[f * n_v + v]);
+    }
+}
+
+/* n_sets times n_acc accumulators into the first n_acc. */
+static inline __attribute__((always_inline)) void tile_add_sets(__m256 *acc, const size_t n_acc, const size_t n_sets)
+{
+#pragma GCC unroll 12
+    for (size_t i = n_acc; i < n_sets * n_acc; i++)
+        acc[i % n_acc] = _mm256_add_ps(acc[i % n_acc], acc[i]);
+}
+
+static inline __attribute__((always_inline)) void tile_body(const struct conv_ukr_args *a, const size_t n_v,
+                                                            const size_t n_f, const size_t n_sets, const bool is_ragged)
+{
+    const float *in = conv_in_ptr(a->in);
+    const float *filter = conv_in_ptr(a->filter);
+    size_t last = tile_last(a), n_steps = ukr_prefetch_steps(a), k = a->k, t = 0;
+    size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
+    const struct tile_tail tail = { last, tile_lanes(last) };
+    __m256 acc[TILE_ACCUMULATORS];
+
+#pragma GCC unroll 12
+    for (size_t i = 0; i < n_sets * n_v * n_f; i++)
+        acc[i] = _mm256_setzero_ps();
+    for (; t + n_sets <= k; t += n_sets) {
+#pragma GCC unroll 8
+        for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
+            tile_step(in, filter, n_v, n_f, is_ragged ? &tail : NULL, acc + s * n_v * n_f);
+            ukr_prefetch(a, n_steps, t + s);
+        }
+    }
+    for (; n_sets > 1 && t < k; t++, in += ld_in, filter += n_f) {
+        tile_step(in, filter, n_v, n_f, is_ragged ? &tail : NULL, acc);
+        ukr_prefetch(a, n_steps, t);
+    }
+    tile_add_sets(acc, n_v * n_f, n_sets);
+    if (a->accumulate)
+        store_tile(a, acc, n_v, n_f, true, last);
+    else
+        store_tile(a, acc, n_v, n_f, false, last);
+}
+
+static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_v,
+                                                       const size_t n_f)
+{
+    const size_t n_acc = n_v * n_f, n_sets = n_acc < TILE_VECTOR ? (TILE_VECTOR + n_acc - 1) / n_acc : 1;
+
+    if (a->ld_in && a->n_win % TILE_VECTOR)
+        tile_body(a, n_v, n_f, n_sets, true);
+    else
+        tile_body(a, n_v, n_f, n_sets, false);
+}
+
+#define INSTANCE(n_v, n_f)                                                                                             \
+    static void tile_##n_v##x##n_f(const struct conv_ukr_args *a)                                                      \
+    {                                                                                                                  \
+        tile(a, n_v, n_f);                                                                                             \
+    }
+
+#endif

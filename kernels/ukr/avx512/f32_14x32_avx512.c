@@ -1,0 +1,205 @@
+/*
+ * 14 windows by 32 filters with the filters side by side: two zmm of filters, one broadcast per window, 28
+ * accumulators. A window is one element per step, so windows need not be next to each other: of any convolution they
+ * are read where they are (struct conv_taps), nothing is packed, and the windows for which a tap meets padding are left
+ * out of it. Up to 16 filters take one zmm. A step of n windows is n broadcasts and one or two filter loads for n or 2
+ * n FMAs. Accumulators hold filters, rows of the output hold windows: 16x16 blocks are transposed on the way out.
+ */
+#include "kernels/ukr/avx512/f32_14x32_avx512.h"
+
+#if defined(__x86_64__)
+#include "kernels/ukr/x86/x86_mask.h"
+#include "kernels/ukr/x86/x86_prefetch.h"
+
+/* Lanes of the last zmm of filters: a constant where it is whole, as masked loads are slower. */
+static inline __attribute__((always_inline)) __m512 load_filters(const float *filter, size_t n)
+{
+    if (n == VECTOR)
+        return _mm512_loadu_ps(filter);
+    LOG_READ(filter, n * sizeof(float));
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), filter);
+}
+
+/* One tap of one channel: its element of every window that is live, times its filters; n_last: of the last zmm. */
+static inline __attribute__((always_inline)) void tap(const struct conv_taps *taps, uint64_t in, uint32_t live,
+                                                      const float *filter, size_t n_last, const size_t n_win,
+                                                      const size_t n_v, const bool is_whole, __m512 *acc)
+{
+    __m512 weights[2];
+
+#pragma GCC unroll 2
+    for (size_t v = 0; v < n_v; v++) {
+        weights[v] = load_filters(filter + v * VECTOR, v + 1 < n_v ? VECTOR : n_last);
+        IN_REGISTER(weights[v]);
+    }
+#pragma GCC unroll 14
+    for (size_t w = 0; w < n_win; w++) {
+        if (is_whole || live >> w & 1) {
+            __m512 window = _mm512_set1_ps(*conv_in_ptr(in + (uint64_t)taps->window_bytes[w]));
+
+            IN_REGISTER(window);
+#pragma GCC unroll 2
+            for (size_t v = 0; v < n_v; v++)
+                acc[w * n_v + v] = _mm512_fmadd_ps(weights[v], window, acc[w * n_v + v]);
+        }
+    }
+}
+
+static inline __m512 pair(__m512 a, __m512 b, const bool is_high)
+{
+    __m512d x = _mm512_castps_pd(a), y = _mm512_castps_pd(b);
+
+    return _mm512_castpd_ps(is_high ? _mm512_unpackhi_pd(x, y) : _mm512_unpacklo_pd(x, y));
+}
+
+/* Element i of row j becomes element j of row i. */
+static inline __attribute__((always_inline)) void transpose(__m512 row[VECTOR])
+{
+    __m512 t[VECTOR];
+
+#pragma GCC unroll 8
+    for (size_t i = 0; i < VECTOR; i += 2) {
+        t[i] = _mm512_unpacklo_ps(row[i], row[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(row[i], row[i + 1]);
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < VECTOR; i += 4) { /* row[i + j]: column j of every quarter, of rows i .. i + 3 */
+        row[i] = pair(t[i], t[i + 2], false);
+        row[i + 1] = pair(t[i], t[i + 2], true);
+        row[i + 2] = pair(t[i + 1], t[i + 3], false);
+        row[i + 3] = pair(t[i + 1], t[i + 3], true);
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++) {
+        t[i] = _mm512_shuffle_f32x4(row[i], row[i + 4], 0x88);
+        t[i + 4] = _mm512_shuffle_f32x4(row[i], row[i + 4], 0xdd);
+        t[i + 8] = _mm512_shuffle_f32x4(row[i + 8], row[i + 12], 0x88);
+        t[i + 12] = _mm512_shuffle_f32x4(row[i + 8], row[i + 12], 0xdd);
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++) {
+        row[i] = _mm512_shuffle_f32x4(t[i], t[i + 8], 0x88);
+        row[i + 4] = _mm512_shuffle_f32x4(t[i + 4], t[i + 12], 0x88);
+        row[i + 8] = _mm512_shuffle_f32x4(t[i], t[i + 8], 0xdd);
+        row[i + 12] = _mm512_shuffle_f32x4(t[i + 4], t[i + 12], 0xdd);
+    }
+}
+
+static inline void update_row(float *out, __m512 row, size_t n, bool accumulate)
+{
+    __mmask16 mask = (__mmask16)((1u << n) - 1);
+
+    if (accumulate) {
+        LOG_READ(out, n * sizeof(float));
+        row = _mm512_add_ps(row, _mm512_maskz_loadu_ps(mask, out));
+    }
+    LOG_WRITE(out, n * sizeof(float));
+    _mm512_mask_storeu_ps(out, mask, row);
+}
+
+/* The rows of up to 16 filters. */
+static inline __attribute__((always_inline)) void write_rows(const struct conv_ukr_args *a, __m512 row[VECTOR],
+                                                             const size_t n_win, size_t f0)
+{
+    float *out = conv_out_ptr(a->out) + f0 * a->ld_out;
+    size_t n_f = a->n_f - f0;
+
+    transpose(row);
+#pragma GCC unroll 16
+    for (size_t f = 0; f < VECTOR; f++, out += a->ld_out) {
+        if (f >= n_f)
+            return;
+        update_row(out, row[f], n_win, a->accumulate);
+    }
+}
+
+static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const struct conv_taps *taps,
+                                                       const size_t n_win, const size_t n_v, const bool has_edge)
+{
+    const uint32_t whole = (1u << n_win) - 1;
+    const float *filter = conv_in_ptr(a->filter);
+    size_t n_f = has_edge ? a->n_f : n_v * VECTOR, n_last = n_f - (n_v - 1) * VECTOR;
+    size_t n_steps = ukr_prefetch_steps(a), t = 0;
+    __m512 acc[N_WIN * 2];
+
+#pragma GCC unroll 28
+    for (size_t i = 0; i < n_win * n_v; i++)
+        acc[i] = _mm512_setzero_ps();
+    for (size_t c = 0; c < taps->n_c; c++) {
+        for (size_t fh = 0; fh < taps->r; fh++) {
+            uint64_t in = a->in + c * (uint64_t)taps->channel_bytes + fh * (uint64_t)taps->row_bytes;
+            uint32_t row_live = taps->row_live[fh];
+
+            for (size_t fw = 0; fw < taps->s; fw++, in += (uint64_t)taps->column_bytes, filter += n_f) {
+                uint32_t live = row_live & taps->column_live[fw];
+
+                if (live == whole)
+                    tap(taps, in, live, filter, n_last, n_win, n_v, true, acc);
+                else if (live)
+                    tap(taps, in, live, filter, n_last, n_win, n_v, false, acc);
+                ukr_prefetch(a, n_steps, t++);
+            }
+        }
+    }
+#pragma GCC unroll 2
+    for (size_t v = 0; v < n_v; v++) {
+        __m512 row[VECTOR];
+
+#pragma GCC unroll 16
+        for (size_t w = 0; w < VECTOR; w++)
+            row[w] = w < n_win ? acc[w * n_v + v] : _mm512_setzero_ps();
+        write_rows(a, row, n_win, v * VECTOR);
+    }
+}
+
+typedef void (*taps_fn)(const struct conv_ukr_args *a, const struct conv_taps *taps);
+
+#define INSTANCE(n_win)                                                                                                \
+    static void one_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                               \
+    {                                                                                                                  \
+        tile(a, taps, n_win, 1, false);                                                                                \
+    }                                                                                                                  \
+    static void two_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                               \
+    {                                                                                                                  \
+        tile(a, taps, n_win, 2, false);                                                                                \
+    }                                                                                                                  \
+    static void one_edge_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                          \
+    {                                                                                                                  \
+        tile(a, taps, n_win, 1, true);                                                                                 \
+    }                                                                                                                  \
+    static void two_edge_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                          \
+    {                                                                                                                  \
+        tile(a, taps, n_win, 2, true);                                                                                 \
+    }
+
+#define INSTANCES(n_win)                                                                                               \
+    {                                                                                                                  \
+        { one_##n_win, one_edge_##n_win },                                                                             \
+        {                                                                                                              \
+            two_##n_win, two_edge_##n_win                                                                              \
+        }                                                                                                              \
+    }
+
+/* clang-format off */
+INSTANCE(1) INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6) INSTANCE(7)
+INSTANCE(8) INSTANCE(9) INSTANCE(10) INSTANCE(11) INSTANCE(12) INSTANCE(13) INSTANCE(14)
+
+static const taps_fn instance[N_WIN][2][2] = {
+    INSTANCES(1), INSTANCES(2), INSTANCES(3), INSTANCES(4), INSTANCES(5), INSTANCES(6), INSTANCES(7),
+    INSTANCES(8), INSTANCES(9), INSTANCES(10), INSTANCES(11), INSTANCES(12), INSTANCES(13), INSTANCES(14),
+};
+/* clang-format on */
+
+void conv_f32_ukr_14x32__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    taps_fn fn = instance[a->n_win - 1][vectors(a->n_f) - 1][a->n_f % VECTOR != 0];
+
+    if (a->taps) {
+        fn(a, a->taps);
+    } else {
+        const struct conv_taps single = single_tap(u, a);
+
+        fn(a, &single);
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+/*
+ * The data-moving routines of both algorithms. Each has a function that does it and one that emits its accesses, side
+ * by side in one file, and both take the same argument struct, whose addresses are real or synthetic.
+ */
+#ifndef KERNELS_PACK_H
+#define KERNELS_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/cpu.h"
+#include "kernels/nest/dead_rows.h"
+#include "kernels/problem.h"
+#include "kernels/ukr/ukr.h"
+#include "sim/access.h"
+
+/*
+ * Packs SConv input tiles (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels,
+ * in tiles of `width` windows, the last of which may be smaller.
+ *
+ *   in      [n_c][h][w], the tiles' first channel of one image
+ *   panel   one per tile, panel_step apart, each [n_c][r][s][width]: the element of every window at one filter
+ *           position, side by side; zero where the window meets padding and in columns past the last window. By rows
+ *           of taps, [r][n_c][s][width], tiles leave out rows that a whole micro-kernel tile can do without
+ *
+ * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the
+ * next one, which lies in another page.
+ */
+struct conv_pack_windows_args {
+    const struct conv_problem *p;
+    uint64_t in;
+    uint64_t panel;
+    size_t panel_step;  /* elements from one tile's panel to the next */
+    size_t win0, n_win; /* first window and count */
+    size_t n_c;
+    size_t width;    /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
+    size_t live_win; /* by rows: windows per micro-kernel tile, a multiple of width; 0: by channels, everything */
+};
+
+/* Where a panel holds a channel's row of taps: elements from its start. */
+static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size_t channel, size_t fh)
+{
+    return (a->live_win ? fh * a->n_c + channel : channel * a->p->r + fh) * a->p->s * a->width;
+}
+
+enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
+
+/* A routine. fn (NULL: this build cannot run it) and emit are told whose they are: vector routines share them. */
+struct vbp_group;
+struct conv_pack_windows {
+    const char *name;
+    enum cpu_isa isa;
+    size_t granule, max_width; /* it writes panels of a multiple of granule windows, up to max_width */
+    void (*fn)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
+    void (*emit)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink);
+    bool (*can_pack)(const struct conv_problem *p);    /* NULL = every shape */
+    uint32_t vector_bytes;                             /* vector-based packing (ukr/pack_vbp.h): a load or store, */
+    void (*pack_group)(const struct vbp_group *group); /* and what does them */
+};
+
+/* Whether the routine writes panels of width windows for the shape. */
+static inline bool conv_pack_windows_suits(const struct conv_pack_windows *pack, const struct conv_problem *p,
+                                           size_t width)
+{
+    return width % pack->granule == 0 && width <= pack->max_width && (!pack->can_pack || pack->can_pack(p));
+}
+
+/*
+ * A tile's windows, cut where they change output row: position `first` .. first + len - 1 of the tile read input row
+ * ih0 + fh * dilation_h and columns iw0 + i * stride_w + fw * dilation_w; both may lie in the padding.
+ */
+struct conv_segment {
+    size_t first, len;
+    ptrdiff_t ih0, iw0;
+};
+
+/* Up to CONV_PACK_TILES tiles that are packed together. */
+struct conv_tiles {
+    size_t n;
+    struct conv_tile {
+        uint64_t panel;
+        size_t n_win;
+        struct conv_dead_rows dead; /* rows of taps that are not packed */
+        size_t n_segments;
+        struct conv_segment segment[CONV_MAX_WIN];
+    } tile[CONV_PACK_TILES];
+};
+
+static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_problem *p, size_t fh)
+{
+    return fh >= t->dead.above && fh < p->r - t->dead.below;
+}
+
+/* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the
+ * end. */
+size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
+
+/*
+ * Packs a block of a row-major matrix [n_k][ld] (the im2col matrix, or a pointwise input) for GEMM: consecutive panels
+ * of n_win columns, [n_k][width] each.
+ */
+struct conv_pack_matrix_args {
+    const struct conv_ukr *ukr; /* whose panels these are: n_win, granule, edges */
+    enum conv_tensor tag;       /* what is read: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
+    uint64_t matrix;            /* the block's first element */
+    uint64_t panels;
+    size_t ld;            /* elements between rows of matrix */
+    size_t n_win, n_k;    /* columns and rows of the block */
+    size_t row_pass;      /* rows copied before moving on to the next panel; 0 = all */
+    uint32_t piece_bytes; /* width of one load and one store */
+};
+
+void conv_pack_matrix(const struct conv_pack_matrix_args *a);
+void conv_pack_matrix_emit(const struct conv_pack_matrix_args *a, struct sim_sink *sink);
+
+/*
+ * Packs n_f filters, n_k elements each (rows of the OIHW tensor, ld apart), into the micro-kernel's panels,
+ * [n_k][width] each: width is the micro-kernel's f_panel, or less at the edge. Steps [channel][r][s] may be reordered
+ * into [r][channel][s] on the way.
+ */
+struct conv_pack_filters_args {
+    uint64_t filter; /* first element of the first filter's reduction range */
+    uint64_t panels;
+    size_t ld; /* elements from one filter to the next */
+    const struct conv_ukr *ukr;
+    size_t n_f, n_k;
+    size_t by_rows, row;  /* reordered: r and s; else 0 */
+    uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */
+    bool loads_odd_twice; /* of a transpose: every second filter is an operand of two instructions that load it */
+};
+
+void conv_pack_filters(const struct conv_pack_filters_args *a);
+void conv_pack_filters_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
+
+/*
+ * Lowers one group of one image as Caffe's im2col does: for each (channel, filter row, filter column) one row of the
+ * matrix, element by element.
+ *
+ *   in   [channels of the group][h][w]
+ *   col  [channels * r * s][p * q]
+ */
+struct conv_im2col_args {
+    const struct conv_problem *p;
+    uint64_t in;
+    uint64_t col;
+};
+
+void conv_im2col(const struct conv_im2col_args *a);
+void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
+
+/* Clears n_f rows of n_win outputs, ld_out apart: GEMM's beta = 0. */
+struct conv_zero_args {
+    uint64_t out;
+    size_t n_f, n_win, ld_out;
+    uint32_t piece_bytes; /* width of one store */
+};
+
+void conv_zero(const struct conv_zero_args *a);
+void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink);
+
+#endif

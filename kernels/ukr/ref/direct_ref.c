@@ -1,0 +1,36 @@
+/*
+ * The portable direct kernel: a vector is one float. Built without auto-vectorisation, so that a load in the source is a
+ * load in the machine. Descriptor: direct_emit.c.
+ */
+#include <stdbool.h>
+
+#include "kernels/ukr/ukr.h"
+#include "kernels/ukr/direct_tile.h"
+
+#define VECTOR float
+#define LANE_MASK bool
+enum { LANES = 1, KEEPS_WINDOWS = 0 };
+
+/* Volatile: loads stay as many as in the source, and in its order. */
+static inline float load(const volatile float *p)
+{
+    return *p;
+}
+
+#define lane_mask(part) ((part).end > 0)
+#define zero() 0
+#define broadcast(p) load(p)
+#define multiply_add(a, b, c) ((a) * (b) + (c))
+#define store(p, x) (void)(*(p) = (x))
+#define load_part(p, part, mask) ((mask) ? load(p) : 0)
+#define store_first(p, n, x) store(p, x) /* never less than one */
+#define even(a, b) (a)                   /* a row of windows is one vector */
+#define ordered(x) (x)
+#define IN_REGISTER(x) ((void)(x))
+
+#include "kernels/ukr/direct_body.h"
+
+void conv_f32_direct__ref(const struct conv_direct *d, const struct conv_direct_args *a)
+{
+    conv_direct_tiles(d, a, run_tile, NULL);
+}

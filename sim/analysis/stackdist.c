@@ -1,0 +1,170 @@
+/*
+ * Every use takes the next slot of a time line, and gives up the slot of the line's previous use. A Fenwick tree counts
+ * the taken slots, so the slots taken after a line's previous use are the other lines used since. A hash table finds a
+ * line's slot. When the slots run out, the lines are packed to the front in their order, which takes O(m) after at
+ * least m further uses, because packing leaves at least as many slots free as there are lines.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/analysis/stackdist.h"
+
+enum { FIRST_SLOTS = 1024 }; /* a power of two */
+
+struct sim_stackdist {
+    uint64_t n_slots;  /* a power of two */
+    uint64_t n_taken;  /* slots handed out since the last packing */
+    uint64_t n_lines;  /* distinct lines */
+    uint64_t *tree;    /* [n_slots + 1], Fenwick, 1-based: taken slots */
+    uint64_t *line_at; /* [n_slots]: the line that took a slot */
+    bool *is_live;     /* [n_slots]: and still has it */
+    uint64_t *slot_of; /* [2 * n_slots], open addressing: slot + 1 of a line; 0: free */
+    uint64_t *uses_at; /* [n_slots]: uses by distance */
+    uint64_t n_uses;
+};
+
+static uint64_t hash(const struct sim_stackdist *s, uint64_t line)
+{
+    uint64_t x = line * 0x9e3779b97f4a7c15u;
+
+    return (x ^ x >> 32) & (2 * s->n_slots - 1);
+}
+
+/* Where in slot_of a line is, or would go. */
+static uint64_t *entry_of(const struct sim_stackdist *s, uint64_t line)
+{
+    uint64_t i = hash(s, line);
+
+    while (s->slot_of[i] && s->line_at[s->slot_of[i] - 1] != line)
+        i = (i + 1) & (2 * s->n_slots - 1);
+    return &s->slot_of[i];
+}
+
+static void tree_add(struct sim_stackdist *s, uint64_t slot, uint64_t amount)
+{
+    for (uint64_t i = slot + 1; i <= s->n_slots; i += i & -i)
+        s->tree[i] += amount;
+}
+
+/* Taken slots among 0..slot. */
+static uint64_t tree_sum(const struct sim_stackdist *s, uint64_t slot)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = slot + 1; i; i &= i - 1)
+        sum += s->tree[i];
+    return sum;
+}
+
+static void take_slot(struct sim_stackdist *s, uint64_t *entry, uint64_t line)
+{
+    s->line_at[s->n_taken] = line;
+    s->is_live[s->n_taken] = true;
+    tree_add(s, s->n_taken, 1);
+    *entry = ++s->n_taken;
+}
+
+static int alloc_slots(struct sim_stackdist *s, uint64_t n_slots)
+{
+    *s = (struct sim_stackdist){
+        .n_slots = n_slots,
+        .tree = calloc(n_slots + 1, sizeof *s->tree),
+        .line_at = calloc(n_slots, sizeof *s->line_at),
+        .is_live = calloc(n_slots, sizeof *s->is_live),
+        .slot_of = calloc(2 * n_slots, sizeof *s->slot_of),
+        .uses_at = calloc(n_slots, sizeof *s->uses_at),
+    };
+    return s->tree && s->line_at && s->is_live && s->slot_of && s->uses_at ? 0 : -ENOMEM;
+}
+
+static void release_slots(struct sim_stackdist *s)
+{
+    free(s->tree);
+    free(s->line_at);
+    free(s->is_live);
+    free(s->slot_of);
+    free(s->uses_at);
+}
+
+/* Packs the lines to the front, in twice the room if they fill more than half. */
+static int pack(struct sim_stackdist *s)
+{
+    struct sim_stackdist packed;
+    int err = alloc_slots(&packed, s->n_lines > s->n_slots / 2 ? 2 * s->n_slots : s->n_slots);
+
+    if (err) {
+        release_slots(&packed);
+        return err;
+    }
+    for (uint64_t slot = 0; slot < s->n_taken; slot++) {
+        if (s->is_live[slot])
+            take_slot(&packed, entry_of(&packed, s->line_at[slot]), s->line_at[slot]);
+    }
+    memcpy(packed.uses_at, s->uses_at, s->n_slots * sizeof *s->uses_at);
+    packed.n_lines = s->n_lines;
+    packed.n_uses = s->n_uses;
+    release_slots(s);
+    *s = packed;
+    return 0;
+}
+
+int sim_stackdist_new(struct sim_stackdist **out)
+{
+    struct sim_stackdist *s = malloc(sizeof *s);
+    int err = s ? alloc_slots(s, FIRST_SLOTS) : -ENOMEM;
+
+    *out = s;
+    if (err) {
+        sim_stackdist_free(s);
+        *out = NULL;
+    }
+    return err;
+}
+
+void sim_stackdist_free(struct sim_stackdist *s)
+{
+    if (!s)
+        return;
+    release_slots(s);
+    free(s);
+}
+
+int sim_stackdist_use(struct sim_stackdist *s, uint64_t line, uint64_t *distance)
+{
+    int err = s->n_taken == s->n_slots ? pack(s) : 0;
+    uint64_t *entry;
+
+    if (err)
+        return err;
+    entry = entry_of(s, line);
+    *distance = SIM_STACKDIST_COLD;
+    if (*entry) {
+        uint64_t slot = *entry - 1;
+
+        *distance = s->n_lines - tree_sum(s, slot);
+        s->uses_at[*distance]++;
+        s->is_live[slot] = false;
+        tree_add(s, slot, -(uint64_t)1);
+    } else {
+        s->n_lines++;
+    }
+    s->n_uses++;
+    take_slot(s, entry, line);
+    return 0;
+}
+
+uint64_t sim_stackdist_uses(const struct sim_stackdist *s)
+{
+    return s->n_uses;
+}
+
+uint64_t sim_stackdist_misses(const struct sim_stackdist *s, uint64_t n_lines)
+{
+    uint64_t n_hits = 0;
+
+    for (uint64_t d = 0; d < n_lines && d < s->n_slots; d++)
+        n_hits += s->uses_at[d];
+    return s->n_uses - n_hits;
+}

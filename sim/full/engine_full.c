@@ -1,0 +1,145 @@
+/* The full engine: everything that hierarchy.h describes, one access after the other. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/full/engine_full.h"
+#include "sim/full/engine_full_combine.h"
+#include "sim/full/engine_full_path.h"
+#include "sim/full/engine_full_tlb.h"
+#include "sim/full/engine_full_walk.h"
+
+/* ---- flushing ---- */
+
+static void flush_level(struct sim_full *e, size_t k, unsigned phase)
+{
+    struct sim_full_level *l = &e->level[k];
+    size_t to = k + 1;
+
+    while (to < e->n_levels && e->level[to].is_exclusive)
+        to++;
+    for (uint64_t set = 0; set < l->n_sets; set++) {
+        for (uint32_t way; (way = sim_full_level_next_dirty(l, set)) < l->n_ways;) {
+            uint64_t i = set * l->n_ways + way;
+            uint8_t flags = l->flags[i];
+
+            l->flags[i] = flags & (uint8_t)~SIM_FULL_DATA;
+            sim_full_write_back(e, k, to, l->line[i], flags, phase);
+        }
+    }
+}
+
+static void flush(struct sim_hierarchy *h, unsigned phase)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    sim_full_drain(e, phase);
+    for (size_t k = 0; k < e->n_levels; k++)
+        flush_level(e, k, phase);
+    sim_full_run_queue(e);
+}
+
+/* ---- life ---- */
+
+static void clear_stats(struct sim_hierarchy *h)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    memset(e->stats.cell, 0, sizeof e->stats.cell);
+}
+
+static void clear(struct sim_hierarchy *h)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    for (size_t k = 0; k < e->n_levels; k++)
+        sim_full_level_clear(&e->level[k]);
+    for (size_t i = 0; i < e->machine.n_tlbs; i++)
+        sim_full_tlb_clear(&e->tlb[i]);
+    e->last_page = SIM_FULL_NO_LINE;
+    e->queue_length = e->queue_first = e->n_buffers = 0;
+    e->base.err = 0;
+    clear_stats(h);
+}
+
+static void release(struct sim_hierarchy *h)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    for (size_t k = 0; k < SIM_MAX_LEVELS; k++)
+        sim_full_level_release(&e->level[k]);
+    for (size_t i = 0; i < SIM_MAX_TLBS; i++)
+        sim_full_tlb_release(&e->tlb[i]);
+    free(e);
+}
+
+/*
+ * Whether accesses to a line that the access before has hit in the first level need only be counted: they hit as well
+ * and leave everything as it is. That takes a policy to which a second hit says nothing new, and nobody who watches.
+ */
+static bool merges(const struct sim_machine *m)
+{
+    const struct sim_level *first = &m->level[0];
+
+    return !m->n_tlbs && !m->combining_buffers && !first->prefetch[0].kind &&
+           sim_replacement_find(first->policy)->hit_settles;
+}
+
+static int init(struct sim_full *e, const struct sim_machine *m)
+{
+    int err = 0;
+
+    e->machine = *m;
+    e->base.sink.accept = sim_full_accept;
+    e->stats.n_levels = e->n_levels = m->n_levels;
+    e->page_shift = sim_log2(sim_machine_page_bytes(m));
+    e->merges_loads = merges(m);
+    e->merges_stores = e->merges_loads && !m->level[0].is_write_through;
+    for (size_t k = 0; !err && k < m->n_levels; k++) {
+        err = sim_full_level_init(&e->level[k], &e->machine.level[k], e->page_shift, m->page_seed);
+        e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;
+    }
+    for (size_t i = 0; !err && i < m->n_tlbs; i++)
+        err = sim_full_tlb_init(&e->tlb[i], &m->tlb[i]);
+    return err;
+}
+
+static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    struct sim_full *e = calloc(1, sizeof *e);
+    int err;
+
+    *h = NULL;
+    if (!e)
+        return -ENOMEM;
+    err = init(e, m);
+    if (err) {
+        release(&e->base);
+        return err;
+    }
+    clear(&e->base);
+    *h = &e->base;
+    return 0;
+}
+
+static const struct sim_stats *stats(const struct sim_hierarchy *h)
+{
+    return &((const struct sim_full *)h)->stats;
+}
+
+static bool can_run(const struct sim_machine *m)
+{
+    (void)m;
+    return true;
+}
+
+const struct sim_engine sim_engine_full = {
+    .name = "full",
+    .can_run = can_run,
+    .create = create,
+    .free = release,
+    .stats = stats,
+    .clear_stats = clear_stats,
+    .clear = clear,
+    .flush = flush,
+};

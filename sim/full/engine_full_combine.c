@@ -1,0 +1,70 @@
+#include "sim/full/engine_full_combine.h"
+
+#include <string.h>
+
+#include "sim/full/engine_full_path.h"
+
+static void write_buffer(struct sim_full *e, size_t i, unsigned phase)
+{
+    unsigned last_shift = e->level[e->n_levels - 1].line_shift;
+
+    e->stats.cell[e->buffer[i].owner][phase].memory_written_lines += (uint64_t)1 << (e->unit_shift - last_shift);
+    e->n_buffers--;
+    memmove(&e->buffer[i], &e->buffer[i + 1], (e->n_buffers - i) * sizeof e->buffer[0]);
+}
+
+/* The place of a unit's buffer; n_buffers if it has none. */
+static size_t find_buffer(const struct sim_full *e, uint64_t unit)
+{
+    size_t i = 0;
+
+    while (i < e->n_buffers && e->buffer[i].unit != unit)
+        i++;
+    return i;
+}
+
+static void drop_unit(struct sim_full *e, uint64_t unit, unsigned phase)
+{
+    uint64_t addr = unit << e->unit_shift;
+    uint64_t last = addr + ((uint64_t)1 << e->unit_shift) - 1;
+    uint8_t flags;
+
+    for (size_t k = 0; k < e->n_levels; k++) {
+        for (uint64_t line = addr >> e->level[k].line_shift; line <= last >> e->level[k].line_shift; line++)
+            sim_full_drop(e, k, line, phase, &flags);
+    }
+}
+
+void sim_full_combine(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
+{
+    size_t i;
+
+    drop_unit(e, unit, r->phase);
+    i = find_buffer(e, unit);
+    if (i == e->n_buffers) {
+        if (e->n_buffers == e->machine.combining_buffers)
+            write_buffer(e, 0, r->phase);
+        i = e->n_buffers++;
+        e->buffer[i].unit = unit;
+    }
+    e->buffer[i].owner = r->tag;
+}
+
+void sim_full_drain_unit(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
+{
+    size_t i = find_buffer(e, unit);
+
+    if (i < e->n_buffers)
+        write_buffer(e, i, r->phase);
+}
+
+void sim_full_drain(struct sim_full *e, unsigned phase)
+{
+    while (e->n_buffers)
+        write_buffer(e, 0, phase);
+}
+
+bool sim_full_is_buffered(const struct sim_full *e, uint64_t unit)
+{
+    return find_buffer(e, unit) < e->n_buffers;
+}

@@ -1,0 +1,61 @@
+#include "sim/full/engine_full_tlb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Looks a page up and brings it in. Returns whether it was there. */
+static bool use(struct sim_full_tlb *t, uint64_t page)
+{
+    uint64_t first = page % t->n_sets * t->n_ways;
+    uint64_t oldest = first;
+
+    for (uint64_t i = first; i < first + t->n_ways; i++) {
+        if (t->page[i] == page) {
+            t->used[i] = ++t->clock;
+            return true;
+        }
+        oldest = t->used[i] < t->used[oldest] ? i : oldest;
+    }
+    t->page[oldest] = page;
+    t->used[oldest] = ++t->clock;
+    return false;
+}
+
+/* The page of the access before this one is the most recently used of the first TLB: using it again changes nothing. */
+void sim_full_translate(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
+{
+    r->cell->tlb[0].uses++;
+    if (page == e->last_page)
+        return;
+    e->last_page = page;
+    for (size_t i = 0; i < e->machine.n_tlbs; i++) {
+        r->cell->tlb[i].uses += i > 0;
+        if (use(&e->tlb[i], page))
+            return;
+        r->cell->tlb[i].misses++;
+    }
+}
+
+void sim_full_tlb_clear(struct sim_full_tlb *t)
+{
+    for (uint64_t i = 0; i < t->n_sets * t->n_ways; i++) {
+        t->page[i] = SIM_FULL_NO_LINE;
+        t->used[i] = 0;
+    }
+    t->clock = 0;
+}
+
+int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape)
+{
+    t->n_ways = shape->n_ways;
+    t->n_sets = shape->n_entries / shape->n_ways;
+    t->page = calloc(shape->n_entries, sizeof *t->page);
+    t->used = calloc(shape->n_entries, sizeof *t->used);
+    return t->page && t->used ? 0 : -ENOMEM;
+}
+
+void sim_full_tlb_release(struct sim_full_tlb *t)
+{
+    free(t->page);
+    free(t->used);
+}

@@ -1,0 +1,19 @@
+/*
+ * The full engine's TLBs: set-associative, least recently used; a page that one of them lacks is looked up in the next.
+ * They count and change nothing else. Internal.
+ */
+#ifndef SIM_ENGINE_FULL_TLB_H
+#define SIM_ENGINE_FULL_TLB_H
+
+#include <stdint.h>
+
+#include "sim/full/engine_full.h"
+
+int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape); /* 0 or -ENOMEM (release it then) */
+void sim_full_tlb_release(struct sim_full_tlb *t);
+void sim_full_tlb_clear(struct sim_full_tlb *t);
+
+/* Looks a page up in the machine's TLBs, of which there is at least one. */
+void sim_full_translate(struct sim_full *e, uint64_t page, const struct sim_full_request *r);
+
+#endif

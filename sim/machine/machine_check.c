@@ -1,0 +1,208 @@
+/* What a machine cannot be, whether it comes from a file or from a caller. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/machine/machine_check.h"
+#include "sim/machine/machine_keys.h"
+#include "sim/replacement/replacement.h"
+
+#define FAULT(what, key) ((struct sim_fault){ what, key })
+#define NO_FAULT ((struct sim_fault){ NULL, NULL })
+
+/* What the numbers that every level has cannot be. */
+static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
+{
+    const struct sim_level *l = &m->level[k];
+
+    if (!l->n_sets || !l->n_ways)
+        return FAULT("no sets or no ways", "sets");
+    if (l->n_ways > SIM_MAX_LEVEL_LINES || l->n_sets > SIM_MAX_LEVEL_LINES / l->n_ways)
+        return FAULT("more lines than can be simulated", "sets");
+    if (!l->line_bytes || l->line_bytes & (l->line_bytes - 1))
+        return FAULT("line is not a power of two", "line");
+    if (l->line_bytes > SIM_MAX_LINE_BYTES)
+        return FAULT("line is too large", "line");
+    if (!(l->latency_cycles >= 0 && l->latency_cycles <= SIM_MAX_LATENCY_CYCLES))
+        return FAULT("latency is out of range", "latency_cycles");
+    if (!(l->bandwidth_bytes_per_cycle >= 0 && l->bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
+        return FAULT("bandwidth is out of range", "bandwidth_bytes_per_cycle");
+    if (!memchr(l->policy, '\0', sizeof l->policy) || !sim_replacement_find(l->policy))
+        return FAULT("unknown policy; there are " SIM_REPLACEMENT_NAMES, "policy");
+    if (l->inclusion > SIM_EXCLUSIVE)
+        return FAULT("unknown inclusion", "inclusion");
+    return NO_FAULT;
+}
+
+static struct sim_fault prefetch_fault(const struct sim_machine *m, size_t k)
+{
+    const struct sim_prefetch *list = m->level[k].prefetch;
+
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && list[i].kind; i++) {
+        const struct sim_prefetch *f = &list[i];
+
+        if (f->kind > SIM_N_PREFETCH_KINDS)
+            return FAULT("unknown prefetcher", "prefetch");
+        if (!f->degree || f->degree > SIM_MAX_PREFETCH_LINES)
+            return FAULT("degree of a prefetcher is out of range", "prefetch");
+        if (!f->distance != !sim_prefetch_names[f->kind - 1].usual.distance || f->distance > SIM_MAX_PREFETCH_DISTANCE)
+            return FAULT("distance of a prefetcher is out of range", "prefetch");
+        for (size_t j = 0; j < i; j++) {
+            if (list[j].kind == f->kind)
+                return FAULT("duplicate prefetcher", "prefetch");
+        }
+    }
+    return NO_FAULT;
+}
+
+/* What level k cannot be because of itself and the page size. */
+static struct sim_fault own_fault(const struct sim_machine *m, size_t k)
+{
+    const struct sim_level *l = &m->level[k];
+    uint32_t slices = l->n_slices ? l->n_slices : 1;
+    const struct sim_replacement *policy = sim_replacement_find(l->policy);
+
+    if (policy->needs_power_of_two_ways && (l->n_ways & (l->n_ways - 1)))
+        return FAULT("tree-plru needs a power of two ways", "ways");
+    if (slices & (slices - 1) || l->n_sets % slices)
+        return FAULT("the sets cannot be divided into that many slices", "slices");
+    if (l->is_physically_indexed && l->line_bytes > sim_machine_page_bytes(m))
+        return FAULT("a physically indexed line is larger than a page", "indexing");
+    if (l->inclusion && !k)
+        return FAULT("the first level has none inside to include or exclude", "inclusion");
+    if (l->inclusion == SIM_EXCLUSIVE && l->no_write_allocate)
+        return FAULT("an exclusive level takes every eviction, it cannot be without allocation", "allocate");
+    if (l->inclusion == SIM_EXCLUSIVE && l->prefetch[0].kind)
+        return FAULT("an exclusive level is filled by evictions only, it cannot prefetch", "prefetch");
+    return NO_FAULT;
+}
+
+/* What level k cannot be because of the levels inside it. */
+static struct sim_fault inclusion_fault(const struct sim_machine *m, size_t k)
+{
+    const struct sim_level *l = &m->level[k];
+
+    if (l->inclusion == SIM_EXCLUSIVE && l->line_bytes != m->level[k - 1].line_bytes)
+        return FAULT("an exclusive level needs the line size of the level inside", "inclusion");
+    for (size_t j = 0; l->inclusion == SIM_INCLUSIVE && j < k; j++) {
+        if (m->level[j].line_bytes > l->line_bytes)
+            return FAULT("an inclusive level's lines are smaller than those of a level inside", "inclusion");
+        if (m->level[j].no_full_store_fetch)
+            return FAULT("an inclusive level outside one with store_fetch = partial, which fills behind its back",
+                         "inclusion");
+    }
+    return NO_FAULT;
+}
+
+struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k)
+{
+    /* In this order: each relies on those before it. */
+    static struct sim_fault (*const checks[])(const struct sim_machine *m, size_t k) = {
+        geometry_fault,
+        prefetch_fault,
+        own_fault,
+        inclusion_fault,
+    };
+    struct sim_fault f = NO_FAULT;
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && !f.what; i++)
+        f = checks[i](m, k);
+    return f;
+}
+
+bool sim_tlb_is_possible(const struct sim_tlb *t)
+{
+    return t->n_ways && t->n_entries && t->n_entries % t->n_ways == 0 && t->n_entries <= SIM_MAX_TLB_ENTRIES;
+}
+
+/* The first fault of any level, or NULL; *k is which. */
+static const char *find_level_fault(const struct sim_machine *m, size_t *k)
+{
+    const char *what = NULL;
+
+    for (size_t i = 0; i < m->n_levels && !what; i++) {
+        what = sim_level_fault(m, i).what;
+        *k = i;
+    }
+    return what;
+}
+
+static bool issue_is_possible(const struct sim_issue *i)
+{
+    const double rates[] = { i->clock_ghz, i->mac_instructions_per_cycle, i->loads_per_cycle, i->stores_per_cycle };
+
+    for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
+        if (!(rates[k] >= 0 && rates[k] <= SIM_MAX_BYTES_PER_CYCLE))
+            return false;
+    }
+    return i->mac_rows <= SIM_MAX_MAC_EXTENT && i->mac_columns <= SIM_MAX_MAC_EXTENT;
+}
+
+/* What is wrong beside the levels, or NULL. */
+static const char *machine_fault(const struct sim_machine *m)
+{
+    uint64_t page = sim_machine_page_bytes(m);
+
+    if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
+        return "memory latency is out of range";
+    if (!(m->memory_bandwidth_bytes_per_cycle >= 0 && m->memory_bandwidth_bytes_per_cycle <= SIM_MAX_BYTES_PER_CYCLE))
+        return "memory bandwidth is out of range";
+    if (!issue_is_possible(&m->issue))
+        return "an issue rate is out of range";
+    if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))
+        return "page is not a power of two from 4 KiB to 1 GiB";
+    if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)
+        return "too many combining buffers";
+    if (m->n_tlbs > SIM_MAX_TLBS)
+        return "too many TLBs";
+    for (size_t i = 0; i < m->n_tlbs; i++) {
+        if (!sim_tlb_is_possible(&m->tlb[i]))
+            return "entries of a TLB are not a multiple of its ways in 1..1048576";
+    }
+    return NULL;
+}
+
+int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_bytes)
+{
+    const char *fault = machine_fault(m);
+    size_t k = 0;
+
+    if (!m->n_levels || m->n_levels > SIM_MAX_LEVELS) {
+        snprintf(why, why_bytes, "number of cache levels must be 1..%d, '%zu'", SIM_MAX_LEVELS, m->n_levels);
+        return -EINVAL;
+    }
+    if (fault) {
+        snprintf(why, why_bytes, "%s, 'latency %g, bandwidth %g, page %" PRIu64 ", combining buffers %" PRIu32 "'",
+                 fault, m->memory_latency_cycles, m->memory_bandwidth_bytes_per_cycle, m->page_bytes,
+                 m->combining_buffers);
+        return -EINVAL;
+    }
+    fault = find_level_fault(m, &k);
+    if (fault) {
+        const struct sim_level *l = &m->level[k];
+
+        snprintf(why, why_bytes,
+                 "cache level %zu: %s, 'sets %" PRIu64 ", ways %" PRIu32 ", line %" PRIu32 ", latency %g, policy %.*s'",
+                 k + 1, fault, l->n_sets, l->n_ways, l->line_bytes, l->latency_cycles, (int)sizeof l->policy,
+                 l->policy);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static bool is_plain_level(const struct sim_level *l)
+{
+    return !strcmp(l->policy, "lru") && l->n_slices <= 1 && !l->inclusion && !l->is_write_through &&
+           !l->no_write_allocate && !l->no_full_store_fetch && !l->is_physically_indexed && !l->is_classified &&
+           !l->prefetch[0].kind;
+}
+
+bool sim_machine_is_plain(const struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (!is_plain_level(&m->level[k]))
+            return false;
+    }
+    return !m->combining_buffers && !m->has_software_prefetch && !m->n_tlbs;
+}

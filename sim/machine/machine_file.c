@@ -1,0 +1,324 @@
+/*
+ * Machine files: lines, and the sections that they make up.
+ *
+ * Values are checked where they stand, so that a message names their line; what needs several values (size against
+ * ways and line, a level against those inside it) is checked when the section ends.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/machine/machine.h"
+#include "sim/machine/machine_check.h"
+#include "sim/machine/machine_keys.h"
+#include "sim/machine/machine_values.h"
+
+struct parser {
+    struct sim_place at;
+    struct sim_machine machine;
+    struct sim_level_draft draft;
+    struct sim_tlb tlb;
+    const struct sim_key *keys; /* of the section being read; NULL before the first */
+    void *target;               /* what they fill */
+    char section[32];           /* its name, for messages */
+    unsigned long section_line;
+    unsigned long key_line[SIM_MAX_SECTION_KEYS]; /* where each of its keys stood; 0: not seen */
+    bool has_machine;
+};
+
+/* Of a line that need not be the one being read. */
+static int report(const struct parser *p, unsigned long line, const char *what, const char *value)
+{
+    struct sim_place at = p->at;
+
+    at.line = line;
+    return sim_place_report(&at, what, value);
+}
+
+static int report_file(const struct parser *p, const char *what, int error)
+{
+    snprintf(p->at.why, p->at.why_bytes, "%s: %s, %s", p->at.path, what, strerror(error));
+    return -error;
+}
+
+static void trim_end(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length && strchr(SIM_BLANKS, text[length - 1]))
+        text[--length] = '\0';
+}
+
+/* ---- sections ---- */
+
+/* Blames the level's size or sets, whichever of them is given. */
+static int report_sets(const struct parser *p, const char *what)
+{
+    unsigned long size_line = p->key_line[SIM_CACHE_KEY_SIZE];
+    char value[32];
+
+    snprintf(value, sizeof value, "%" PRIu64, size_line ? p->draft.size_bytes : p->draft.level.n_sets);
+    return report(p, size_line ? size_line : p->key_line[SIM_CACHE_KEY_SETS], what, value);
+}
+
+/* Reports what is wrong with the level just read, at the line of the key to blame. */
+static int check_level(const struct parser *p)
+{
+    struct sim_fault f = sim_level_fault(&p->machine, p->machine.n_levels - 1);
+
+    if (!f.what)
+        return 0;
+    if (!strcmp(f.key, sim_cache_keys[SIM_CACHE_KEY_SETS].name))
+        return report_sets(p, f.what);
+    for (size_t i = 0; sim_cache_keys[i].name; i++) {
+        if (!strcmp(sim_cache_keys[i].name, f.key) && p->key_line[i])
+            return report(p, p->key_line[i], f.what, p->section);
+    }
+    return report(p, p->section_line, f.what, p->section);
+}
+
+/* Ends a [tlb NAME]. */
+static int close_tlb(struct parser *p)
+{
+    struct sim_tlb *t = &p->tlb;
+
+    if (!t->n_ways)
+        t->n_ways = t->n_entries;
+    if (!sim_tlb_is_possible(t))
+        return report(p, p->key_line[SIM_TLB_KEY_WAYS], "entries is not a multiple of ways", p->section);
+    p->machine.tlb[p->machine.n_tlbs++] = *t;
+    return 0;
+}
+
+/* Turns size into sets, where that is what was given. */
+static int settle_geometry(struct parser *p)
+{
+    struct sim_level *l = &p->draft.level;
+    unsigned long size_line = p->key_line[SIM_CACHE_KEY_SIZE];
+    unsigned long sets_line = p->key_line[SIM_CACHE_KEY_SETS];
+    uint64_t set_bytes = (uint64_t)l->n_ways * l->line_bytes;
+
+    if (size_line && sets_line)
+        return report(p, size_line > sets_line ? size_line : sets_line, "both size and sets are given", p->section);
+    if (!size_line && !sets_line)
+        return report(p, p->section_line, "missing key 'size' or 'sets'", p->section);
+    if (size_line && p->draft.size_bytes % set_bytes)
+        return report_sets(p, "size is not a multiple of ways * line");
+    if (size_line)
+        l->n_sets = p->draft.size_bytes / set_bytes;
+    return 0;
+}
+
+/* Ends the section being read: nothing is missing, and its values agree. */
+static int close_section(struct parser *p)
+{
+    char what[64];
+    int err;
+
+    for (size_t i = 0; p->keys && p->keys[i].name; i++) {
+        if (p->key_line[i] || p->keys[i].is_optional)
+            continue;
+        snprintf(what, sizeof what, "missing key '%s'", p->keys[i].name);
+        return report(p, p->section_line, what, p->section);
+    }
+    if (p->keys == sim_tlb_keys)
+        return close_tlb(p);
+    if (p->keys != sim_cache_keys)
+        return 0;
+    err = settle_geometry(p);
+    if (err)
+        return err;
+    p->machine.level[p->machine.n_levels++] = p->draft.level;
+    return check_level(p);
+}
+
+static int open_machine(struct parser *p)
+{
+    if (p->has_machine)
+        return report(p, p->at.line, "duplicate section", "[machine]");
+    p->has_machine = true;
+    p->keys = sim_machine_keys;
+    p->target = &p->machine;
+    return 0;
+}
+
+static int open_cache(struct parser *p, const char *name, const char *header)
+{
+    if (!sim_is_section_name(name))
+        return report(p, p->at.line, "bad name of a cache", header);
+    for (size_t i = 0; i < p->machine.n_levels; i++) {
+        if (!strcmp(p->machine.level[i].name, name))
+            return report(p, p->at.line, "duplicate section", header);
+    }
+    if (p->machine.n_levels == SIM_MAX_LEVELS)
+        return report(p, p->at.line, "too many cache levels", header);
+    p->draft = (struct sim_level_draft){ .level.policy = "lru" };
+    memcpy(p->draft.level.name, name, strlen(name) + 1);
+    p->keys = sim_cache_keys;
+    p->target = &p->draft;
+    return 0;
+}
+
+static int open_tlb(struct parser *p, const char *name, const char *header)
+{
+    if (!sim_is_section_name(name))
+        return report(p, p->at.line, "bad name of a TLB", header);
+    for (size_t i = 0; i < p->machine.n_tlbs; i++) {
+        if (!strcmp(p->machine.tlb[i].name, name))
+            return report(p, p->at.line, "duplicate section", header);
+    }
+    if (p->machine.n_tlbs == SIM_MAX_TLBS)
+        return report(p, p->at.line, "too many TLBs", header);
+    p->tlb = (struct sim_tlb){ 0 };
+    memcpy(p->tlb.name, name, strlen(name) + 1);
+    p->keys = sim_tlb_keys;
+    p->target = &p->tlb;
+    return 0;
+}
+
+/* header: "[...]", blanks at both ends removed. */
+static int open_section(struct parser *p, const char *header)
+{
+    static const struct {
+        const char *start;
+        int (*open)(struct parser *p, const char *name, const char *header);
+    } named[] = { { "[cache", open_cache }, { "[tlb", open_tlb } };
+    size_t length = strlen(header);
+    char name[SIM_MAX_LINE_CHARS + 1];
+    int err = close_section(p);
+
+    if (err)
+        return err;
+    if (header[length - 1] != ']')
+        return report(p, p->at.line, "section header does not end with ']'", header);
+    snprintf(p->section, sizeof p->section, "%s", header);
+    p->section_line = p->at.line;
+    memset(p->key_line, 0, sizeof p->key_line);
+    if (!strcmp(header, "[machine]"))
+        return open_machine(p);
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        const char *start = header + strlen(named[i].start);
+
+        if (strncmp(header, named[i].start, strlen(named[i].start)) || !strchr(SIM_BLANKS "]", *start))
+            continue;
+        start += strspn(start, SIM_BLANKS);
+        snprintf(name, sizeof name, "%.*s", (int)strlen(start) - 1, start);
+        trim_end(name);
+        return named[i].open(p, name, header);
+    }
+    return report(p, p->at.line, "unknown section", header);
+}
+
+/* ---- lines ---- */
+
+static int read_key(struct parser *p, char *text)
+{
+    char *equals = strchr(text, '=');
+    char *value;
+
+    if (!equals)
+        return report(p, p->at.line, "neither a section nor 'key = value'", text);
+    *equals = '\0';
+    trim_end(text);
+    value = equals + 1 + strspn(equals + 1, SIM_BLANKS);
+    if (!p->keys)
+        return report(p, p->at.line, "key outside any section", text);
+    for (size_t i = 0; p->keys[i].name; i++) {
+        if (strcmp(p->keys[i].name, text))
+            continue;
+        if (p->key_line[i])
+            return report(p, p->at.line, "duplicate key", text);
+        if (!*value)
+            return report(p, p->at.line, "key without a value", text);
+        p->key_line[i] = p->at.line;
+        return sim_value_set(&p->at, &p->keys[i], value, p->target);
+    }
+    return report(p, p->at.line, "unknown key", text);
+}
+
+static int read_one(struct parser *p, char *text)
+{
+    char code[8];
+
+    for (const char *c = text; *c; c++) {
+        if (!sim_is_control(*c))
+            continue;
+        snprintf(code, sizeof code, "0x%02x", (unsigned)*c & 0xff);
+        return report(p, p->at.line, "control character", code);
+    }
+    text[strcspn(text, "#")] = '\0';
+    trim_end(text);
+    text += strspn(text, SIM_BLANKS);
+    if (!*text)
+        return 0;
+    return *text == '[' ? open_section(p, text) : read_key(p, text);
+}
+
+/* The next line into text[SIM_MAX_LINE_CHARS + 1], without its end. Returns 1, 0 at the file's end, or -errno. */
+static int next_line(struct parser *p, FILE *in, char *text)
+{
+    size_t n = 0;
+    int c;
+
+    errno = 0;
+    while ((c = getc(in)) != EOF && c != '\n') {
+        text[n] = '\0';
+        if (n == SIM_MAX_LINE_CHARS) {
+            text[40] = '\0';
+            return report(p, p->at.line + 1, "line is too long", text);
+        }
+        if (!c)
+            return report(p, p->at.line + 1, "control character", "0x00");
+        text[n++] = (char)c;
+    }
+    if (ferror(in))
+        return report_file(p, "cannot read", errno ? errno : EIO);
+    if (c == EOF && !n)
+        return 0;
+    p->at.line++;
+    if (n && text[n - 1] == '\r')
+        n--;
+    text[n] = '\0';
+    return 1;
+}
+
+static int parse_file(struct parser *p, FILE *in)
+{
+    char text[SIM_MAX_LINE_CHARS + 1];
+    int err;
+
+    while ((err = next_line(p, in, text)) > 0) {
+        err = read_one(p, text);
+        if (err)
+            return err;
+    }
+    if (err)
+        return err;
+    if (!p->at.line)
+        return report(p, 1, "file is empty", "");
+    err = close_section(p);
+    if (err)
+        return err;
+    if (!p->has_machine)
+        return report(p, p->at.line, "missing section", "[machine]");
+    if (!p->machine.n_levels)
+        return report(p, p->at.line, "missing section", "[cache NAME]");
+    return 0;
+}
+
+int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes)
+{
+    struct parser p = { .at = { .path = path, .why = why, .why_bytes = why_bytes } };
+    FILE *in = fopen(path, "r");
+    int err;
+
+    *m = (struct sim_machine){ 0 };
+    if (!in)
+        return report_file(&p, "cannot open", errno);
+    err = parse_file(&p, in);
+    fclose(in);
+    if (!err)
+        *m = p.machine;
+    return err;
+}

@@ -1,0 +1,88 @@
+/*
+ * Internal: the format of machine files as tables, read by machine_file.c and written by machine_print.c.
+ *
+ * A section fills one struct; each of its keys, one member of that struct. machine.h has the meaning of the keys.
+ */
+#ifndef SIM_MACHINE_KEYS_H
+#define SIM_MACHINE_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/machine/machine.h"
+
+#define SIM_MAX_LATENCY_CYCLES 1e9
+#define SIM_MAX_BYTES_PER_CYCLE 1e6
+#define SIM_BLANKS " \t"
+
+enum {
+    SIM_MAX_SECTION_KEYS = 24,
+    SIM_MAX_LINE_CHARS = 511, /* without the line's end */
+    SIM_MAX_TLB_ENTRIES = 1 << 20,
+    SIM_N_PREFETCH_KINDS = SIM_PREFETCH_STRIDE, /* without SIM_PREFETCH_NONE */
+};
+
+enum sim_key_kind {
+    SIM_KEY_TEXT,
+    SIM_KEY_NAME,   /* a text that sim_is_machine_name() takes */
+    SIM_KEY_POLICY, /* a text that sim_replacement_find() knows */
+    SIM_KEY_COUNT,  /* a whole number from 1; with a KiB or MiB suffix where takes_suffix */
+    SIM_KEY_NUMBER, /* a whole number from 0, 64 bits */
+    SIM_KEY_CYCLES,
+    SIM_KEY_BANDWIDTH, /* more than 0 */
+    SIM_KEY_CHOICE,    /* one of several words, stored as its place among them in an uint8_t or a bool */
+    SIM_KEY_PREFETCH,
+};
+
+struct sim_key {
+    const char *name;
+    enum sim_key_kind kind;
+    size_t offset; /* of the member in the struct that the section fills */
+    size_t bytes;  /* size of that member */
+    uint64_t max;  /* of a count */
+    bool takes_suffix;
+    bool is_power; /* of two */
+    bool is_optional;
+    uint64_t min;              /* of a count; 0: 1 */
+    const char *const *choice; /* of a choice: what it may be, the default first, NULL last */
+};
+
+/* What a [cache NAME] section fills. */
+struct sim_level_draft {
+    struct sim_level level;
+    uint64_t size_bytes; /* 0: sets were given */
+    uint8_t hash;
+};
+
+/* Places in the tables. */
+enum { SIM_CACHE_KEY_SIZE, SIM_CACHE_KEY_SETS };
+enum { SIM_TLB_KEY_ENTRIES, SIM_TLB_KEY_WAYS };
+
+/* Each ends with a key without a name. They fill a sim_machine, a sim_level_draft and a sim_tlb. */
+extern const struct sim_key sim_machine_keys[];
+extern const struct sim_key sim_cache_keys[];
+extern const struct sim_key sim_tlb_keys[];
+
+struct sim_prefetch_name {
+    const char *name;
+    struct sim_prefetch usual; /* what its parameters are if not given; a distance of 0: it takes none */
+};
+
+/* In the order of enum sim_prefetch_kind, from SIM_PREFETCH_NEXT_LINE. */
+extern const struct sim_prefetch_name sim_prefetch_names[SIM_N_PREFETCH_KINDS];
+
+/* A character that no line may hold; a tab may be held. */
+bool sim_is_control(char c);
+
+/*
+ * Whether name can be that of a machine. Results are kept in a folder of that name, figures and CSV files show it, so
+ * that it is made of what needs no quoting anywhere: see SIM_MACHINE_NAME_RULE.
+ */
+bool sim_is_machine_name(const char *name);
+#define SIM_MACHINE_NAME_RULE "letters, digits, '_', '-', '.' and '+', a letter or digit first"
+
+/* Whether name can be that of a cache or a TLB. */
+bool sim_is_section_name(const char *name);
+
+#endif

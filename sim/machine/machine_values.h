@@ -1,0 +1,26 @@
+/* Internal: from the text of a key in a machine file to the value it stands for. */
+#ifndef SIM_MACHINE_VALUES_H
+#define SIM_MACHINE_VALUES_H
+
+#include <stddef.h>
+
+#include "sim/machine/machine_keys.h"
+
+/* Where the text stands, and where messages about it go; the caller owns both strings. */
+struct sim_place {
+    const char *path;
+    unsigned long line;
+    char *why;
+    size_t why_bytes;
+};
+
+/* Puts "path:line: what, 'value'" into why. Returns -EINVAL. */
+int sim_place_report(const struct sim_place *at, const char *what, const char *value);
+
+/*
+ * Checks text, not empty and at most SIM_MAX_LINE_CHARS long, as a value of key and stores it in target, the struct
+ * that the key's section fills. Returns 0, or -EINVAL with a message at the place; target may be half-written then.
+ */
+int sim_value_set(const struct sim_place *at, const struct sim_key *key, const char *text, void *target);
+
+#endif

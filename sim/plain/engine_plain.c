@@ -1,0 +1,222 @@
+/*
+ * The plain engine's life, and which variant of its hot part an object gets.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cpu.h"
+#include "sim/engine.h"
+#include "sim/plain/engine_plain.h"
+
+static void clear_wide(struct sim_plain_level *c)
+{
+    for (uint64_t i = 0; i < c->n_sets * c->set_words; i++)
+        c->words[i] = SIM_WORD_EMPTY;
+}
+
+static void clear_compact(struct sim_plain_level *c)
+{
+    for (uint64_t i = 0; i < c->n_sets * c->compact.set_words; i++)
+        c->compact.words[i] = SIM_COMPACT_EMPTY;
+}
+
+static void *sets_new(uint64_t n_sets, size_t set_bytes)
+{
+    const size_t group = SIM_PLAIN_GROUP_BYTES;
+    uint64_t bytes = (n_sets * set_bytes + group - 1) / group * group;
+
+    return bytes > SIZE_MAX ? NULL : aligned_alloc(group, (size_t)bytes);
+}
+
+static struct sim_plain_sets compact_sets(const struct sim_level *l, const uint32_t *region_set)
+{
+    const uint32_t group = SIM_PLAIN_GROUP_BYTES / sizeof(uint32_t);
+    uint32_t set_words = l->n_ways <= group / 2 ? group / 2 : (l->n_ways + group - 1) / group * group;
+
+    return (struct sim_plain_sets){
+        .mask = (uint32_t)(l->n_sets - 1) << SIM_COMPACT_LINE_SHIFT,
+        .last_way = (uint32_t)1 << ((l->n_ways - 1) & 31),
+        .n_ways = l->n_ways,
+        .n_sets = (uint32_t)l->n_sets,
+        .set_words = set_words,
+        .size = set_words < group    ? SIM_PLAIN_SMALL
+                : set_words == group ? SIM_PLAIN_GROUP
+                                     : SIM_PLAIN_MANY,
+        .has_mask = !(l->n_sets & (l->n_sets - 1)) && l->n_sets <= (uint64_t)1 << SIM_REGION_SHIFT,
+        .region_set = region_set,
+        .words = sets_new(l->n_sets, set_words * sizeof(uint32_t)),
+    };
+}
+
+/* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
+static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
+{
+    const size_t group = SIM_PLAIN_GROUP_BYTES / sizeof *c->words;
+
+    *c = (struct sim_plain_level){
+        .n_sets = l->n_sets,
+        .set_mask = l->n_sets - 1,
+        .has_mask = !(l->n_sets & (l->n_sets - 1)),
+        .set_words = (l->n_ways + group - 1) / group * group,
+        .n_ways = l->n_ways,
+        .line_bytes = l->line_bytes,
+        .line_shift = sim_log2(l->line_bytes),
+    };
+    c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
+    if (has_compact)
+        c->compact = compact_sets(l, c->region_set);
+    return !c->words || (has_compact && !c->compact.words) ? -ENOMEM : 0;
+}
+
+static void plain_free(struct sim_hierarchy *base)
+{
+    struct sim_plain *h = (struct sim_plain *)base;
+
+    for (size_t k = 0; k < h->n_levels; k++) {
+        free(h->level[k].words);
+        free(h->level[k].compact.words);
+    }
+    free(h);
+}
+
+static void use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
+{
+    h->variant = v;
+    h->base.sink.accept = v->accept;
+}
+
+/* Empties the caches; whatever words were in use, they can be compact again. */
+static void clear_caches(struct sim_plain *h)
+{
+    memset(&h->regions, 0, sizeof h->regions);
+    for (size_t k = 0; k < h->n_levels; k++) {
+        if (h->compact)
+            clear_compact(&h->level[k]);
+        else
+            clear_wide(&h->level[k]);
+    }
+    use_variant(h, h->compact ? h->compact : h->wide);
+}
+
+void sim_plain_widen(struct sim_plain *h)
+{
+    h->variant->settle(h);
+    h->paths.widenings++;
+    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
+        clear_wide(c);
+        for (uint64_t set = 0; set < c->n_sets; set++) {
+            for (uint32_t i = 0; i < c->n_ways; i++)
+                c->words[set * c->set_words + i] =
+                    sim_compact_widen(&h->regions, c->compact.words[set * c->compact.set_words + i]);
+        }
+    }
+    use_variant(h, h->wide);
+}
+
+static bool can_run(const struct sim_machine *m)
+{
+    return sim_machine_is_plain(m);
+}
+
+/* Compact words need lines of one size. */
+static bool can_be_compact(const struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (m->level[k].line_bytes != m->level[0].line_bytes)
+            return false;
+    }
+    return true;
+}
+
+static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m,
+                           const struct sim_plain_variant *compact)
+{
+    struct sim_plain *h = calloc(1, sizeof *h);
+    int err;
+
+    *out = NULL;
+    if (!h)
+        return -ENOMEM;
+    h->wide = &sim_plain_wide_portable;
+    h->compact = can_be_compact(m) ? compact : NULL;
+    h->stats.n_levels = m->n_levels;
+    for (uint32_t d = 1; d < SIM_PLAIN_N_RECIPROCALS; d++)
+        h->reciprocal[d] = sim_plain_reciprocal(d);
+    while (h->n_levels < m->n_levels) {
+        size_t k = h->n_levels++;
+
+        err = init_level(&h->level[k], &m->level[k], h->compact != NULL);
+        if (err) {
+            plain_free(&h->base);
+            return err;
+        }
+    }
+    clear_caches(h);
+    *out = &h->base;
+    return 0;
+}
+
+static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    bool has_avx512 = sim_plain_compact_avx512.accept && sim_cpu_has(CPU_ISA_AVX512);
+
+    return create_variants(h, m, has_avx512 ? &sim_plain_compact_avx512 : &sim_plain_compact_portable);
+}
+
+static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_variants(h, m, &sim_plain_compact_portable);
+}
+
+static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_variants(h, m, NULL);
+}
+
+static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+{
+    ((struct sim_plain *)h)->variant->records(h, record, n);
+}
+
+/* The object is never const, and what waits in it does not show. */
+static const struct sim_stats *stats(const struct sim_hierarchy *base)
+{
+    struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
+
+    h->variant->settle(h);
+    return &h->stats;
+}
+
+static void clear_stats(struct sim_hierarchy *base)
+{
+    struct sim_plain *h = (struct sim_plain *)base;
+
+    h->variant->settle(h);
+    memset(h->stats.cell, 0, sizeof h->stats.cell);
+}
+
+static void clear(struct sim_hierarchy *base)
+{
+    clear_stats(base);
+    clear_caches((struct sim_plain *)base);
+}
+
+static void flush(struct sim_hierarchy *base, unsigned phase)
+{
+    struct sim_plain *h = (struct sim_plain *)base;
+
+    h->variant->flush(h, phase);
+}
+
+/* The engines differ in which variant an object gets. */
+#define ENGINE(text, constructor)                                                                                      \
+    {                                                                                                                  \
+        .name = text, .can_run = can_run, .create = constructor, .free = plain_free, .records = records,               \
+        .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush                                     \
+    }
+
+const struct sim_engine sim_engine_plain = ENGINE("plain", create);
+const struct sim_engine sim_engine_portable = ENGINE("portable", create_portable);
+const struct sim_engine sim_engine_wide = ENGINE("wide", create_wide);

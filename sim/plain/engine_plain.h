@@ -1,0 +1,156 @@
+/*
+ * The plain engine's inside: what its variants share. Internal.
+ *
+ * A variant is a template built for one instruction set (engine_plain_<words>_<isa>.c). Two back-ends keep the caches
+ * and answer touches of first-level lines, two front-ends turn what users feed into such touches:
+ *
+ *   engine_plain_compact.h   words of 32 bits; misses wait in queues. The usual back-end
+ *   engine_plain_wide.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
+ *                            accesses that spread over more memory than compact words can tell apart
+ *   engine_plain_bursts.h, engine_plain_records.h   the front-ends
+ */
+#ifndef SIM_ENGINE_PLAIN_H
+#define SIM_ENGINE_PLAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/plain/compact.h"
+#include "sim/engine.h"
+#include "sim/word.h"
+
+enum {
+    SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */
+    SIM_PLAIN_N_RECIPROCALS = 257,
+    SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
+    SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact.h */
+};
+
+/* How a set of compact words is padded. */
+enum sim_plain_set_size {
+    SIM_PLAIN_SMALL, /* to 8 words */
+    SIM_PLAIN_GROUP, /* to 16 */
+    SIM_PLAIN_MANY,  /* to a multiple of that */
+};
+
+/* What looking up in a level of compact words needs, close together. */
+struct sim_plain_sets {
+    uint32_t *words;   /* n_sets * set_words, owned; NULL if the machine can't have any */
+    uint32_t mask;     /* has_mask: the set number's bits of a word */
+    uint32_t last_way; /* its bit, should there be no more than 16 */
+    uint32_t n_ways, n_sets;
+    uint32_t set_words;
+    enum sim_plain_set_size size;
+    bool has_mask;              /* the number of sets is a power of two, small enough that a word shows the set */
+    const uint32_t *region_set; /* else: the set of the first line of each region known */
+};
+
+/*
+ * A level. A set's words are in order of use, most recent first, free ways last, then padding that is never touched and
+ * is empty. Either kind of words is in use, see struct sim_plain.
+ */
+struct sim_plain_level {
+    uint64_t *words;   /* n_sets * set_words, owned */
+    uint64_t set_mask; /* n_sets - 1, if has_mask */
+    uint64_t n_sets;
+    size_t set_words;
+    uint32_t n_ways;
+    uint32_t line_bytes;
+    unsigned line_shift;
+    bool has_mask; /* the number of sets is a power of two */
+    struct sim_plain_sets compact;
+    uint32_t region_set[SIM_MAX_REGIONS + 1];
+};
+
+/* Requests on their way to a level, in order. */
+struct sim_plain_queue {
+    size_t n;
+    uint64_t request[SIM_PLAIN_QUEUE + SIM_PLAIN_AHEAD];
+    uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
+};
+
+/* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. */
+struct sim_plain_paths {
+    uint64_t settled_times;       /* repetitions multiplied instead of walked */
+    uint64_t quiet_times;         /* repetitions in which only the runs that moved were walked */
+    uint64_t moving_times;        /* repetitions of bursts all of whose runs move on by lines */
+    uint64_t walked_times;        /* the others */
+    uint64_t runs_by_line;        /* placements of runs taken line by line */
+    uint64_t runs_by_stride;      /* ... access by access, none straddling */
+    uint64_t runs_by_access;      /* ... access by access, in general */
+    uint64_t merged_records;      /* repeats of the record before */
+    uint64_t alternating_records; /* repeats of the record before that */
+    uint64_t straddling_records;
+    uint64_t lone_accesses; /* bursts of one */
+    uint64_t lone_records;  /* looked up one by one */
+    uint64_t double_misses; /* accesses several of whose lines missed the first level */
+    uint64_t widenings;     /* times that compact words did not suffice any more */
+};
+
+/* What using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free way.
+ */
+struct sim_plain_use {
+    uint64_t word;
+    bool is_hit;
+};
+
+struct sim_compact_use {
+    uint32_t word;
+    bool is_hit;
+};
+
+struct sim_plain {
+    struct sim_hierarchy base;               /* first: see engine.h */
+    const struct sim_plain_variant *compact; /* NULL: the machine can't have compact words */
+    const struct sim_plain_variant *wide;
+    const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
+    size_t n_levels;
+    struct sim_plain_level level[SIM_MAX_LEVELS];
+    uint64_t reciprocal[SIM_PLAIN_N_RECIPROCALS]; /* of short distances, see engine_plain_bursts.h */
+    uint64_t n_l1_misses;                         /* line misses of the first level since creation */
+    struct sim_plain_paths paths;
+    struct sim_stats stats; /* without what is in the queues' n_seen */
+    struct sim_regions regions;
+    struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
+};
+
+struct sim_plain_variant {
+    const char *name;
+    void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
+    void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
+    void (*settle)(struct sim_plain *h); /* deals with whatever waits; the statistics are complete then */
+    void (*flush)(struct sim_plain *h, unsigned phase);
+};
+
+extern const struct sim_plain_variant sim_plain_wide_portable;
+extern const struct sim_plain_variant sim_plain_compact_portable;
+extern const struct sim_plain_variant sim_plain_compact_avx512; /* no accept if it was not compiled for x86-64 */
+
+/* From compact words to whole ones, from one access to the next. */
+void sim_plain_widen(struct sim_plain *h);
+
+/*
+ * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with
+ * 0 < e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, which cannot reach the next integer.
+ */
+enum { SIM_PLAIN_RECIPROCAL_SHIFT = 42 };
+
+_Static_assert(SIM_MAX_LINE_BYTES <= 1 << 21, "reciprocals are exact for lines of up to 2 MiB");
+
+static inline uint64_t sim_plain_reciprocal(uint64_t d)
+{
+    return ((uint64_t)1 << SIM_PLAIN_RECIPROCAL_SHIFT) / d + 1;
+}
+
+/* The plain engine bound to its portable variants, and to whole words, for tests. */
+extern const struct sim_engine sim_engine_portable;
+extern const struct sim_engine sim_engine_wide;
+
+static inline const struct sim_plain_paths *sim_plain_paths(const struct sim_hierarchy *h)
+{
+    return &((const struct sim_plain *)h)->paths;
+}
+
+#endif

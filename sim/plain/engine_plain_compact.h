@@ -1,0 +1,543 @@
+/*
+ * The plain engine's usual back-end: a template, included by engine_plain_compact_<isa>.c, which defines before
+ *
+ *   use_small(set, last_way, word)         looks the line of a word up in a set padded to 8 words, fills it if it is
+ *                                          missing, and makes it the most recently used. In its place it leaves the
+ *                                          word; after a hit, if the word is not dirty, what was there
+ *   use_group(set, last_way, word)         the same in a set padded to 16 words
+ *   use_many(set, n_words, n_ways, word)   the same in any other
+ *   HAS_COMPARE_BLOCK                      if it brings its own compare_block() and count_block(), see
+ *                                          engine_plain_records.h
+ *
+ * It needs lines of one size at all levels.
+ *
+ * Queues. No level evicts what is in another, and lines brought in are whole, so requests only flow outwards and what a
+ * level answers does not change what the ones inside do next. Each level can therefore take its requests much later,
+ * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches and no lookup waits
+ * for another. What is counted can be read off the queues: a miss of a level is a read of the next.
+ *
+ * One thing can't: a load that covers several lines misses a level once, however many of them do. If more than one
+ * misses the first level, the requests of that load are let through by themselves and what they made too many is taken
+ * off.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "sim/plain/engine_plain.h"
+#include "sim/record.h"
+
+#define ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
+
+enum {
+    SHORT_ACCESS = 4, /* lines */
+    REGION_LINES = 1 << SIM_REGION_SHIFT,
+    FLAGS = SIM_COMPACT_ONE - 1, /* dirty bit and owner of a word */
+};
+
+/*
+ * A request: in the lower half what the line's word is to be if it is not there, which, with the dirty bit set, is a
+ * write-back by the owner in it, and without either a fetch. Above it the cause: the phase and, for a fetch, the tag
+ * and whether it is for a store. Together with dirty bit and owner that fits in 8 bits, what_of() it.
+ */
+enum {
+    REQUEST_CAUSE_SHIFT = 32,
+    CAUSE_STORE = 1,
+    CAUSE_TAG_SHIFT = SIM_RECORD_TAG_SHIFT,
+    CAUSE_PHASE_SHIFT = 6,
+};
+
+_Static_assert(SIM_COMPACT_ONE << CAUSE_TAG_SHIFT == 1 << CAUSE_PHASE_SHIFT, "flags fit below the phase");
+
+/* ---- line numbers ---- */
+
+/* The set's number times 16, for the line of this word. */
+static inline size_t set_number_16(const struct sim_plain_sets *s, uint32_t word)
+{
+    uint32_t id = sim_compact_id(word);
+
+    if (s->has_mask)
+        return word & s->mask;
+    return (s->region_set[id >> SIM_REGION_SHIFT] + (id & (REGION_LINES - 1))) % s->n_sets * (size_t)16;
+}
+
+static inline uint32_t *set_of(const struct sim_plain_sets *s, uint32_t word)
+{
+    size_t set = set_number_16(s, word);
+
+    if (s->size == SIM_PLAIN_SMALL)
+        return s->words + set / 2;
+    if (s->size == SIM_PLAIN_GROUP)
+        return s->words + set;
+    return s->words + set / 16 * s->set_words;
+}
+
+static inline struct sim_compact_use use_line(const struct sim_plain_sets *s, uint32_t *set, uint32_t word)
+{
+    if (s->size == SIM_PLAIN_SMALL)
+        return use_small(set, s->last_way, word);
+    if (s->size == SIM_PLAIN_GROUP)
+        return use_group(set, s->last_way, word);
+    return use_many(set, s->set_words, s->n_ways, word);
+}
+
+/* The region's number, which it is given if need be; -1 if there is none left. */
+static inline int admit_region(struct sim_plain *h, uint64_t region)
+{
+    unsigned n = h->regions.n;
+    int number = sim_region_number(&h->regions, region);
+
+    if (h->regions.n == n)
+        return number;
+    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++)
+        c->region_set[n] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
+    return number;
+}
+
+/* Whether lines between these two, around the end of the address space if need be, can be touched. */
+static inline bool admit_lines(struct sim_plain *h, uint64_t first, uint64_t last)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift >> SIM_REGION_SHIFT;
+    uint64_t region = first >> SIM_REGION_SHIFT, end = last >> SIM_REGION_SHIFT;
+
+    if (((end - region) & mask) > SIM_MAX_REGIONS)
+        return false;
+    for (;; region = (region + 1) & mask) {
+        if (admit_region(h, region) < 0)
+            return false;
+        if (region == end)
+            return true;
+    }
+}
+
+/* Who touches the first level. */
+struct toucher {
+    uint64_t region_line; /* of the region touched last, its first line ... */
+    uint32_t region_word; /* ... and what a word for it would be, with the dirty bit and owner of a store */
+    uint32_t flags;       /* those: 0 for a load */
+    uint64_t cause;       /* of requests on its behalf */
+    struct sim_cell *cell;
+    bool is_store;
+};
+
+static inline uint64_t cause_of(bool is_store, unsigned tag, unsigned phase)
+{
+    return (uint64_t)((unsigned)is_store | tag << CAUSE_TAG_SHIFT | phase << CAUSE_PHASE_SHIFT) << REQUEST_CAUSE_SHIFT;
+}
+
+/* Field by field: a copy of the whole would have to wait for its parts. */
+static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
+{
+    bool is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
+
+    who->region_line = (uint64_t)1 << 63; /* far from any line */
+    who->flags = is_store ? SIM_WORD_DIRTY | tag : 0;
+    who->cause = cause_of(is_store, tag, phase);
+    who->cell = &h->stats.cell[tag][phase];
+    who->is_store = is_store;
+}
+
+/* What a line that was admitted is after a touch, should a load's not find it dirty. */
+static inline uint32_t word_of(const struct sim_plain *h, struct toucher *who, uint64_t line)
+{
+    if (line - who->region_line >= REGION_LINES) {
+        size_t slot = sim_region_slot(&h->regions, line >> SIM_REGION_SHIFT);
+
+        assert(h->regions.slot[slot]);
+        who->region_line = line & ~(uint64_t)(REGION_LINES - 1);
+        who->region_word =
+            (uint32_t)h->regions.number[slot] << (SIM_REGION_SHIFT + SIM_COMPACT_LINE_SHIFT) | who->flags;
+    }
+    return (uint32_t)(line - who->region_line) * SIM_COMPACT_ONE + who->region_word;
+}
+
+/* ---- the levels further out ---- */
+
+static inline bool is_write_back(unsigned what)
+{
+    return what & SIM_WORD_DIRTY << CAUSE_TAG_SHIFT;
+}
+
+static inline struct sim_cell *cell_of(struct sim_plain *h, unsigned what)
+{
+    return &h->stats.cell[what >> CAUSE_TAG_SHIFT & (SIM_MAX_TAGS - 1)][what >> CAUSE_PHASE_SHIFT];
+}
+
+/* A request without its line: 8 bits. */
+static inline unsigned what_of(uint64_t request)
+{
+    return (unsigned)(request >> REQUEST_CAUSE_SHIFT) | ((unsigned)request & FLAGS) << CAUSE_TAG_SHIFT;
+}
+
+static inline uint64_t write_back_of(uint32_t victim, uint64_t cause)
+{
+    return victim | (cause & (uint64_t)(SIM_MAX_PHASES - 1) << (REQUEST_CAUSE_SHIFT + CAUSE_PHASE_SHIFT));
+}
+
+/*
+ * Puts what has to follow from using a line into the queue, from place n on: fetching the line if it was missing,
+ * writing back what it pushed out. There is room for both. Returns the next place.
+ */
+static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch, struct sim_compact_use use,
+                             bool fetches)
+{
+    const bool is_miss = !use.is_hit, is_dirty = use.word & SIM_WORD_DIRTY;
+
+    q->request[n] = fetch;
+    n += fetches & is_miss;
+    q->request[n] = write_back_of(use.word, fetch);
+    return n + (is_miss & is_dirty);
+}
+
+/* Counts the first n requests of a queue, in several tables, lest each count wait for the one before. */
+static void count_requests(struct sim_plain_queue *q, size_t n)
+{
+    enum { TABLES = 4 };
+    uint16_t count[TABLES][SIM_PLAIN_N_REQUESTS] = { { 0 } };
+    size_t i = 0;
+
+    for (; i + TABLES <= n; i += TABLES) {
+        for (size_t t = 0; t < TABLES; t++)
+            count[t][what_of(q->request[i + t])]++;
+    }
+    for (; i < n; i++)
+        count[0][what_of(q->request[i])]++;
+    for (size_t w = 0; w < SIM_PLAIN_N_REQUESTS; w++)
+        q->n_seen[w] += (uint64_t)count[0][w] + count[1][w] + count[2][w] + count[3][w];
+}
+
+/* Answers requests [from, to) of level k. There is room further out. */
+static inline __attribute__((always_inline)) void answer(struct sim_plain *h, size_t k, size_t from, size_t to,
+                                                         const struct sim_plain_sets s)
+{
+    const struct sim_plain_queue *q = &h->queue[k];
+    struct sim_plain_queue *out = &h->queue[k + 1];
+    size_t n_out = out->n;
+
+    for (size_t i = from; i < to; i++) {
+        const uint64_t r = q->request[i];
+        const bool writes = r & SIM_WORD_DIRTY;
+        struct sim_compact_use use;
+
+        __builtin_prefetch(set_of(&s, (uint32_t)q->request[i + SIM_PLAIN_AHEAD]), 1);
+        use = use_line(&s, set_of(&s, (uint32_t)r), (uint32_t)r);
+        n_out = ask_for(out, n_out, r, use, !writes);
+        if (writes & !use.is_hit)
+            cell_of(h, what_of(r))->level[k].write_misses++;
+    }
+    out->n = n_out;
+}
+
+/* The same, with what is usual known at compile time. */
+static void answer_usual(struct sim_plain *h, size_t k, size_t from, size_t to)
+{
+    struct sim_plain_sets s = h->level[k].compact;
+
+    if (s.size == SIM_PLAIN_GROUP && s.has_mask) {
+        s.size = SIM_PLAIN_GROUP;
+        s.has_mask = true;
+        answer(h, k, from, to, s);
+    } else if (s.size == SIM_PLAIN_SMALL && s.has_mask) {
+        s.size = SIM_PLAIN_SMALL;
+        s.has_mask = true;
+        answer(h, k, from, to, s);
+    } else {
+        answer(h, k, from, to, s);
+    }
+}
+
+/* Lets level k take the first n of its requests and, where these are too many, the levels further out theirs. */
+static void take_requests(struct sim_plain *h, size_t k, size_t n)
+{
+    struct sim_plain_queue *q = &h->queue[k], *out = &h->queue[k + 1];
+
+    count_requests(q, n);
+    for (size_t i = 0, to; i < n && k < h->n_levels; i = to) {
+        if (out->n > SIM_PLAIN_QUEUE / 2)
+            take_requests(h, k + 1, out->n);
+        to = i + (SIM_PLAIN_QUEUE - out->n) / 2;
+        to = to < n ? to : n;
+        answer_usual(h, k, i, to);
+    }
+    q->n -= n;
+    memmove(q->request, q->request + n, q->n * sizeof q->request[0]);
+}
+
+/* Lets the levels from k on take what waits for them. */
+static __attribute__((noinline)) void drain_from(struct sim_plain *h, size_t k)
+{
+    for (; k <= h->n_levels; k++) {
+        if (h->queue[k].n)
+            take_requests(h, k, h->queue[k].n);
+    }
+}
+
+static inline void make_room(struct sim_plain *h, size_t n)
+{
+    if (h->queue[1].n + n > SIM_PLAIN_QUEUE)
+        take_requests(h, 1, h->queue[1].n);
+}
+
+/* Adds n requests of a kind, which came to level k, to the statistics. */
+static void count_in_stats(struct sim_plain *h, size_t k, unsigned what, uint64_t n)
+{
+    struct sim_cell *cell = cell_of(h, what);
+    struct sim_level_counts *inside = &cell->level[k - 1], *here = k < h->n_levels ? &cell->level[k] : NULL;
+
+    if (is_write_back(what)) {
+        inside->write_backs += n;
+        *(here ? &here->writes : &cell->memory_written_lines) += n;
+        return;
+    }
+    *(here ? &here->reads : &cell->memory_read_lines) += n;
+    if (k == 1 && what & CAUSE_STORE)
+        inside->write_misses += n;
+    else
+        inside->read_misses += n;
+    if (!(what & CAUSE_STORE))
+        inside->load_misses += n;
+}
+
+static void settle(struct sim_plain *h)
+{
+    drain_from(h, 1);
+    for (size_t k = 1; k <= h->n_levels; k++) {
+        struct sim_plain_queue *q = &h->queue[k];
+
+        for (unsigned what = 0; what < SIM_PLAIN_N_REQUESTS; what++) {
+            if (q->n_seen[what])
+                count_in_stats(h, k, what, q->n_seen[what]);
+            q->n_seen[what] = 0;
+        }
+    }
+}
+
+static void flush_set(struct sim_plain *h, size_t k, uint32_t *set, unsigned phase)
+{
+    for (uint32_t i = h->level[k].n_ways; i-- > 0;) {
+        struct sim_plain_queue *out = &h->queue[k + 1];
+        uint32_t word = set[i];
+
+        if (!(word & SIM_WORD_DIRTY))
+            continue;
+        set[i] = sim_compact_clean(sim_compact_id(word));
+        if (out->n == SIM_PLAIN_QUEUE)
+            take_requests(h, k + 1, out->n);
+        out->request[out->n++] = write_back_of(word, cause_of(false, 0, phase));
+    }
+}
+
+static void flush(struct sim_plain *h, unsigned phase)
+{
+    drain_from(h, 1);
+    for (size_t k = 0; k < h->n_levels; k++) {
+        const struct sim_plain_level *c = &h->level[k];
+
+        for (uint64_t set = 0; set < c->n_sets; set++)
+            flush_set(h, k, c->compact.words + set * c->compact.set_words, phase);
+        drain_from(h, 1);
+    }
+}
+
+/* ---- the first level ---- */
+
+static inline bool is_same_line(uint32_t a, uint32_t b)
+{
+    return (a ^ b) < SIM_COMPACT_ONE;
+}
+
+/* A miss asks for the line itself, with neither dirty bit nor owner. */
+static inline uint64_t fetch_of(uint32_t word, uint64_t cause)
+{
+    return (word & ~(uint32_t)FLAGS) | cause;
+}
+
+static inline void touch_word(struct sim_plain *h, const struct toucher *who, uint32_t word)
+{
+    const struct sim_plain_sets *s = &h->level[0].compact;
+    struct sim_plain_queue *out = &h->queue[1];
+    uint32_t *set = set_of(s, word);
+
+    if (!is_same_line(*set, word)) {
+        size_t n;
+
+        make_room(h, 2);
+        n = ask_for(out, out->n, fetch_of(word, who->cause), use_line(s, set, word), true);
+        h->n_l1_misses += n != out->n;
+        out->n = n;
+    } else if (who->flags) {
+        *set = word;
+    }
+}
+
+/* Makes an access that lies within one line: everything but the count of accesses and first-level touches. */
+static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t line)
+{
+    touch_word(h, who, word_of(h, who, line));
+}
+
+/* Requests of one kind that have left the queues, by level. The queues are empty. */
+static void note_seen(const struct sim_plain *h, unsigned what, uint64_t n_seen[])
+{
+    for (size_t k = 1; k <= h->n_levels; k++)
+        n_seen[k] = h->queue[k].n_seen[what];
+}
+
+/* Lets what waits through, all of it one load's, which misses a level once; n_before is what note_seen() found. */
+static void drain_one_load(struct sim_plain *h, const struct toucher *who, const uint64_t n_before[])
+{
+    drain_from(h, 1);
+    for (size_t k = 1; k <= h->n_levels; k++) {
+        uint64_t n = h->queue[k].n_seen[what_of(who->cause)] - n_before[k];
+
+        who->cell->level[k - 1].load_misses -= n > 1 ? n - 1 : 0;
+    }
+}
+
+/* A load has missed more than once; its requests are those from place `first` of the queue on. */
+static __attribute__((noinline)) void drain_double_miss(struct sim_plain *h, const struct toucher *who, size_t first)
+{
+    uint64_t n_before[SIM_MAX_LEVELS + 1];
+
+    h->paths.double_misses++;
+    take_requests(h, 1, first);
+    drain_from(h, 2);
+    note_seen(h, what_of(who->cause), n_before);
+    drain_one_load(h, who, n_before);
+}
+
+static __attribute__((noinline)) void touch_many_lines(struct sim_plain *h, struct toucher *who, uint64_t first,
+                                                       uint64_t n)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
+    uint64_t n_before[SIM_MAX_LEVELS + 1];
+
+    drain_from(h, 1);
+    note_seen(h, what_of(who->cause), n_before);
+    for (uint64_t i = 0; i < n; i++)
+        touch_line(h, who, (first + i) & mask);
+    if (!who->is_store)
+        drain_one_load(h, who, n_before);
+}
+
+/* The same for an access that covers n lines. */
+static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
+    uint64_t n_misses = h->n_l1_misses;
+    size_t request;
+
+    if (n > SHORT_ACCESS) {
+        touch_many_lines(h, who, first, n);
+        return;
+    }
+    make_room(h, 2 * SHORT_ACCESS);
+    request = h->queue[1].n;
+    for (uint64_t i = 0; i < n; i++)
+        touch_line(h, who, (first + i) & mask);
+    if (h->n_l1_misses - n_misses > 1 && !who->is_store)
+        drain_double_miss(h, who, request);
+}
+
+/* Whether the line is in front of its set in the state in which this toucher leaves lines. */
+static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)
+{
+    const struct sim_plain_sets *s = &h->level[0].compact;
+    uint32_t word = word_of(h, who, line), front = *set_of(s, word);
+
+    return who->flags ? front == word : is_same_line(front, word);
+}
+
+/* The record's kind, tag and phase, but for a non-temporal store an ordinary one. */
+static inline uint64_t cause_of_record(uint64_t record)
+{
+    const uint64_t tag_and_kind = SIM_STORE | (SIM_MAX_TAGS - 1) << SIM_RECORD_TAG_SHIFT;
+    const uint64_t phase = (SIM_MAX_PHASES - 1) << SIM_RECORD_PHASE_SHIFT;
+
+    return ((record & tag_and_kind) | (record & phase) << (CAUSE_PHASE_SHIFT - SIM_RECORD_PHASE_SHIFT))
+           << REQUEST_CAUSE_SHIFT;
+}
+
+/*
+ * Makes accesses by records that lie within one line each, those at places i and following before end; there is room
+ * for what comes of them. Returns the place of the first it could not make, or end.
+ */
+static inline __attribute__((always_inline)) size_t touch_some(struct sim_plain *h, const uint64_t *record,
+                                                               const uint16_t *place, size_t i, size_t end,
+                                                               const struct sim_plain_sets s)
+{
+    const unsigned shift = h->level[0].line_shift;
+    struct sim_plain_queue *out = &h->queue[1];
+    size_t n_out = out->n;
+    uint64_t region_line = (uint64_t)1 << 63;
+    uint32_t region_word = 0;
+
+    for (; i < end; i++) {
+        const uint64_t r = record[place[i]], line = sim_record_addr(r) >> shift;
+        uint32_t word, *set;
+
+        if (sim_record_kind(r) == SIM_PREFETCH)
+            continue;
+        if (line - region_line >= REGION_LINES) {
+            int number = admit_region(h, line >> SIM_REGION_SHIFT);
+
+            if (number < 0)
+                break;
+            region_line = line & ~(uint64_t)(REGION_LINES - 1);
+            region_word = (uint32_t)number << (SIM_REGION_SHIFT + SIM_COMPACT_LINE_SHIFT);
+        }
+        word = (uint32_t)(line - region_line) * SIM_COMPACT_ONE + region_word;
+        word |= (0u - (r & SIM_STORE)) & (SIM_WORD_DIRTY | sim_record_tag(r));
+        set = set_of(&s, word);
+        if (!is_same_line(*set, word))
+            n_out = ask_for(out, n_out, fetch_of(word, cause_of_record(r)), use_line(&s, set, word), true);
+        else if (r & SIM_STORE)
+            *set = word;
+    }
+    out->n = n_out;
+    return i;
+}
+
+/* Makes all accesses by records that lie within one line each, those at n places. Returns how many it could make. */
+static size_t touch_records(struct sim_plain *h, const uint64_t *record, const uint16_t *place, size_t n)
+{
+    struct sim_plain_sets s = h->level[0].compact;
+    size_t i = 0, end = 0;
+
+    while (i == end && i < n) {
+        make_room(h, SIM_PLAIN_QUEUE / 2);
+        end = i + (SIM_PLAIN_QUEUE - h->queue[1].n) / 2;
+        end = end < n ? end : n;
+        if (s.size == SIM_PLAIN_SMALL && s.has_mask) {
+            s.size = SIM_PLAIN_SMALL;
+            s.has_mask = true;
+            i = touch_some(h, record, place, i, end, s);
+        } else {
+            i = touch_some(h, record, place, i, end, s);
+        }
+    }
+    return i;
+}
+
+/* Whether the access can be made; if not, with_wide_words() has to make it. */
+static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes)
+{
+    const unsigned shift = h->level[0].line_shift;
+
+    return admit_lines(h, (addr & ADDRESS_MASK) >> shift, ((addr + bytes - 1) & ADDRESS_MASK) >> shift);
+}
+
+/* Whether all of a run can; for what spreads that far it does not matter that parts may never be touched. */
+static bool can_run(struct sim_plain *h, const struct sim_run *r, uint64_t n_times)
+{
+    const unsigned shift = h->level[0].line_shift;
+    int64_t stride, step, low = 0, high = (int64_t)r->access_bytes - 1;
+
+    if (n_times > INT64_MAX || __builtin_mul_overflow(r->stride_bytes, (int64_t)r->count - 1, &stride) ||
+        __builtin_mul_overflow(r->step_bytes, (int64_t)n_times - 1, &step) ||
+        __builtin_add_overflow(stride < 0 ? stride : 0, step < 0 ? step : 0, &low) ||
+        __builtin_add_overflow(high, stride > 0 ? stride : 0, &high) ||
+        __builtin_add_overflow(high, step > 0 ? step : 0, &high) || (uint64_t)high - (uint64_t)low > ADDRESS_MASK)
+        return false;
+    return admit_lines(h, ((r->addr + (uint64_t)low) & ADDRESS_MASK) >> shift,
+                       ((r->addr + (uint64_t)high) & ADDRESS_MASK) >> shift);
+}

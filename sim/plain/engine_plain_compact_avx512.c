@@ -1,0 +1,162 @@
+/*
+ * The plain engine with compact words and AVX-512: a set of up to 16 ways is searched and moved in one register,
+ * without a branch on where the line was found.
+ */
+#include "sim/plain/engine_plain.h"
+
+#ifdef __AVX512F__
+
+#include <immintrin.h>
+#include <string.h>
+
+/*
+ * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `found`
+ * is p's, so found ^ (found - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move. A miss is
+ * the same with the last way's bit; it has a branch of its own, so that it need not wait for the search.
+ */
+static inline uint32_t word_in_front(uint32_t old, uint32_t word)
+{
+    return word & SIM_WORD_DIRTY ? word : old;
+}
+
+static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    const __m256i words = _mm256_load_si256((const __m256i *)set);
+    const __m256i wanted = _mm256_set1_epi32((int)word), differ = _mm256_xor_si256(words, wanted);
+    uint32_t found = _mm256_cmplt_epu32_mask(differ, _mm256_set1_epi32(SIM_COMPACT_ONE));
+    struct sim_compact_use use;
+
+    if (!found) {
+        use = (struct sim_compact_use){ set[__builtin_ctz(last_way)], false };
+        _mm256_store_si256((__m256i *)set,
+                           _mm256_mask_alignr_epi32(words, (__mmask8)(last_way ^ (last_way - 1)), words, wanted, 7));
+    } else {
+        use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
+        _mm256_store_si256((__m256i *)set,
+                           _mm256_mask_alignr_epi32(words, (__mmask8)(found ^ (found - 1)), words,
+                                                    _mm256_set1_epi32((int)word_in_front(use.word, word)), 7));
+    }
+    return use;
+}
+
+static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    const __m512i words = _mm512_load_si512(set);
+    const __m512i wanted = _mm512_set1_epi32((int)word), differ = _mm512_xor_si512(words, wanted);
+    uint32_t found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE));
+    struct sim_compact_use use;
+
+    if (!found) {
+        use = (struct sim_compact_use){ set[__builtin_ctz(last_way)], false };
+        _mm512_store_si512(set,
+                           _mm512_mask_alignr_epi32(words, (__mmask16)(last_way ^ (last_way - 1)), words, wanted, 15));
+    } else {
+        use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
+        _mm512_store_si512(set, _mm512_mask_alignr_epi32(words, (__mmask16)(found ^ (found - 1)), words,
+                                                         _mm512_set1_epi32((int)word_in_front(use.word, word)), 15));
+    }
+    return use;
+}
+
+/* Searched a register at a time, moved word by word. Out of the way of the others' registers. */
+static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways,
+                                                                 uint32_t word)
+{
+    const __m512i wanted = _mm512_set1_epi32((int)word);
+    uint32_t place = n_ways - 1, found = 0;
+    struct sim_compact_use use;
+
+    for (uint32_t i = 0; i < n_words && !found; i += 16) {
+        const __m512i differ = _mm512_xor_si512(_mm512_load_si512(set + i), wanted);
+
+        found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE));
+        if (found)
+            place = i + (uint32_t)__builtin_ctz(found);
+    }
+    use = (struct sim_compact_use){ set[place], found != 0 };
+    memmove(set + 1, set, place * sizeof *set);
+    set[0] = found ? word_in_front(use.word, word) : word;
+    return use;
+}
+
+#define HAS_COMPARE_BLOCK
+struct block;
+struct record_masks;
+struct record_counts;
+static inline struct block compare_block(const uint64_t *record, const struct record_masks *m);
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which);
+
+#include "sim/plain/engine_plain_compact.h"
+#include "sim/plain/engine_plain_bursts.h"
+#include "sim/plain/engine_plain_records.h"
+
+static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
+{
+    const __m512i same = _mm512_set1_epi64((long long)m->same), set = _mm512_set1_epi64((long long)m->set);
+    const __m512i in_line = _mm512_set1_epi64((long long)m->line_bytes - 1);
+    const __m512i width = _mm512_set1_epi64(SIM_RECORD_MAX_BYTES - 1);
+    struct block b = { 0 };
+
+    for (unsigned i = 0; i < BLOCK_RECORDS; i += 8) {
+        __m512i now = _mm512_loadu_si512(record + i);
+        __m512i x = _mm512_xor_si512(now, _mm512_loadu_si512(record + i - 1));
+        __m512i y = _mm512_xor_si512(now, _mm512_loadu_si512(record + i - 2));
+        __m512i begin = _mm512_and_si512(_mm512_srli_epi64(now, SIM_RECORD_ADDRESS_SHIFT), in_line);
+        __m512i more = _mm512_and_si512(_mm512_srli_epi64(now, SIM_RECORD_BYTES_SHIFT), width);
+
+        b.repeats |= (uint64_t)_mm512_testn_epi64_mask(x, same) << i;
+        b.alternates |= (uint64_t)_mm512_mask_testn_epi64_mask(_mm512_test_epi64_mask(x, set), y, same) << i;
+        b.straddles |= (uint64_t)_mm512_cmpgt_epu64_mask(_mm512_add_epi64(begin, more), in_line) << i;
+    }
+    return b;
+}
+
+/* The shapes of eight records. */
+static inline __m128i shapes_of(const uint64_t *record)
+{
+    return _mm512_cvtepi64_epi16(_mm512_loadu_si512(record));
+}
+
+static inline __m512i shapes_of_32(const uint64_t *record)
+{
+    __m512i shapes = _mm512_castsi128_si512(shapes_of(record));
+
+    shapes = _mm512_inserti32x4(shapes, shapes_of(record + 8), 1);
+    shapes = _mm512_inserti32x4(shapes, shapes_of(record + 16), 2);
+    shapes = _mm512_inserti32x4(shapes, shapes_of(record + 24), 3);
+    return _mm512_and_si512(shapes, _mm512_set1_epi16(SHAPE_MASK));
+}
+
+/* One pass per shape, of which a block has few. */
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
+{
+    if (which != ~(uint64_t)0) { /* there may not be 64 */
+        for (; which; which &= which - 1)
+            count_records(counts, record[__builtin_ctzll(which)], 1);
+        return;
+    }
+    const __m512i low = shapes_of_32(record), high = shapes_of_32(record + 32);
+
+    while (which) {
+        uint64_t first = record[__builtin_ctzll(which)];
+        const __m512i shape = _mm512_set1_epi16((short)(first & SHAPE_MASK));
+        uint64_t same = (uint64_t)_mm512_cmpeq_epi16_mask(high, shape) << 32 | _mm512_cmpeq_epi16_mask(low, shape);
+
+        count_records(counts, first, (uint64_t)__builtin_popcountll(same));
+        which &= ~same;
+    }
+}
+
+const struct sim_plain_variant sim_plain_compact_avx512 = {
+    .name = "compact, AVX-512",
+    .accept = accept,
+    .records = records,
+    .settle = settle,
+    .flush = flush,
+};
+
+#else
+
+const struct sim_plain_variant sim_plain_compact_avx512 = { .name = "compact, AVX-512" };
+
+#endif

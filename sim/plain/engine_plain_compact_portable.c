@@ -1,0 +1,59 @@
+/* The plain engine with compact words, in portable C. Searching and moving are one pass. */
+#include "sim/plain/engine_plain.h"
+
+static inline uint32_t word_in_front(uint32_t old, uint32_t word)
+{
+    return word & SIM_WORD_DIRTY ? word : old;
+}
+
+static inline __attribute__((always_inline)) struct sim_compact_use use_ways(uint32_t *set, const uint32_t n_ways,
+                                                                             uint32_t word)
+{
+    uint32_t moved = set[0];
+
+    if ((moved ^ word) < SIM_COMPACT_ONE) {
+        set[0] = word_in_front(moved, word);
+        return (struct sim_compact_use){ moved, true };
+    }
+#pragma GCC unroll 16
+    for (uint32_t i = 1; i < n_ways; i++) {
+        uint32_t old = set[i];
+
+        set[i] = moved;
+        if ((old ^ word) < SIM_COMPACT_ONE) {
+            set[0] = word_in_front(old, word);
+            return (struct sim_compact_use){ old, true };
+        }
+        moved = old;
+    }
+    set[0] = word;
+    return (struct sim_compact_use){ moved, false };
+}
+
+static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    return last_way == 1 << 7 ? use_ways(set, 8, word) : use_ways(set, 1 + (uint32_t)__builtin_ctz(last_way), word);
+}
+
+static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    return last_way == 1 << 15 ? use_ways(set, 16, word) : use_ways(set, 1 + (uint32_t)__builtin_ctz(last_way), word);
+}
+
+static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways, uint32_t word)
+{
+    (void)n_words;
+    return use_ways(set, n_ways, word);
+}
+
+#include "sim/plain/engine_plain_compact.h"
+#include "sim/plain/engine_plain_bursts.h"
+#include "sim/plain/engine_plain_records.h"
+
+const struct sim_plain_variant sim_plain_compact_portable = {
+    .name = "compact, portable",
+    .accept = accept,
+    .records = records,
+    .settle = settle,
+    .flush = flush,
+};

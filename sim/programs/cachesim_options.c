@@ -1,0 +1,349 @@
+#include "sim/programs/cachesim_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/programs/cachesim_text.h"
+
+const char cachesim_help[] =
+    "usage: cachesim [options] TRACE        (TRACE is a file, or - for standard input)\n"
+    "\n"
+    "Simulates the caches of a machine on a trace of memory accesses and prints what they counted.\n"
+    "\n"
+    "The trace\n"
+    "  --format FORMAT     din, lackey, text or binary; else by the end of TRACE's name (.din, .lackey, .text, "
+    ".binary)\n"
+    "  --fetches           simulate instruction fetches as loads with tag 7; else they are left out\n"
+    "  --din-bytes N       width of din accesses without a size (default 4)\n"
+    "The machine\n"
+    "  --machine NAME      clx4208, power10, toy, ..., the path of a .cfg file, or host: this computer (the default)\n"
+    "  --l1 SIZE,WAYS,LINE[,POLICY]\n"
+    "                      another geometry for level 1; --l2 to --l8 likewise; the next level is added.\n"
+    "                      Without --machine there are no levels but these. SIZE takes k and m\n"
+    "  --3c                classify misses: compulsory, capacity, conflict\n"
+    "The run\n"
+    "  --passes N          run the trace N times in a row (a file, not -)\n"
+    "  --warmup N          do not count the first N accesses; 'pass': not all passes but the last\n"
+    "  --flush             write dirty lines back at the end, and count that\n"
+    "The output\n"
+    "  --output FORMAT     table (default), csv or json\n"
+    "  --tags              also by tag and phase\n"
+    "Instead of simulating a machine (CSV, or with --output json JSON)\n"
+    "  --reuse             histogram of reuse distances\n"
+    "  --mrc               misses of fully associative LRU caches of every size\n"
+    "  --wss N             size of the working set of the last N accesses, every N accesses\n"
+    "  --line BYTES        line size of these three (default 64)\n"
+    "  --convert FORMAT FILE\n"
+    "                      write the trace in another format; FILE may be -\n"
+    "  --version           print the version\n"
+    "  -h, --help          print this\n"
+    "A value may follow its option after '=' too: --output=json.\n"
+    "\n"
+    "Examples\n"
+    "  valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | cachesim --machine clx4208 --format lackey -\n"
+    "  cachesim --l1 32k,8,64 --l2 1m,16,64 --output json gcc.din\n"
+    "  zstd -dc big.binary.zst | cachesim --machine host --format binary --tags -\n"
+    "  cachesim --passes 2 --warmup pass --machine toy loop.text\n"
+    "  cachesim --mrc gcc.din > gcc.csv\n"
+    "  cachesim --convert binary gcc.binary gcc.din\n"
+    "\n"
+    "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
+
+/*
+ * How one option stores its value: returns NULL or what is wrong. which is what the option's row says: the place of a
+ * flag in struct cachesim_options, a mode, or a level.
+ */
+typedef const char *(*option_fn)(struct cachesim_options *o, const char *value, size_t which);
+
+static const char *set_flag(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)value;
+    *(bool *)((char *)o + which) = true;
+    return NULL;
+}
+
+static const char *set_format(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    return sim_trace_format_find(value, &o->reader.format) ? "not din, lackey, text or binary" : NULL;
+}
+
+static const char *set_din_bytes(struct cachesim_options *o, const char *value, size_t which)
+{
+    uint64_t n = 0;
+
+    (void)which;
+    if (!cachesim_number(value, false, 1, SIM_TRACE_MAX_BYTES, &n))
+        return "not a width from 1 to 1048576";
+    o->reader.din_bytes = (uint32_t)n;
+    return NULL;
+}
+
+static const char *set_machine(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->machine = value;
+    return NULL;
+}
+
+static const char *set_level(struct cachesim_options *o, const char *value, size_t which)
+{
+    o->level_text[which] = value;
+    return NULL;
+}
+
+static const char *set_passes(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    return cachesim_number(value, false, 1, UINT32_MAX, &o->passes) ? NULL : "not a number from 1";
+}
+
+static const char *set_warmup(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->warms_up_passes = !strcmp(value, "pass");
+    if (o->warms_up_passes || cachesim_number(value, false, 0, UINT64_MAX, &o->warmup))
+        return NULL;
+    return "neither a number of accesses nor 'pass'";
+}
+
+static const char *set_output(struct cachesim_options *o, const char *value, size_t which)
+{
+    static const char *const names[] = {
+        [SIM_REPORT_TABLE] = "table",
+        [SIM_REPORT_CSV] = "csv",
+        [SIM_REPORT_JSON] = "json",
+    };
+
+    (void)which;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!strcmp(names[i], value)) {
+            o->output = (enum sim_report_format)i;
+            o->has_output = true;
+            return NULL;
+        }
+    }
+    return "not table, csv or json";
+}
+
+static const char *set_mode(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)value;
+    if (o->mode != CACHESIM_SIMULATE && o->mode != (enum cachesim_mode)which)
+        return "only one of --reuse, --mrc, --wss and --convert at a time";
+    o->mode = (enum cachesim_mode)which;
+    return NULL;
+}
+
+static const char *set_window(struct cachesim_options *o, const char *value, size_t which)
+{
+    if (!cachesim_number(value, true, 1, UINT64_MAX, &o->window))
+        return "not a number of accesses from 1";
+    return set_mode(o, value, which);
+}
+
+static const char *set_line(struct cachesim_options *o, const char *value, size_t which)
+{
+    uint64_t n = 0;
+
+    (void)which;
+    if (!cachesim_number(value, true, 1, SIM_MAX_LINE_BYTES, &n) || (n & (n - 1)))
+        return "not a power of two up to 2m";
+    o->line_bytes = (uint32_t)n;
+    return NULL;
+}
+
+/* The file is the argument after the format. */
+static const char *set_convert(struct cachesim_options *o, const char *value, size_t which)
+{
+    if (sim_trace_format_find(value, &o->convert_format))
+        return "not din, lackey, text or binary";
+    return set_mode(o, value, which);
+}
+
+/* A question about the program, whatever else is asked. */
+static const char *set_question(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)value;
+    o->mode = (enum cachesim_mode)which;
+    return NULL;
+}
+
+#define FLAG(member) false, set_flag, offsetof(struct cachesim_options, member)
+
+static const struct row {
+    const char *name; /* without its dashes */
+    bool has_value;
+    option_fn set;
+    size_t which;
+} rows[] = {
+    { "help", false, set_question, CACHESIM_HELP },
+    { "version", false, set_question, CACHESIM_VERSION },
+    { "format", true, set_format, 0 },
+    { "fetches", FLAG(reader.has_fetches) },
+    { "din-bytes", true, set_din_bytes, 0 },
+    { "machine", true, set_machine, 0 },
+    { "l1", true, set_level, 0 },
+    { "l2", true, set_level, 1 },
+    { "l3", true, set_level, 2 },
+    { "l4", true, set_level, 3 },
+    { "l5", true, set_level, 4 },
+    { "l6", true, set_level, 5 },
+    { "l7", true, set_level, 6 },
+    { "l8", true, set_level, 7 },
+    { "3c", FLAG(is_classified) },
+    { "passes", true, set_passes, 0 },
+    { "warmup", true, set_warmup, 0 },
+    { "flush", FLAG(flushes) },
+    { "output", true, set_output, 0 },
+    { "tags", FLAG(by_tag) },
+    { "reuse", false, set_mode, CACHESIM_REUSE },
+    { "mrc", false, set_mode, CACHESIM_MRC },
+    { "wss", true, set_window, CACHESIM_WSS },
+    { "line", true, set_line, 0 },
+    { "convert", true, set_convert, CACHESIM_CONVERT },
+};
+
+_Static_assert(SIM_MAX_LEVELS == 8, "--l1 to --l8");
+
+enum {
+    N_ROWS = sizeof rows / sizeof rows[0],
+    ROW_HELP = 0,
+    FIRST_ROW = 256, /* what getopt_long() returns for rows[0]; less is a character */
+    OTHER_ARGUMENT = 1,
+};
+
+struct parser {
+    struct cachesim_options *o;
+    int argc;
+    char **argv;
+    char *why;
+    size_t why_bytes;
+};
+
+static int complain(const struct parser *p, const char *option, const char *what, const char *value)
+{
+    return cachesim_complain(p->why, p->why_bytes, option, what, value);
+}
+
+static int take_trace(struct parser *p, const char *argument)
+{
+    if (p->o->trace)
+        return complain(p, NULL, "a second trace is given", argument);
+    p->o->trace = argument;
+    return 0;
+}
+
+static int take_option(struct parser *p, const struct row *row)
+{
+    const char *value = row->has_value ? optarg : "";
+    const char *what = row->set(p->o, value, row->which);
+    char name[32];
+
+    snprintf(name, sizeof name, "--%s", row->name);
+    if (what)
+        return complain(p, name, what, value);
+    if (row->set != set_convert)
+        return 0;
+    if (optind >= p->argc)
+        return complain(p, name, "its value is missing", NULL);
+    p->o->convert_to = p->argv[optind++];
+    return 0;
+}
+
+/* What getopt_long() could not make anything of. */
+static int report_option(struct parser *p)
+{
+    char letter[] = { '-', (char)optopt, '\0' };
+
+    if (optopt >= FIRST_ROW)
+        return complain(p, NULL, "the option takes no value", p->argv[optind - 1]);
+    return complain(p, NULL, "unknown option; cachesim --help lists them", optopt ? letter : p->argv[optind - 1]);
+}
+
+static int take(struct parser *p, int c)
+{
+    switch (c) {
+    case OTHER_ARGUMENT:
+        return take_trace(p, optarg);
+    case ':':
+        return complain(p, p->argv[optind - 1], "its value is missing", NULL);
+    case '?':
+        return report_option(p);
+    case 'h':
+        return take_option(p, &rows[ROW_HELP]);
+    default:
+        return take_option(p, &rows[c - FIRST_ROW]);
+    }
+}
+
+static bool is_question(const struct cachesim_options *o)
+{
+    return o->mode == CACHESIM_HELP || o->mode == CACHESIM_VERSION;
+}
+
+/* Takes the arguments in their order ('-'), so that the file of --convert is the one behind it. */
+static int take_all(struct parser *p)
+{
+    struct option known[N_ROWS + 1] = { 0 };
+    int c, err = 0;
+
+    for (int i = 0; i < N_ROWS; i++)
+        known[i] = (struct option){ rows[i].name, rows[i].has_value, NULL, FIRST_ROW + i };
+    optind = 0; /* a new start, to GNU and musl */
+    opterr = 0;
+    while (!err && !is_question(p->o) && (c = getopt_long(p->argc, p->argv, "-:h", known, NULL)) != -1)
+        err = take(p, c);
+    while (!err && !is_question(p->o) && optind < p->argc)
+        err = take_trace(p, p->argv[optind++]);
+    return err;
+}
+
+static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
+{
+    const char *dot = strrchr(o->trace, '.');
+
+    if (dot && !sim_trace_format_find(dot + 1, &o->reader.format))
+        return 0;
+    return cachesim_complain(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
+}
+
+/* What single options cannot know. */
+static int check(struct cachesim_options *o, char *why, size_t why_bytes)
+{
+    bool is_stdin = o->trace && !strcmp(o->trace, "-");
+    bool simulates = o->mode == CACHESIM_SIMULATE;
+
+    if (!o->trace)
+        return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
+    if (o->passes > 1 && is_stdin)
+        return cachesim_complain(why, why_bytes, "--passes", "standard input can be read only once", "-");
+    if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
+        return cachesim_complain(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only",
+                                 o->trace);
+    if (!simulates && o->has_output && o->output == SIM_REPORT_TABLE)
+        return cachesim_complain(why, why_bytes, "--output", "the analyses print csv or json", "table");
+    if (o->warms_up_passes && o->passes < 2)
+        return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
+    if ((unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
+        return guess_format(o, why, why_bytes);
+    return 0;
+}
+
+int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes)
+{
+    struct parser p = { o, argc, argv, why, why_bytes };
+    int err;
+
+    *o = (struct cachesim_options){
+        .reader = { .format = SIM_N_TRACE_FORMATS, .fetch_tag = SIM_MAX_TAGS - 1 },
+        .passes = 1,
+        .line_bytes = 64,
+    };
+    err = take_all(&p);
+    if (err || is_question(o))
+        return err;
+    return check(o, why, why_bytes);
+}

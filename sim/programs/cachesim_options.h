@@ -1,0 +1,48 @@
+/* The command line of cachesim, parsed and checked. Not part of the library. */
+#ifndef SIM_CACHESIM_OPTIONS_H
+#define SIM_CACHESIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/machine/machine.h"
+#include "sim/report/report.h"
+#include "sim/trace/trace_reader.h"
+
+enum cachesim_mode {
+    CACHESIM_SIMULATE,
+    CACHESIM_REUSE,
+    CACHESIM_MRC,
+    CACHESIM_WSS,
+    CACHESIM_CONVERT,
+    CACHESIM_HELP,
+    CACHESIM_VERSION,
+};
+
+/* Texts point into argv. */
+struct cachesim_options {
+    enum cachesim_mode mode;
+    const char *trace;                      /* path; "-": standard input */
+    const char *machine;                    /* NULL: host, or levels alone if any are given */
+    const char *level_text[SIM_MAX_LEVELS]; /* --l1 and so on; NULL: not given */
+    struct sim_trace_options reader;
+    enum sim_report_format output;
+    bool has_output;      /* it was given; else a table, and CSV from the analyses */
+    uint64_t warmup;      /* accesses that are simulated but not counted */
+    bool warms_up_passes; /* all passes but the last are */
+    uint64_t passes;
+    bool is_classified; /* 3C on every level */
+    bool flushes;
+    bool by_tag;
+    uint32_t line_bytes;    /* of the analyses */
+    uint64_t window;        /* --wss: accesses */
+    const char *convert_to; /* path of the converted trace; "-": standard output */
+    enum sim_trace_format convert_format;
+};
+
+/* Returns 0, or -EINVAL with one line in why. */
+int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, char *why, size_t why_bytes);
+
+extern const char cachesim_help[];
+
+#endif

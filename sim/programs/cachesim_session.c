@@ -1,0 +1,146 @@
+#include "sim/programs/cachesim_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLICE = 1 << 16 }; /* accesses between two looks at the clock */
+
+int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value)
+{
+    snprintf(s->why, sizeof s->why, "%s, %s", what, value);
+    s->exit_status = exit_status;
+    return -EINVAL;
+}
+
+/* Takes the first accesses off a run, at most max. */
+static struct sim_run take_head(struct sim_run *run, uint64_t max)
+{
+    struct sim_run head = *run;
+
+    if (head.count > max)
+        head.count = (uint32_t)max;
+    run->addr += head.count * (uint64_t)run->stride_bytes;
+    run->count -= head.count;
+    return head;
+}
+
+/* As much of a run as the warm-up still takes. */
+static void warm_up(struct cachesim_session *s, struct sim_run *run)
+{
+    struct sim_run head = take_head(run, s->warmup_left < SLICE ? s->warmup_left : SLICE);
+
+    sim_emit(s->sink, &head, 1, 1);
+    cachesim_progress_add(&s->progress, head.count);
+    s->warmup_left -= head.count;
+    if (!s->warmup_left)
+        sim_hierarchy_clear_stats(s->hierarchy);
+}
+
+static void feed_long(struct cachesim_session *s, struct sim_run *run)
+{
+    while (run->count) {
+        struct sim_run head = take_head(run, SLICE);
+
+        sim_emit(s->sink, &head, 1, 1);
+        cachesim_progress_add(&s->progress, head.count);
+    }
+}
+
+/* Runs as they come, but for those that would keep the clock waiting. */
+static void feed_all(struct cachesim_session *s, struct sim_run *run, size_t n)
+{
+    while (n) {
+        size_t n_short = 0;
+
+        for (; n_short < n && run[n_short].count <= SLICE; n_short++)
+            cachesim_progress_add(&s->progress, run[n_short].count);
+        if (n_short)
+            sim_emit(s->sink, run, n_short, 1);
+        else
+            feed_long(s, &run[n_short++]);
+        run += n_short;
+        n -= n_short;
+    }
+}
+
+static void feed(struct cachesim_session *s, struct sim_run *run, size_t n)
+{
+    while (n && s->warmup_left) {
+        warm_up(s, run);
+        if (!run->count) {
+            run++;
+            n--;
+        }
+    }
+    feed_all(s, run, n);
+}
+
+/* Has the sink met an error, so that reading on serves nothing? */
+static bool is_over(const struct cachesim_session *s)
+{
+    return s->sink_error && *s->sink_error;
+}
+
+static int read_all(struct cachesim_session *s, struct sim_trace_reader *r)
+{
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    size_t n = 1;
+    int err = 0;
+
+    while (!err && n && !is_over(s)) {
+        err = sim_trace_reader_next(r, run, SIM_MAX_BURST_RUNS, &n, s->why, sizeof s->why);
+        feed(s, run, n);
+        cachesim_progress_read(&s->progress, sim_trace_reader_bytes(r));
+    }
+    s->counts = sim_trace_reader_counts(r);
+    if (!err && !s->counts.accesses)
+        err = cachesim_fail(s, CACHESIM_BAD_INPUT, s->options.trace, "no access in it");
+    return err;
+}
+
+static int run_pass(struct cachesim_session *s)
+{
+    const char *path = s->options.trace;
+    bool is_stdin = !strcmp(path, "-");
+    FILE *in = is_stdin ? stdin : fopen(path, "rb");
+    struct sim_trace_reader *r;
+    int err;
+
+    if (!in)
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, path, strerror(errno));
+    err = sim_trace_reader_new(&r, in, is_stdin ? "stdin" : path, &s->options.reader);
+    if (err)
+        cachesim_fail(s, CACHESIM_BAD_INPUT, path, strerror(-err));
+    else
+        err = read_all(s, r);
+    sim_trace_reader_free(r);
+    if (!is_stdin)
+        fclose(in);
+    return err;
+}
+
+int cachesim_run_passes(struct cachesim_session *s)
+{
+    const struct cachesim_options *o = &s->options;
+    int err = 0;
+
+    cachesim_progress_start(&s->progress, o->trace, o->reader.format, o->passes);
+    for (uint64_t pass = 0; pass < o->passes && !err && !is_over(s); pass++) {
+        if (o->warms_up_passes && pass + 1 == o->passes)
+            sim_hierarchy_clear_stats(s->hierarchy);
+        cachesim_progress_pass(&s->progress, pass);
+        err = run_pass(s);
+    }
+    if (!err && s->warmup_left)
+        err = cachesim_fail(s, CACHESIM_BAD_INPUT, "--warmup", "the trace has fewer accesses");
+    return err;
+}
+
+int cachesim_check_stdout(struct cachesim_session *s, int err)
+{
+    errno = 0;
+    if (!err && (fflush(stdout) || ferror(stdout)))
+        err = errno ? -errno : -EIO;
+    return err ? cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot write", strerror(-err)) : 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * One run of cachesim: the trace goes pass by pass to whatever takes its accesses. A trace that will take more than a
+ * minute is announced on standard error, with an estimate, one second after its start.
+ */
+#ifndef SIM_CACHESIM_SESSION_H
+#define SIM_CACHESIM_SESSION_H
+
+#include "sim/programs/cachesim_options.h"
+#include "sim/programs/cachesim_progress.h"
+#include "sim/hierarchy.h"
+
+enum { CACHESIM_BAD_OUTPUT = 1, CACHESIM_BAD_INPUT = 2 }; /* exit statuses */
+
+struct cachesim_session {
+    struct cachesim_options options;
+    struct sim_hierarchy *hierarchy; /* NULL without a simulation */
+    struct sim_sink *sink;           /* of whatever takes the accesses */
+    const int *sink_error;           /* if not NULL: reading ends when it is not 0 */
+    uint64_t warmup_left;
+    struct sim_trace_counts counts; /* of one pass */
+    struct cachesim_progress progress;
+    int exit_status; /* if it fails */
+    char why[1024];
+};
+
+/* Keeps "what, value" and the exit status. Returns -EINVAL. */
+int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value);
+
+/* Sends the trace to s->sink as often as the options say. Returns 0, or -errno with s->why and s->exit_status set. */
+int cachesim_run_passes(struct cachesim_session *s);
+
+/* Did standard output take everything? err is what is known already, 0 or -errno. Returns as cachesim_run_passes. */
+int cachesim_check_stdout(struct cachesim_session *s, int err);
+
+#endif

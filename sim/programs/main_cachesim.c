@@ -1,0 +1,126 @@
+/* cachesim: a command line for the simulator and its analyses. `cachesim --help` lists the options. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/programs/cachesim_analyse.h"
+#include "sim/programs/cachesim_file.h"
+#include "sim/programs/cachesim_machine.h"
+#include "sim/programs/cachesim_session.h"
+#include "sim/programs/cachesim_signal.h"
+#include "sim/cpu.h"
+
+static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
+{
+    const struct cachesim_options *o = &s->options;
+    int err;
+
+    s->sink = sim_hierarchy_sink(s->hierarchy);
+    s->warmup_left = o->warmup;
+    err = cachesim_run_passes(s);
+    if (!err && o->flushes)
+        sim_hierarchy_flush(s->hierarchy, 0);
+    if (!err && sim_hierarchy_error(s->hierarchy))
+        err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot classify all misses",
+                            strerror(-sim_hierarchy_error(s->hierarchy)));
+    if (!err) {
+        const struct sim_report report = {
+            .machine = m,
+            .stats = sim_hierarchy_stats(s->hierarchy),
+            .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
+            .counts = &s->counts,
+            .by_tag = o->by_tag,
+        };
+        err = cachesim_check_stdout(s, sim_report_print(&report, o->output, stdout));
+    }
+    return err;
+}
+
+static int simulate(struct cachesim_session *s)
+{
+    struct sim_machine m;
+    int err = cachesim_machine(&s->options, &m, s->why, sizeof s->why);
+
+    if (err)
+        return err;
+    err = sim_hierarchy_new(&s->hierarchy, &m);
+    if (err)
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", strerror(-err));
+    err = simulate_on(s, &m);
+    sim_hierarchy_free(s->hierarchy);
+    return err;
+}
+
+/* Would the trace be overwritten while it is read? */
+static bool is_trace(const struct cachesim_options *o)
+{
+    struct stat trace;
+    int err = strcmp(o->trace, "-") ? stat(o->trace, &trace) : fstat(STDIN_FILENO, &trace);
+
+    return !err && cachesim_file_is(o->convert_to, &trace);
+}
+
+static int convert(struct cachesim_session *s)
+{
+    const struct cachesim_options *o = &s->options;
+    const char *name = strcmp(o->convert_to, "-") ? o->convert_to : "stdout";
+    struct cachesim_file file;
+    struct sim_trace t;
+    int err, write_err;
+
+    if (is_trace(o))
+        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, "this is the trace itself; give another file");
+    err = cachesim_file_open(&file, o->convert_to);
+    if (err)
+        return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-err));
+    sim_trace_init_as(&t, file.out, o->convert_format);
+    s->sink = sim_trace_sink(&t);
+    s->sink_error = &t.err;
+    err = cachesim_run_passes(s);
+    write_err = t.err;
+    if (!err && !write_err)
+        write_err = sim_trace_close(&t); /* a trace that could not be read to its end gets no end */
+    if (err || write_err)
+        cachesim_file_discard(&file);
+    else
+        write_err = cachesim_file_commit(&file);
+    if (err)
+        return err;
+    return write_err ? cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-write_err)) : 0;
+}
+
+static int print_help(struct cachesim_session *s)
+{
+    fputs(cachesim_help, stdout);
+    return cachesim_check_stdout(s, 0);
+}
+
+static int print_version(struct cachesim_session *s)
+{
+    puts("cachesim " SIM_VERSION);
+    return cachesim_check_stdout(s, 0);
+}
+
+int main(int argc, char **argv)
+{
+    static int (*const run[])(struct cachesim_session * s) = {
+        [CACHESIM_SIMULATE] = simulate,        [CACHESIM_REUSE] = cachesim_analyse_reuse,
+        [CACHESIM_MRC] = cachesim_analyse_mrc, [CACHESIM_WSS] = cachesim_analyse_wss,
+        [CACHESIM_CONVERT] = convert,          [CACHESIM_HELP] = print_help,
+        [CACHESIM_VERSION] = print_version,
+    };
+    struct cachesim_session s = { .exit_status = CACHESIM_BAD_INPUT };
+    int err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
+
+    if (!err && cachesim_signal_install())
+        err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));
+    if (!err)
+        err = sim_cpu_check_limit(s.why, sizeof s.why);
+    if (!err)
+        err = run[s.options.mode](&s);
+    if (err)
+        fprintf(stderr, "cachesim: %s\n", s.why);
+    return err ? s.exit_status : EXIT_SUCCESS;
+}

@@ -1,0 +1,534 @@
+/*
+ * One table of counters drives all formats: where a counter is, in which places it means something, and what a machine
+ * must have for it to be counted.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/report/json.h"
+#include "sim/report/report.h"
+#include "sim/report/report_estimate.h"
+
+enum { MAX_PLACES = 1 + SIM_MAX_LEVELS + SIM_MAX_TLBS + 1 };
+
+enum place_kind { CORE, LEVEL, TLB, MEMORY };
+
+enum feature {
+    ALWAYS,
+    TAKES_CLEAN_LINES,
+    IS_INVALIDATED,
+    PREFETCHES,
+    CLASSIFIES,
+    GOES_THROUGH, /* stores reach memory one by one */
+};
+
+/* A row of the report: the core, a cache, a TLB or the memory. */
+struct place {
+    enum place_kind kind;
+    size_t k; /* which level or TLB */
+    char name[24];
+};
+
+struct counter {
+    const char *name;
+    enum place_kind place;
+    enum feature feature;
+    size_t offset; /* in struct sim_cell, in struct sim_level_counts, or in struct sim_tlb_counts */
+};
+
+#define CELL(m) offsetof(struct sim_cell, m)
+#define AT(m) offsetof(struct sim_level_counts, m)
+
+static const struct counter counters[] = {
+    { "loads", CORE, ALWAYS, CELL(loads) },
+    { "stores", CORE, ALWAYS, CELL(stores) },
+    { "load_bytes", CORE, ALWAYS, CELL(load_bytes) },
+    { "store_bytes", CORE, ALWAYS, CELL(store_bytes) },
+    { "nt_stores", CORE, ALWAYS, CELL(nt_stores) },
+    { "software_prefetches", CORE, ALWAYS, CELL(software_prefetches) },
+    { "reads", LEVEL, ALWAYS, AT(reads) },
+    { "read_misses", LEVEL, ALWAYS, AT(read_misses) },
+    { "writes", LEVEL, ALWAYS, AT(writes) },
+    { "write_misses", LEVEL, ALWAYS, AT(write_misses) },
+    { "load_misses", LEVEL, ALWAYS, AT(load_misses) },
+    { "write_backs", LEVEL, ALWAYS, AT(write_backs) },
+    { "clean_fills", LEVEL, TAKES_CLEAN_LINES, AT(clean_fills) },
+    { "back_invalidations", LEVEL, IS_INVALIDATED, AT(back_invalidations) },
+    { "prefetch_fills", LEVEL, PREFETCHES, AT(prefetch_fills) },
+    { "useful_prefetches", LEVEL, PREFETCHES, AT(useful_prefetches) },
+    { "useless_prefetches", LEVEL, PREFETCHES, AT(useless_prefetches) },
+    { "compulsory_misses", LEVEL, CLASSIFIES, AT(compulsory_misses) },
+    { "capacity_misses", LEVEL, CLASSIFIES, AT(capacity_misses) },
+    { "conflict_misses", LEVEL, CLASSIFIES, AT(conflict_misses) },
+    { "uses", TLB, ALWAYS, offsetof(struct sim_tlb_counts, uses) },
+    { "misses", TLB, ALWAYS, offsetof(struct sim_tlb_counts, misses) },
+    { "memory_read_lines", MEMORY, ALWAYS, CELL(memory_read_lines) },
+    { "memory_written_lines", MEMORY, ALWAYS, CELL(memory_written_lines) },
+    { "memory_stores", MEMORY, GOES_THROUGH, CELL(memory_stores) },
+    { "memory_store_bytes", MEMORY, GOES_THROUGH, CELL(memory_store_bytes) },
+};
+
+enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
+
+/* How many of how many, in a level. Tables call it <name>_%, CSV and JSON <name>_percent. */
+struct rate {
+    const char *name;
+    void (*parts)(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole);
+};
+
+static void load_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].load_misses;
+    *whole = c->loads;
+}
+
+static void read_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].read_misses;
+    *whole = c->level[k].reads;
+}
+
+static void write_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].write_misses;
+    *whole = c->level[k].writes;
+}
+
+static void all_parts(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole)
+{
+    *part = c->level[k].read_misses + c->level[k].write_misses;
+    *whole = c->level[k].reads + c->level[k].writes;
+}
+
+static const struct rate rates[] = {
+    { "load_miss", load_parts },
+    { "miss", all_parts },
+    { "read_miss", read_parts },
+    { "write_miss", write_parts },
+};
+
+enum { N_RATES = sizeof rates / sizeof rates[0] };
+
+/* Stores the rate of a place in percent; false: it has none there, or there is nothing to take a rate of. */
+static bool rate_of(const struct rate *r, const struct place *p, const struct sim_cell *cell, double *percent)
+{
+    uint64_t part = 0, whole = 0;
+
+    if (p->kind == LEVEL)
+        r->parts(cell, p->k, &part, &whole);
+    *percent = whole ? 100.0 * (double)part / (double)whole : 0;
+    return whole != 0;
+}
+
+/* TLBs get a prefix: their names may be those of caches. */
+static size_t list_places(const struct sim_machine *m, struct place places[MAX_PLACES])
+{
+    size_t n = 0;
+
+    places[n++] = (struct place){ CORE, 0, "core" };
+    for (size_t k = 0; k < m->n_levels; k++, n++) {
+        places[n] = (struct place){ .kind = LEVEL, .k = k };
+        memcpy(places[n].name, m->level[k].name, sizeof m->level[k].name);
+    }
+    for (size_t k = 0; k < m->n_tlbs; k++, n++) {
+        places[n] = (struct place){ .kind = TLB, .k = k };
+        snprintf(places[n].name, sizeof places[n].name, "tlb:%s", m->tlb[k].name);
+    }
+    places[n++] = (struct place){ MEMORY, 0, "memory" };
+    return n;
+}
+
+static bool has_inclusive_level_outside(const struct sim_machine *m, size_t k)
+{
+    for (k++; k < m->n_levels; k++) {
+        if (m->level[k].inclusion == SIM_INCLUSIVE)
+            return true;
+    }
+    return false;
+}
+
+static bool passes_stores(const struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (m->level[k].is_write_through || m->level[k].no_write_allocate)
+            return true;
+    }
+    return false;
+}
+
+static bool has_feature(const struct sim_machine *m, size_t k, enum feature feature)
+{
+    switch (feature) {
+    case TAKES_CLEAN_LINES:
+        return m->level[k].inclusion == SIM_EXCLUSIVE;
+    case IS_INVALIDATED:
+        return has_inclusive_level_outside(m, k);
+    case PREFETCHES:
+        return m->level[k].prefetch[0].kind != SIM_PREFETCH_NONE || (!k && m->has_software_prefetch);
+    case CLASSIFIES:
+        return m->level[k].is_classified;
+    case GOES_THROUGH:
+        return passes_stores(m);
+    case ALWAYS:
+        break;
+    }
+    return true;
+}
+
+/* The value of a counter in a place; NULL: it means nothing there, or this machine does not count it. */
+static const uint64_t *value_of(const struct counter *c, const struct place *p, const struct sim_machine *m,
+                                const struct sim_cell *cell)
+{
+    const char *base = (const char *)cell;
+
+    if (c->place != p->kind || !has_feature(m, p->k, c->feature))
+        return NULL;
+    if (p->kind == LEVEL)
+        base = (const char *)&cell->level[p->k];
+    else if (p->kind == TLB)
+        base = (const char *)&cell->tlb[p->k];
+    return (const uint64_t *)(const void *)(base + c->offset);
+}
+
+static bool has_counts(const struct sim_cell *cell)
+{
+    static const struct sim_cell nothing;
+
+    return memcmp(cell, &nothing, sizeof nothing) != 0;
+}
+
+/* The first cell with counts, or NULL. */
+static const struct sim_cell *first_cell(const struct sim_stats *s)
+{
+    for (size_t i = 0; i < (size_t)SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+        const struct sim_cell *cell = &s->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+
+        if (has_counts(cell))
+            return cell;
+    }
+    return NULL;
+}
+
+/* Calls a function for every cell with counts; see struct sim_report. */
+static void for_cells(const struct sim_report *r, FILE *out,
+                      void (*print)(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
+                                    unsigned phase))
+{
+    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+        for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
+            if (has_counts(&r->stats->cell[tag][phase]))
+                print(r, out, &r->stats->cell[tag][phase], tag, phase);
+        }
+    }
+}
+
+/* ---- what was simulated ---- */
+
+static void print_level(const struct sim_level *l, FILE *out)
+{
+    uint64_t bytes = sim_level_bytes(l);
+
+    if (bytes % 1024)
+        fprintf(out, "%s %" PRIu64 " B", l->name, bytes);
+    else
+        fprintf(out, "%s %" PRIu64 " KiB", l->name, bytes / 1024);
+    fprintf(out, " %" PRIu32 "-way %" PRIu32 " B lines %s", l->n_ways, l->line_bytes, l->policy);
+}
+
+static void print_machine(const struct sim_report *r, const char *prefix, FILE *out)
+{
+    const struct sim_machine *m = r->machine;
+
+    fprintf(out, "%smachine %s: ", prefix, m->name);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        fputs(k ? "; " : "", out);
+        print_level(&m->level[k], out);
+    }
+    fputc('\n', out);
+}
+
+static void print_trace(const struct sim_report *r, const char *prefix, FILE *out)
+{
+    if (!r->trace_name)
+        return;
+    fprintf(out, "%strace %s: %" PRIu64 " accesses", prefix, r->trace_name, r->counts->accesses);
+    if (r->counts->fetches)
+        fprintf(out, ", %" PRIu64 " instruction fetches", r->counts->fetches);
+    if (r->counts->valgrind_lines)
+        fprintf(out, ", %" PRIu64 " lines of valgrind's own skipped", r->counts->valgrind_lines);
+    if (r->counts->foreign_lines)
+        fprintf(out, ", %" PRIu64 " other lines skipped", r->counts->foreign_lines);
+    fputc('\n', out);
+}
+
+/* ---- table ---- */
+
+enum { RATE_WIDTH = 14 };
+
+static int column_width(const char *name)
+{
+    int length = (int)strlen(name);
+
+    return 2 + (length > 12 ? length : 12);
+}
+
+static void print_heading(const struct sim_report *r, enum place_kind kind, FILE *out)
+{
+    fprintf(out, "%-8s", "");
+    for (size_t i = 0; i < N_COUNTERS; i++) {
+        bool is_used = false;
+
+        for (size_t k = 0; k < (kind == LEVEL ? r->machine->n_levels : 1); k++)
+            is_used |= counters[i].place == kind && has_feature(r->machine, k, counters[i].feature);
+        if (is_used)
+            fprintf(out, "%*s", column_width(counters[i].name), counters[i].name);
+    }
+    for (size_t i = 0; kind == LEVEL && i < N_RATES; i++)
+        fprintf(out, "%*s_%%", RATE_WIDTH - 2, rates[i].name);
+    fputc('\n', out);
+}
+
+static void print_rates(const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, "%*.4f", RATE_WIDTH, percent);
+        else
+            fprintf(out, "%*s", RATE_WIDTH, "-");
+    }
+}
+
+/* A row under its heading; a column that only other rows of the same kind have shows '-'. */
+static void print_row(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    fprintf(out, "%-8s", p->name);
+    for (size_t i = 0; i < N_COUNTERS; i++) {
+        const uint64_t *value = value_of(&counters[i], p, r->machine, cell);
+        bool is_elsewhere = false;
+
+        for (size_t k = 0; k < r->machine->n_levels; k++)
+            is_elsewhere |=
+                p->kind == LEVEL && counters[i].place == LEVEL && has_feature(r->machine, k, counters[i].feature);
+        if (value)
+            fprintf(out, "%*" PRIu64, column_width(counters[i].name), *value);
+        else if (is_elsewhere)
+            fprintf(out, "%*s", column_width(counters[i].name), "-");
+    }
+    if (p->kind == LEVEL)
+        print_rates(p, cell, out);
+    fputc('\n', out);
+}
+
+static void print_block(const struct sim_report *r, const struct sim_cell *cell, FILE *out)
+{
+    struct place places[MAX_PLACES];
+    size_t n = list_places(r->machine, places);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!i || places[i].kind != places[i - 1].kind)
+            print_heading(r, places[i].kind, out);
+        print_row(r, &places[i], cell, out);
+    }
+    sim_report_estimate_table(r->machine, cell, out);
+}
+
+static void print_cell_table(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
+                             unsigned phase)
+{
+    fprintf(out, "\ntag %u, phase %u\n", tag, phase);
+    print_block(r, cell, out);
+}
+
+static void print_table(const struct sim_report *r, FILE *out)
+{
+    struct sim_cell total = sim_stats_total(r->stats);
+
+    print_machine(r, "", out);
+    print_trace(r, "", out);
+    if (r->by_tag)
+        for_cells(r, out, print_cell_table);
+    fprintf(out, r->by_tag ? "\ntotal\n" : "\n");
+    print_block(r, &total, out);
+}
+
+/* ---- CSV ---- */
+
+static void print_csv_estimate(const struct sim_machine *m, const struct sim_cell *cell, const struct place *p,
+                               FILE *out)
+{
+    if (p->kind == CORE)
+        sim_report_estimate_csv_core(m, cell, out);
+    else if (p->kind == TLB)
+        sim_report_estimate_csv_none(out);
+    else
+        sim_report_estimate_csv_source(m, cell, p->kind == LEVEL ? p->k : m->n_levels, out);
+}
+
+static void print_csv_rates(const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        fputc(',', out);
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, "%.17g", percent);
+    }
+}
+
+static void print_csv_rows(const struct sim_report *r, const char *key, const struct sim_cell *cell, FILE *out)
+{
+    struct place places[MAX_PLACES];
+    size_t n = list_places(r->machine, places);
+
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "%s,%s", key, places[i].name);
+        for (size_t c = 0; c < N_COUNTERS; c++) {
+            const uint64_t *value = value_of(&counters[c], &places[i], r->machine, cell);
+
+            if (value)
+                fprintf(out, ",%" PRIu64, *value);
+            else
+                fputc(',', out);
+        }
+        print_csv_rates(&places[i], cell, out);
+        print_csv_estimate(r->machine, cell, &places[i], out);
+        fputc('\n', out);
+    }
+}
+
+static void print_cell_csv(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
+                           unsigned phase)
+{
+    char key[32];
+
+    snprintf(key, sizeof key, "%u,%u", tag, phase);
+    print_csv_rows(r, key, cell, out);
+}
+
+static void print_csv(const struct sim_report *r, FILE *out)
+{
+    struct sim_cell total = sim_stats_total(r->stats);
+
+    print_machine(r, "# ", out);
+    print_trace(r, "# ", out);
+    fputs("tag,phase,place", out);
+    for (size_t c = 0; c < N_COUNTERS; c++)
+        fprintf(out, ",%s", counters[c].name);
+    for (size_t i = 0; i < N_RATES; i++)
+        fprintf(out, ",%s_percent", rates[i].name);
+    sim_report_estimate_csv_names(out);
+    fputc('\n', out);
+    if (r->by_tag)
+        for_cells(r, out, print_cell_csv);
+    print_csv_rows(r, "all,all", &total, out);
+}
+
+/* ---- JSON ---- */
+
+static void print_json_machine(const struct sim_machine *m, FILE *out)
+{
+    fputs("{\n  \"machine\": { \"name\": ", out);
+    sim_json_string(m->name, out);
+    fputs(", \"levels\": [", out);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        const struct sim_level *l = &m->level[k];
+
+        fprintf(out,
+                "%s\n    { \"name\": \"%s\", \"size_bytes\": %" PRIu64 ", \"ways\": %" PRIu32
+                ", \"line_bytes\": %" PRIu32 ", \"policy\": \"%s\" }",
+                k ? "," : "", l->name, sim_level_bytes(l), l->n_ways, l->line_bytes, l->policy);
+    }
+    fputs("\n  ] },\n", out);
+}
+
+static void print_json_trace(const struct sim_report *r, FILE *out)
+{
+    if (!r->trace_name)
+        return;
+    fputs("  \"trace\": { \"name\": ", out);
+    sim_json_string(r->trace_name, out);
+    fprintf(out,
+            ", \"accesses\": %" PRIu64 ", \"fetches\": %" PRIu64 ", \"valgrind_lines\": %" PRIu64
+            ", \"foreign_lines\": %" PRIu64 " },\n",
+            r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines, r->counts->foreign_lines);
+}
+
+/* One place's counters and rates. */
+static void print_json_place(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
+{
+    const char *separator = "";
+
+    fprintf(out, "\n    \"%s\": { ", p->name);
+    for (size_t c = 0; c < N_COUNTERS; c++) {
+        const uint64_t *value = value_of(&counters[c], p, r->machine, cell);
+
+        if (!value)
+            continue;
+        fprintf(out, "%s\"%s\": %" PRIu64, separator, counters[c].name, *value);
+        separator = ", ";
+    }
+    for (size_t i = 0; i < N_RATES; i++) {
+        double percent;
+
+        if (rate_of(&rates[i], p, cell, &percent))
+            fprintf(out, ", \"%s_percent\": %.17g", rates[i].name, percent);
+    }
+    fputs(" }", out);
+}
+
+/* The counters of a cell, by place. */
+static void print_json_counts(const struct sim_report *r, const struct sim_cell *cell, FILE *out)
+{
+    struct place places[MAX_PLACES];
+    size_t n = list_places(r->machine, places);
+
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "," : "", out);
+        print_json_place(r, &places[i], cell, out);
+    }
+    sim_report_estimate_json(r->machine, cell, out);
+}
+
+static void print_cell_json(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
+                            unsigned phase)
+{
+    bool is_first = cell == first_cell(r->stats);
+
+    fprintf(out, "%s\n  { \"tag\": %u, \"phase\": %u,", is_first ? "" : ",", tag, phase);
+    print_json_counts(r, cell, out);
+    fputs("\n  }", out);
+}
+
+static void print_json(const struct sim_report *r, FILE *out)
+{
+    struct sim_cell total = sim_stats_total(r->stats);
+
+    print_json_machine(r->machine, out);
+    print_json_trace(r, out);
+    if (r->by_tag) {
+        fputs("  \"cells\": [", out);
+        for_cells(r, out, print_cell_json);
+        fputs(" ],\n", out);
+    }
+    fputs("  \"total\": {", out);
+    print_json_counts(r, &total, out);
+    fputs("\n  }\n}\n", out);
+}
+
+int sim_report_print(const struct sim_report *r, enum sim_report_format format, FILE *out)
+{
+    static void (*const printers[])(const struct sim_report *, FILE *) = {
+        [SIM_REPORT_TABLE] = print_table,
+        [SIM_REPORT_CSV] = print_csv,
+        [SIM_REPORT_JSON] = print_json,
+    };
+
+    errno = 0;
+    printers[format](r, out);
+    if (fflush(out) || ferror(out))
+        return errno ? -errno : -EIO;
+    return 0;
+}

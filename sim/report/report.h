@@ -1,0 +1,50 @@
+/*
+ * Prints what a simulation counted: a table to look at, CSV, or JSON. The counters have the names of the members in
+ * stats.h everywhere. Beside them stand the miss rates of a level in percent, called <rate>_% in the table and
+ * <rate>_percent elsewhere; a rate of nothing is '-' in the table, an empty field in CSV, and not in JSON.
+ *
+ *   load_miss    load_misses of all loads of the core: what the paper shows. It knows nothing of stores
+ *   miss         read_misses and write_misses of all reads and writes that arrived at the level
+ *   read_miss    read_misses of the reads
+ *   write_miss   write_misses of the writes: at the first level stores, further out write-backs
+ *
+ *   table  the sum over everything, or a table for every tag and phase that has counts, and the sum
+ *   CSV    '#' lines that say what was simulated; then one row per tag, phase ("all": the sum) and place: "core", the
+ *          caches, the TLBs, "memory"
+ *   JSON   one object: machine, trace, with by_tag an array of cells (those that have counts), and total
+ *
+ * Where the machine states latencies, what estimate.h makes of the counts comes along: how many loads each level and
+ * the memory served, and the cycles that this would cost; how many lines each delivered, for stores and prefetches too,
+ * and what those would (in CSV: empty for TLBs; the sums in the row "core").
+ *
+ * What the machine does not count (3C classes of an unclassified level, a core's write-backs) is left out of the table
+ * and of JSON and is an empty field in CSV: never a 0.
+ */
+#ifndef SIM_REPORT_H
+#define SIM_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/machine/machine.h"
+#include "sim/stats.h"
+#include "sim/trace/trace_reader.h"
+
+enum sim_report_format {
+    SIM_REPORT_TABLE,
+    SIM_REPORT_CSV,
+    SIM_REPORT_JSON,
+};
+
+struct sim_report {
+    const struct sim_machine *machine;
+    const struct sim_stats *stats;
+    const char *trace_name;                /* NULL: there was no trace */
+    const struct sim_trace_counts *counts; /* of the trace; NULL if trace_name is */
+    bool by_tag;                           /* every tag and phase that has counts, besides the sum */
+};
+
+/* Prints one report. out stays the caller's and is flushed. Returns 0 or the error of writing as -errno. */
+int sim_report_print(const struct sim_report *r, enum sim_report_format format, FILE *out);
+
+#endif

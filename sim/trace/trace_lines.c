@@ -1,0 +1,337 @@
+#include <errno.h>
+#include <string.h>
+
+#include "sim/trace/trace_lines.h"
+
+enum {
+    NOT_HEX = 16,
+    MAX_HEX_DIGITS = 20, /* of something that may be meant as an address */
+};
+
+static int fail(struct sim_line *l, const char *at, const char *what)
+{
+    l->at = at;
+    l->what = what;
+    return -EINVAL;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip_blanks(struct sim_line *l)
+{
+    while (is_blank(*l->at))
+        l->at++;
+}
+
+static unsigned hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F')
+        return (unsigned)(c - 'A') + 10;
+    return NOT_HEX;
+}
+
+/* A hexadecimal number with or without 0x, up to a character that is no digit; the newline always is one. */
+static int scan_hex(struct sim_line *l, const char *what, uint64_t *value)
+{
+    const char *start = l->at;
+    unsigned digit;
+
+    if (start[0] == '0' && (start[1] == 'x' || start[1] == 'X'))
+        l->at += 2;
+    if (hex_digit(*l->at) == NOT_HEX)
+        return fail(l, start, what);
+    for (*value = 0; (digit = hex_digit(*l->at)) != NOT_HEX; l->at++) {
+        if (*value >> 60)
+            return fail(l, start, "number of more than 64 bits");
+        *value = *value << 4 | digit;
+    }
+    return 0;
+}
+
+static int scan_decimal(struct sim_line *l, const char *what, uint64_t max, uint64_t *value)
+{
+    const char *start = l->at;
+
+    if (*start < '0' || *start > '9')
+        return fail(l, start, what);
+    for (*value = 0; *l->at >= '0' && *l->at <= '9'; l->at++) {
+        *value = *value * 10 + (uint64_t)(*l->at - '0');
+        if (*value > max)
+            return fail(l, start, what);
+    }
+    return 0;
+}
+
+/* Between fields: blanks, at least one. */
+static int scan_gap(struct sim_line *l, const char *what)
+{
+    if (!is_blank(*l->at))
+        return fail(l, l->at, what);
+    skip_blanks(l);
+    return 0;
+}
+
+static int scan_end(struct sim_line *l)
+{
+    skip_blanks(l);
+    return l->at == l->end ? 0 : fail(l, l->at, "something follows the access");
+}
+
+static int check_bytes(struct sim_line *l, const char *at, uint64_t bytes)
+{
+    if (!bytes)
+        return fail(l, at, "access of no bytes");
+    if (bytes > SIM_TRACE_MAX_BYTES)
+        return fail(l, at, "access too wide");
+    return 0;
+}
+
+bool sim_run_fits(const struct sim_run *r)
+{
+    const int64_t half = (int64_t)1 << (SIM_ADDRESS_BITS - 1);
+    int64_t first = (int64_t)r->addr, span, last;
+
+    if (__builtin_mul_overflow(r->stride_bytes, (int64_t)r->count - 1, &span) ||
+        __builtin_add_overflow(first, span, &last))
+        return false;
+    if (first < -half || first >= half || last < -half || last >= half || (first < 0) != (last < 0))
+        return false;
+    int64_t highest = (first > last ? first : last) + (int64_t)r->access_bytes - 1;
+
+    return first < 0 ? highest < 0 : highest < half;
+}
+
+/* Takes an access over into the line's runs; address_at is where its address stands. */
+static int add_run(struct sim_line *l, const char *address_at, const struct sim_run *r)
+{
+    if (!sim_run_fits(r))
+        return fail(l, address_at, "address overflow: more than 57 bits");
+    l->run[l->n_runs++] = *r;
+    return 0;
+}
+
+/* Takes an instruction fetch over, or leaves it out. */
+static int add_fetch(struct sim_line *l, const char *address_at, struct sim_run r)
+{
+    l->counts->fetches++;
+    r.tag = l->options->fetch_tag;
+    if (!sim_run_fits(&r))
+        return fail(l, address_at, "address overflow: more than 57 bits");
+    if (l->options->has_fetches)
+        l->run[l->n_runs++] = r;
+    return 0;
+}
+
+/* ---- text: L|S|P|N address bytes tag phase ---- */
+
+/* Bytes, tag and phase. */
+static int scan_attributes(struct sim_line *l, struct sim_run *r)
+{
+    uint64_t bytes = 0, tag = 0, phase = 0;
+    const char *bytes_at = l->at;
+    int err = scan_decimal(l, "not a size of at most 1048576", SIM_TRACE_MAX_BYTES, &bytes);
+
+    if (!err)
+        err = check_bytes(l, bytes_at, bytes);
+    if (!err)
+        err = scan_gap(l, "no blank after the size");
+    if (!err)
+        err = scan_decimal(l, "not a tag from 0 to 7", SIM_MAX_TAGS - 1, &tag);
+    if (!err)
+        err = scan_gap(l, "no blank after the tag");
+    if (!err)
+        err = scan_decimal(l, "not a phase from 0 to 3", SIM_MAX_PHASES - 1, &phase);
+    r->access_bytes = (uint32_t)bytes;
+    r->tag = (uint8_t)tag;
+    r->phase = (uint8_t)phase;
+    return err ? err : scan_end(l);
+}
+
+_Static_assert(SIM_MAX_TAGS == 8 && SIM_MAX_PHASES == 4 && SIM_TRACE_MAX_BYTES == 1048576, "messages name the limits");
+
+/* What a label of the text format means; SIM_N_KINDS: nothing. */
+static enum sim_kind text_kind(char c)
+{
+    switch (c) {
+    case 'L':
+        return SIM_LOAD;
+    case 'S':
+        return SIM_STORE;
+    case 'P':
+        return SIM_PREFETCH;
+    case 'N':
+        return SIM_STORE_NT;
+    default:
+        return SIM_N_KINDS;
+    }
+}
+
+static int scan_text(struct sim_line *l)
+{
+    struct sim_run r = { .count = 1 };
+    const char *address_at;
+    enum sim_kind kind;
+    int err;
+
+    skip_blanks(l);
+    if (l->at == l->end || *l->at == '#')
+        return 0;
+    kind = text_kind(*l->at);
+    if (kind == SIM_N_KINDS || !is_blank(l->at[1]))
+        return fail(l, l->at, "wrong label (L, S, P or N)");
+    r.kind = (uint8_t)kind;
+    l->at++;
+    skip_blanks(l);
+    address_at = l->at;
+    err = scan_hex(l, "not a hexadecimal address", &r.addr);
+    if (!err)
+        err = scan_gap(l, "no size after the address");
+    if (!err)
+        err = scan_attributes(l, &r);
+    return err ? err : add_run(l, address_at, &r);
+}
+
+/* ---- din: label address [bytes] ---- */
+
+/* The index of a din label's meaning in the string, both alphabets: 0 load, 1 store, 2 fetch; -1: none. */
+static int din_label(char c)
+{
+    static const char labels[] = "012rwi";
+    const char *found = c ? memchr(labels, c, sizeof labels - 1) : NULL;
+
+    return found ? (int)(found - labels) % 3 : -1;
+}
+
+static int scan_din(struct sim_line *l)
+{
+    struct sim_run r = { .count = 1 };
+    uint64_t bytes = l->options->din_bytes ? l->options->din_bytes : 4;
+    const char *address_at, *bytes_at;
+    int label, err;
+
+    skip_blanks(l);
+    if (l->at == l->end || *l->at == '#')
+        return 0;
+    label = din_label(*l->at);
+    if (label < 0 || !is_blank(l->at[1]))
+        return fail(l, l->at, "wrong label (0 or r, 1 or w, 2 or i)");
+    l->at++;
+    skip_blanks(l);
+    address_at = l->at;
+    err = scan_hex(l, "not a hexadecimal address", &r.addr);
+    if (!err && l->at != l->end)
+        err = scan_gap(l, "no blank after the address");
+    bytes_at = l->at;
+    if (!err && l->at != l->end)
+        err = scan_hex(l, "not a hexadecimal size", &bytes);
+    if (!err)
+        err = check_bytes(l, bytes_at, bytes);
+    if (!err)
+        err = scan_end(l);
+    if (err)
+        return err;
+    r.kind = label == 1 ? SIM_STORE : SIM_LOAD;
+    r.access_bytes = (uint32_t)bytes;
+    return label == 2 ? add_fetch(l, address_at, r) : add_run(l, address_at, &r);
+}
+
+/* ---- lackey: "I  address,bytes", " L address,bytes" and the like ---- */
+
+static bool is_valgrinds(const struct sim_line *l)
+{
+    char c = *l->at;
+
+    return l->end - l->at > 3 && (c == '=' || c == '-' || c == '*') && l->at[1] == c && l->at[2] >= '0' &&
+           l->at[2] <= '9';
+}
+
+/* Whether what is after a label of two letters and a blank looks like "address,bytes". */
+static bool looks_like_access(const struct sim_line *l)
+{
+    const char *c = l->at + 3;
+
+    while (hex_digit(*c) != NOT_HEX && c < l->at + 3 + MAX_HEX_DIGITS)
+        c++;
+    return c > l->at + 3 && *c == ',';
+}
+
+/* The label of a line that is meant to be an access, '?' if it is none of the known ones; 0: not an access at all. */
+static char lackey_label(const struct sim_line *l)
+{
+    const char *c = l->at;
+
+    if (l->end - c <= 3 || c[2] != ' ')
+        return 0;
+    if (c[0] == 'I' && c[1] == ' ')
+        return 'I';
+    if (c[0] == ' ' && (c[1] == 'L' || c[1] == 'S' || c[1] == 'M'))
+        return c[1];
+    return (c[0] == ' ') != (c[1] == ' ') && looks_like_access(l) ? '?' : 0;
+}
+
+bool sim_line_is_access(const struct sim_line *l)
+{
+    return l->options->format != SIM_TRACE_LACKEY || lackey_label(l);
+}
+
+static int scan_reference(struct sim_line *l, char label)
+{
+    struct sim_run r = { .count = 1, .kind = label == 'S' ? SIM_STORE : SIM_LOAD };
+    uint64_t bytes = 0;
+    const char *address_at = l->at += 3, *bytes_at;
+    int err = scan_hex(l, "not a hexadecimal address", &r.addr);
+
+    if (!err && *l->at != ',')
+        err = fail(l, l->at, "no comma after the address");
+    if (err)
+        return err;
+    bytes_at = ++l->at;
+    err = scan_decimal(l, "not a size of at most 1048576", SIM_TRACE_MAX_BYTES, &bytes);
+    if (!err)
+        err = check_bytes(l, bytes_at, bytes);
+    if (!err)
+        err = scan_end(l);
+    r.access_bytes = (uint32_t)bytes;
+    if (!err)
+        err = label == 'I' ? add_fetch(l, address_at, r) : add_run(l, address_at, &r);
+    if (!err && label == 'M') {
+        r.kind = SIM_STORE;
+        err = add_run(l, address_at, &r);
+    }
+    return err;
+}
+
+static int scan_lackey(struct sim_line *l)
+{
+    char label = lackey_label(l);
+
+    if (label == '?')
+        return fail(l, l->at, "wrong label (I, L, S or M)");
+    if (label)
+        return scan_reference(l, label);
+    if (is_valgrinds(l))
+        l->counts->valgrind_lines++;
+    else if (l->at != l->end)
+        l->counts->foreign_lines++;
+    return 0;
+}
+
+int sim_line_scan(struct sim_line *l)
+{
+    l->n_runs = 0;
+    switch (l->options->format) {
+    case SIM_TRACE_DIN:
+        return scan_din(l);
+    case SIM_TRACE_LACKEY:
+        return scan_lackey(l);
+    default:
+        return scan_text(l);
+    }
+}

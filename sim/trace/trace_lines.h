@@ -1,0 +1,29 @@
+/* One line of a text trace to at most two accesses: the scanners behind trace_reader.h. */
+#ifndef SIM_TRACE_LINES_H
+#define SIM_TRACE_LINES_H
+
+#include "sim/trace/trace_reader.h"
+
+enum { SIM_MAX_LINE_RUNS = 2 };
+
+/* A line to scan and what came of it. */
+struct sim_line {
+    const char *at;  /* within the line; on failure, at the offending value */
+    const char *end; /* of the line; *end is '\n' */
+    const struct sim_trace_options *options;
+    struct sim_trace_counts *counts; /* fetches and skipped lines go here; accesses do not */
+    const char *what;                /* on failure: what is wrong */
+    size_t n_runs;
+    struct sim_run run[SIM_MAX_LINE_RUNS];
+};
+
+/* Scans a line of the format, not binary. Returns 0 or -EINVAL with what and at set. */
+int sim_line_scan(struct sim_line *l);
+
+/* Whether a line, or the start of a long one, is meant as an access; only lackey traces have other lines. */
+bool sim_line_is_access(const struct sim_line *l);
+
+/* Whether a run stays within one half of the address space; see trace_reader.h. */
+bool sim_run_fits(const struct sim_run *r);
+
+#endif

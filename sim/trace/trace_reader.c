@@ -1,0 +1,288 @@
+/*
+ * A block buffer under two loops: lines for the text formats, records for the binary one. What is left of a block, an
+ * unfinished line or record, moves to the front before the next block is read behind it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/trace/trace_lines.h"
+#include "sim/trace/trace_reader.h"
+
+enum {
+    USUAL_BLOCK_BYTES = 1 << 18,
+    LEAST_BLOCK_BYTES = 64,
+    VALUE_CHARS = 40, /* of an offending value that a message shows */
+};
+
+_Static_assert((int)LEAST_BLOCK_BYTES >= (int)SIM_BINARY_MAX_RECORD_BYTES, "a record must fit");
+
+static const char cut_short[] = "cut short: the last line does not end with a newline";
+
+struct sim_trace_reader {
+    FILE *in;
+    char *name;
+    struct sim_trace_options options;
+    struct sim_trace_counts counts;
+    char *block; /* [block_bytes] */
+    size_t block_bytes;
+    size_t at;     /* what has been consumed of it */
+    size_t filled; /* what has been read into it */
+    uint64_t base; /* offset of block[0] in the file */
+    uint64_t line; /* number of the last line taken */
+    bool is_last;  /* nothing comes after this block */
+    bool is_done;  /* the binary trace's end was read, or an error met */
+    bool has_header;
+    struct sim_binary binary;
+    char *why;
+    size_t why_bytes;
+};
+
+static bool are_valid(const struct sim_trace_options *o)
+{
+    return (unsigned)o->format < SIM_N_TRACE_FORMATS && o->fetch_tag < SIM_MAX_TAGS &&
+           o->din_bytes <= SIM_TRACE_MAX_BYTES && (!o->block_bytes || o->block_bytes >= LEAST_BLOCK_BYTES);
+}
+
+int sim_trace_reader_new(struct sim_trace_reader **out, FILE *in, const char *name, const struct sim_trace_options *o)
+{
+    struct sim_trace_reader *r;
+
+    *out = NULL;
+    if (!are_valid(o))
+        return -EINVAL;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return -ENOMEM;
+    r->in = in;
+    r->options = *o;
+    r->block_bytes = o->block_bytes ? o->block_bytes : USUAL_BLOCK_BYTES;
+    r->block = malloc(r->block_bytes);
+    r->name = strdup(name);
+    if (!r->block || !r->name) {
+        sim_trace_reader_free(r);
+        return -ENOMEM;
+    }
+    *out = r;
+    return 0;
+}
+
+void sim_trace_reader_free(struct sim_trace_reader *r)
+{
+    if (!r)
+        return;
+    free(r->block);
+    free(r->name);
+    free(r);
+}
+
+struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r)
+{
+    return r->counts;
+}
+
+uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r)
+{
+    return r->base + r->at;
+}
+
+/* ---- messages ---- */
+
+static int report(struct sim_trace_reader *r, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static int report(struct sim_trace_reader *r, int err, const char *format, ...)
+{
+    va_list args;
+    int length = snprintf(r->why, r->why_bytes, "%s:", r->name);
+
+    va_start(args, format);
+    if (length >= 0 && (size_t)length < r->why_bytes)
+        vsnprintf(r->why + length, r->why_bytes - (size_t)length, format, args);
+    va_end(args);
+    return err;
+}
+
+/* "name:line: what, 'value'", the value being the line's rest from there, as far as it can be shown. */
+static int report_line(struct sim_trace_reader *r, const char *what, const char *at, const char *end)
+{
+    char value[VALUE_CHARS + 4];
+    size_t n = 0;
+
+    for (; at < end && n < VALUE_CHARS; at++)
+        value[n++] = *at >= ' ' && *at <= '~' ? *at : '?';
+    memcpy(value + n, at < end ? "..." : "", at < end ? 4 : 1);
+    return report(r, -EINVAL, "%" PRIu64 ": %s, '%s'", r->line, what, value);
+}
+
+static int report_byte(struct sim_trace_reader *r, uint64_t offset, const char *what, uint64_t value)
+{
+    return report(r, -EINVAL, "byte %" PRIu64 ": %s, %" PRIu64, offset, what, value);
+}
+
+/* ---- blocks ---- */
+
+/* Moves what is left to the front and fills up behind it. */
+static int fill(struct sim_trace_reader *r)
+{
+    memmove(r->block, r->block + r->at, r->filled - r->at);
+    r->base += r->at;
+    r->filled -= r->at;
+    r->at = 0;
+    while (!r->is_last && r->filled < r->block_bytes) {
+        errno = 0;
+        r->filled += fread(r->block + r->filled, 1, r->block_bytes - r->filled, r->in);
+        if (ferror(r->in))
+            return report(r, errno ? -errno : -EIO, " cannot read after %" PRIu64 " bytes, %s", r->base + r->filled,
+                          strerror(errno ? errno : EIO));
+        r->is_last = feof(r->in);
+    }
+    return 0;
+}
+
+/* Drops a line that is longer than a block: a lackey trace may have one from elsewhere. */
+static int skip_long_line(struct sim_trace_reader *r)
+{
+    const struct sim_line l = { .at = r->block, .end = r->block + r->filled, .options = &r->options };
+    const char *newline;
+
+    if (sim_line_is_access(&l))
+        return report_line(r, "line too long", r->block, r->block + r->filled);
+    do {
+        int err;
+
+        r->at = r->filled;
+        err = fill(r);
+        if (err)
+            return err;
+        newline = memchr(r->block, '\n', r->filled);
+    } while (!newline && r->filled);
+    if (!newline)
+        return report_line(r, cut_short, r->block, r->block);
+    r->at = (size_t)(newline - r->block) + 1;
+    r->counts.foreign_lines++;
+    return 0;
+}
+
+/* Finds the next line: l->at to l->end; l->at is NULL at the end of the trace. */
+static int next_line(struct sim_trace_reader *r, struct sim_line *l)
+{
+    for (;;) {
+        const char *start = r->block + r->at;
+        const char *newline = memchr(start, '\n', r->filled - r->at);
+        bool is_full = r->at == 0 && r->filled == r->block_bytes;
+        int err = 0;
+
+        if (newline) {
+            r->line++;
+            r->at = (size_t)(newline - r->block) + 1;
+            l->at = start;
+            l->end = newline;
+            return 0;
+        }
+        if (is_full) {
+            r->line++;
+            err = skip_long_line(r);
+        } else if (!r->is_last) {
+            err = fill(r);
+        } else if (r->at < r->filled) {
+            r->line++;
+            return report_line(r, cut_short, start, r->block + r->filled);
+        } else {
+            l->at = NULL;
+            return 0;
+        }
+        if (err)
+            return err;
+    }
+}
+
+static int next_lines(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
+{
+    struct sim_line l = { .options = &r->options, .counts = &r->counts };
+
+    while (*n + SIM_MAX_LINE_RUNS <= max) {
+        int err = next_line(r, &l);
+
+        if (err)
+            return err;
+        if (!l.at)
+            break;
+        if (sim_line_scan(&l))
+            return report_line(r, l.what, l.at, l.end);
+        for (size_t i = 0; i < l.n_runs; i++)
+            run[(*n)++] = l.run[i];
+    }
+    r->counts.accesses += *n;
+    return 0;
+}
+
+static int take_header(struct sim_trace_reader *r)
+{
+    struct sim_binary_error e;
+    int err = fill(r);
+
+    if (err)
+        return err;
+    if (r->filled < SIM_BINARY_HEADER_BYTES)
+        return report_byte(r, r->filled, "cut short within the header; bytes there", r->filled);
+    if (sim_binary_get_header((const uint8_t *)r->block, &e))
+        return report_byte(r, 0, e.what, e.value);
+    r->at = SIM_BINARY_HEADER_BYTES;
+    r->has_header = true;
+    return 0;
+}
+
+static int next_record(struct sim_trace_reader *r, struct sim_run *run)
+{
+    struct sim_binary_error e;
+    size_t used = 0;
+    int err = 0;
+
+    if (r->filled - r->at < SIM_BINARY_MAX_RECORD_BYTES && !r->is_last)
+        err = fill(r);
+    if (err)
+        return err;
+    err = sim_binary_get(&r->binary, (const uint8_t *)r->block + r->at, r->filled - r->at, run, &used, &e);
+    if (err)
+        return report_byte(r, r->base + r->at, e.what, e.value);
+    if (run->count && !sim_run_fits(run))
+        return report_byte(r, r->base + r->at, "address overflow: more than 57 bits, starting at", run->addr);
+    r->at += used;
+    r->is_done = !run->count;
+    return 0;
+}
+
+static int next_records(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
+{
+    int err = r->has_header ? 0 : take_header(r);
+
+    while (!err && *n < max && !r->is_done) {
+        err = next_record(r, &run[*n]);
+        if (!err && !r->is_done)
+            r->counts.accesses += run[(*n)++].count;
+    }
+    return err;
+}
+
+int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n, char *why,
+                          size_t why_bytes)
+{
+    int err;
+
+    *n = 0;
+    if (r->is_done)
+        return 0;
+    r->why = why;
+    r->why_bytes = why_bytes;
+    if (r->options.format == SIM_TRACE_BINARY)
+        err = next_records(r, run, max, n);
+    else
+        err = next_lines(r, run, max, n);
+    if (err) {
+        *n = 0;
+        r->is_done = true;
+    }
+    return err;
+}

@@ -1,0 +1,69 @@
+/*
+ * Reads traces in the formats of trace.h, in blocks, and hands them out as runs for a sink:
+ *
+ *     while (!(err = sim_trace_reader_next(r, run, SIM_MAX_BURST_RUNS, &n, why, sizeof why)) && n)
+ *         sim_emit(sink, run, n, 1);
+ *
+ * What is read besides what sim_trace writes
+ *   din     labels 2 and i are instruction fetches, r and w are loads and stores; the size may be missing (din_bytes)
+ *   lackey  I is an instruction fetch, M a load and then a store of the same bytes. Valgrind's own lines ("==pid== ",
+ *           "--pid-- ", "**pid** ") are skipped, and so are lines that are not accesses at all, because the traced
+ *           program may write to the same place; both are counted
+ *   text, din   empty lines and lines that start with '#' are skipped
+ *
+ * Instruction fetches are counted and left out, or become loads with a tag of their own.
+ *
+ * Addresses: simulated addresses have SIM_ADDRESS_BITS bits. Accepted are those whose upper bits are all alike, as CPUs
+ * have it: below 2^57, or at least 2^64 - 2^57. An access, or a run of them, stays within one of these halves.
+ * Widths: 1 to SIM_TRACE_MAX_BYTES. Every line ends with a newline: without one the trace may be cut short.
+ */
+#ifndef SIM_TRACE_READER_H
+#define SIM_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/access.h"
+#include "sim/trace/trace.h"
+
+struct sim_trace_options {
+    enum sim_trace_format format;
+    bool has_fetches;   /* instruction fetches become loads, phase 0 */
+    uint8_t fetch_tag;  /* with this tag */
+    uint32_t din_bytes; /* width of an access whose din line has no size; 0: 4 */
+    size_t
+        block_bytes; /* read at once; at least 64; 0: 256 KiB. No line may be longer, but for lackey's foreign ones */
+};
+
+struct sim_trace_counts {
+    uint64_t accesses;       /* handed out, fetches included if has_fetches */
+    uint64_t fetches;        /* instruction fetches seen */
+    uint64_t valgrind_lines; /* lackey: lines of valgrind's own that were skipped */
+    uint64_t foreign_lines;  /* lackey: other lines that were skipped */
+};
+
+struct sim_trace_reader; /* not thread-safe; distinct objects are independent */
+
+/*
+ * Starts reading. in stays the caller's and must outlive the reader; name (copied) is for messages. Returns 0, -EINVAL
+ * for options outside their range, or -ENOMEM.
+ */
+int sim_trace_reader_new(struct sim_trace_reader **r, FILE *in, const char *name, const struct sim_trace_options *o);
+void sim_trace_reader_free(struct sim_trace_reader *r); /* NULL is fine */
+
+/*
+ * Stores the next runs, at most max (which is at least 2), and their number; 0 at the end. Their step_bytes is 0.
+ * Returns 0, or with *n = 0 and one line in why: -EINVAL for a malformed or truncated trace, "name:line: what, 'value'"
+ * ("name:byte offset: what, value" for binary ones), or the error of reading. After an error there is nothing to read.
+ */
+int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n, char *why,
+                          size_t why_bytes);
+
+struct sim_trace_counts sim_trace_reader_counts(const struct sim_trace_reader *r);
+
+/* How much of the file was taken so far. */
+uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r);
+
+#endif

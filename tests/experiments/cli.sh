@@ -1,0 +1,479 @@
+#!/usr/bin/env bash
+# The experiment as a user meets it: what it leaves behind, and what it says to bad input.
+# Run from the project's folder; EXPERIMENT is the program (default build/experiment). EMULATED says that it is one for
+# another CPU.
+set -u
+
+experiment=${EXPERIMENT:-build/experiment}
+program=$experiment
+here=$PWD
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+header=name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w
+
+# table ROW...: a layer table with these rows
+table() {
+    { echo "$header"; printf '%s\n' "$@"; } >"$work/bad.csv"
+}
+
+options() {
+    refuses "vgg16" MODEL=vgg17
+    refuses "unknown machine 'pdp11'; known: host " MODEL=vgg16 MACHINE=pdp11
+    refuses "no/such.csv" MODEL=no/such.csv
+    refuses "no/such.cfg" MODEL=vgg16 MACHINE=no/such.cfg
+    refuses "unknown algorithm 'winograd'" MODEL=vgg16 ALGO=base,winograd
+    refuses "pool*" MODEL=vgg16 LAYERS='pool*'
+    refuses "REPS" MODEL=vgg16 REPS=0
+    refuses "REPS" MODEL=vgg16 REPS=-3
+    refuses "JOBS" MODEL=vgg16 JOBS=many
+    refuses "TIMING" MODEL=vgg16 TIMING=2
+    refuses "CACHE" MODEL=vgg16 CACHE=tepid
+    refuses "CLASSES" MODEL=vgg16 CLASSES=4c
+    refuses "unknown micro-kernel 'f32_1x1'" MODEL=vgg16 UKR=f32_1x1
+    refuses "or the best of ref, avx2, avx512, mma" MODEL=vgg16 UKR=avx
+    refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
+    refuses "OBSERVE" MODEL=vgg16 OBSERVE=some
+    refuses "unknown option 'SPEED=11'; " MODEL=vgg16 SPEED=11
+    refuses "unknown option 'LAYER=conv1', did you mean LAYERS?" MODEL=vgg16 LAYER=conv1
+    refuses "unknown option '--colums', did you mean --columns?" --colums
+    refuses "MODEL is missing"
+}
+
+# make_says WORDS ARGUMENTS...: make refuses them in one line that holds WORDS, before it does anything.
+make_says() {
+    local words=$1
+    shift
+    env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL make "$@" >"$work/out" 2>"$work/err"
+    check "make $*: exit status $?, not 2" [ $? -eq 2 ]
+    check "make $*: not one line: $(cat "$work/err" "$work/out")" [ "$(cat "$work/err" "$work/out" | wc -l)" -eq 1 ]
+    check "make $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+variables() {
+    local word known
+    make_says "experiment: unknown variable 'LAYER', did you mean LAYERS?" experiment MODEL=vgg16 LAYER=conv1
+    make_says "judge: unknown variable 'CLOCK';" judge CLOCK=cpu
+    make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
+    make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
+    make_says "figures: unknown variable 'TIMING'" figures MODEL=vgg16 TIMING=0
+    make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
+    known=$(sed -n 's/^VARIABLE("\([A-Z]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
+    for word in LAYER model MACH CASH FILTER UKRS X RESULT; do
+        # shellcheck disable=SC2086  # names are words
+        check "make and the program mean the same by $word" [ "$(.ci/nearest $word $known)" = \
+            "$("$experiment" $word=1 2>&1 | sed -n 's/.*did you mean \(.*\)?.*/\1/p')" ]
+    done
+}
+
+tables() {
+    local model=MODEL=$work/bad.csv
+
+    echo "${header%,dilation_w}" >"$work/bad.csv"
+    refuses "dilation_w" "$model"
+    table a,3,8,8,4,3,3,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2:" "$model"
+    table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 a,3,-8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:3: in_h" "$model"
+    table a,3,8,eight,4,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2: in_w" "$model"
+    table a,3,8,8,99999999999999999999999,3,3,1,1,1,1,1,1,1,1,1
+    refuses "bad.csv:2: out_c" "$model"
+    table a,3,8,8,4,3,3,0,1,1,1,1,1,1,1,1
+    refuses "stride_h" "$model"
+    table a,3,8,8,4,11,3,1,1,1,1,1,1,1,1,1
+    refuses "larger than the padded input" "$model"
+    table a,3,8,8,4,3,3,1,1,1,1,1,1,2,1,1
+    refuses "does not divide" "$model"
+    table a,4294967295,4294967295,4294967295,1,1,1,1,1,0,0,0,0,1,1,1
+    refuses "exceeds the address space" "$model"
+    table a,3,8,8,4,3,3,1,18446744073709551615,1,1,1,1,1,1,1
+    refuses "stride_w 18446744073709551615" "$model"
+    echo "$header" >"$work/bad.csv"
+    refuses "bad.csv" "$model"
+    printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 1 KiB\nways = 3\nline = 64\nlatency_cycles = 1\n' \
+        >"$work/bad.cfg"
+    refuses "bad.cfg:" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
+}
+
+places() {
+    "$experiment" MODEL=tests/data/three.csv RESULTS=/dev/null/x >"$work/out" 2>"$work/err"
+    check "results below a file: exit status" [ $? -eq 2 ]
+    check "results below a file: one line" [ "$(wc -l <"$work/err")" -eq 1 ]
+    # A full disk, as far as a test can make one: writing beyond 4 KiB fails.
+    (
+        ulimit -f 4
+        exec "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+    )
+    check "full disk: exit status" [ $? -eq 2 ]
+    check "full disk: says so: $(cat "$work/err")" grep -q "layers.csv" "$work/err"
+    check "full disk: left something behind" nothing_left
+    rm -rf "$work/results"
+}
+
+# keeps WORDS ARGUMENTS...: refuses, with WORDS, and leaves the results in $work/kept as they are
+keeps() {
+    local words=$1 before after
+    shift
+    before=$(find "$work/kept" -exec ls -dl {} +)
+    "$experiment" "RESULTS=$work/kept" "$@" >"$work/out" 2>"$work/err"
+    check "$*: exit status $?, not 2" [ $? -eq 2 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    after=$(find "$work/kept" -exec ls -dl {} +)
+    check "$*: changes old results" [ "$before" = "$after" ]
+}
+
+# Whose results they are: two machines of one name, tables named like other programs' folders.
+owners() {
+    local small=(MODEL=tests/data/three.csv TIMING=0 ALGO=sconv) taken
+    sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
+    cp sim/machines/toy.cfg "$work/same.cfg"
+    run kept "${small[@]}" || return
+    check "machine.cfg says where it is from" grep -qx "# from: sim/machines/toy.cfg" "$work/kept/toy/three/machine.cfg"
+    keeps "another machine called 'toy', of sim/machines/toy.cfg" "${small[@]}" "MACHINE=$work/other.cfg"
+    keeps "another machine called 'toy'" --redraw "${small[@]}" "MACHINE=$work/other.cfg"
+    keeps "no results to draw" --redraw MODEL=vgg16 MACHINE=toy
+    run kept "${small[@]}" "MACHINE=$work/same.cfg" && check "an equal machine replaces" \
+        grep -qx "# from: $work/same.cfg" "$work/kept/toy/three/machine.cfg"
+    cp "$work/other.cfg" "$work/same.cfg"
+    run kept "${small[@]}" "MACHINE=$work/same.cfg" && check "a file that was edited replaces its own results" \
+        grep -qx "size = 2 KiB" "$work/kept/toy/three/machine.cfg"
+    for taken in judgement peers .hidden; do
+        cp tests/data/three.csv "$work/$taken.csv"
+        keeps "$taken.csv: " "MODEL=$work/$taken.csv" MACHINE=toy TIMING=0
+    done
+    rm -r "$work/kept"
+}
+
+# Figures are found by the machine's name, and drawn whatever the paths hold.
+figures() {
+    local odd="|touch x; <it''s \"\$HOME\` \\ %s,é" kept=$work/kept/toy/three
+    run kept MODEL=tests/data/three.csv TIMING=0 ALGO=sconv "MACHINE=$work/same.cfg" || return
+    rm "$kept"/*.png
+    # An emulator's programs are built by another make.
+    [ -n "${EMULATED:-}" ] || check "make figures" env -u VARIABLES_ARE_KNOWN make figures MODEL=tests/data/three.csv "MACHINE=$work/same.cfg" \
+        "RESULTS=$work/kept" "BUILD=$(dirname "$experiment")" >"$work/out" 2>&1
+    [ -n "${EMULATED:-}" ] || check "make figures draws them again" [ -s "$kept/misses_tensors.png" ]
+    cp tests/data/three.csv "$work/it's \"odd\".csv"
+    (
+        cd "$work" && ln -s "$here/experiments" "$here/sim" .
+        "$(realpath "$here/$experiment")" "MODEL=it's \"odd\".csv" MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$odd"
+    ) >"$work/out" 2>"$work/err"
+    check "odd paths: exit status $?, $(cat "$work/err")" [ $? -eq 0 ]
+    check "odd paths: nothing is run" [ ! -e "$work/x" ]
+    check "odd paths: figures" [ -s "$work/$odd/toy/it's \"odd\"/misses_tensors.png" ]
+    rm -r "$work/kept"
+}
+
+has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
+
+# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program in
+# time, by that signal, with one line, and nothing is left behind.
+interrupted() {
+    local how=$1 signals=$2 begun=$3 pid status start
+    shift 3
+    rm -f "$work/interrupted"
+    "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>>"$work/interrupted" </dev/null &
+    pid=$!
+    for _ in $(seq 200); do
+        has_said "$begun" && break
+        sleep 0.05
+    done
+    check "$how: '$begun' is not in: $(cat "$work/interrupted")" has_said "$begun"
+    sleep 0.3
+    start=$(date +%s%N)
+    for _ in $(seq "$signals"); do
+        kill -TERM $pid 2>/dev/null
+        sleep 0.05
+    done
+    wait $pid
+    status=$?
+    check "$how: $((($(date +%s%N) - start) / 1000000)) ms to its end" [ $(($(date +%s%N) - start)) -lt 1500000000 ]
+    check "$how: exit status $status, not 143" [ $status -eq 143 ]
+    check "$how: says so: $(tail -1 "$work/interrupted")" grep -q "^experiment: interrupted" "$work/interrupted"
+    check "$how: left something behind" [ -z "$(find "$work/results" -type f 2>/dev/null)" ]
+    rm -rf "$work/results"
+}
+
+# with_fake NAME COMMAND FUNCTION ARGUMENTS...: calls a function of this script with a program NAME that does COMMAND
+with_fake() {
+    local fake=$work/fake/$1 does=$2 whole=$PATH
+    shift 2
+    mkdir "$work/fake"
+    printf '#!/bin/sh\nexec %s\n' "$does" >"$fake"
+    chmod +x "$fake"
+    PATH=$work/fake:$PATH
+    "$@"
+    PATH=$whole
+    rm -r "$work/fake"
+}
+
+interruption() {
+    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0) hangs="sh -c 'echo it hangs >>$work/interrupted; exec sleep 60'"
+    table a,1000000000,8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    mkfifo "$work/pipe.csv"
+    interrupted "replaying" 1 replaying MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1
+    interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
+    check "a layer without end is announced" has_said "^This will take about [0-9]* \(h\|days\)"
+    interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
+    interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
+    with_fake gnuplot "$hangs" interrupted "gnuplot hangs" 1 "it hangs" "${small[@]}"
+    with_fake qemu-x86_64 "$hangs" interrupted "an emulator hangs" 1 "it hangs" "${small[@]}" MACHINE=clx4208 OBSERVE=sample \
+        "OBSERVER=$experiment" "GUEST=$experiment"
+}
+
+# Killed at any moment: old results stay whole; after a signal that can be caught, nothing else is left, and after one
+# that cannot, the next run tidies.
+kills() {
+    local kept=$work/kept/toy/three files signal status i=0
+    run kept TIMING=0 ALGO=sconv || return
+    files=$(ls "$kept")
+    for signal in TERM KILL HUP KILL TERM KILL; do
+        i=$((i + 1))
+        "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/kept" >/dev/null 2>&1 </dev/null &
+        sleep "$(awk -v seed="$RANDOM" 'BEGIN { srand(seed); print rand() * 0.8 }')"
+        kill -$signal $! 2>/dev/null
+        wait $! 2>/dev/null
+        status=$?
+        check "kill $i, $signal, status $status: old results are there" [ "$(ls "$kept" 2>/dev/null || ls "$work"/kept/toy/.three.old.*)" = "$files" ]
+        check "kill $i, $signal, status $status: and whole" [ "$(grep -cv '^#' "$work"/kept/toy/{,.}three*/layers.csv 2>/dev/null | grep -c ':7$')" -ge 1 ]
+        [ $signal = KILL ] || [ $status -eq 0 ] || [ $i -gt 1 ] || check "kill $i, $signal: something is left" [ -z "$(find "$work/kept/toy" -name '.*')" ]
+    done
+    run kept TIMING=0 ALGO=sconv && check "the next run tidies" [ "$(ls -A "$work/kept/toy")" = three ]
+}
+
+# Output that nobody can take, and what is too long to be said in one line.
+outputs() {
+    local long
+    for option in --help --columns; do
+        "$experiment" $option >/dev/full 2>"$work/err"
+        check "$option to a full disk: exit status $?, not 2" [ $? -eq 2 ]
+        check "$option to a full disk: says so" grep -q "standard output: No space left" "$work/err"
+        "$experiment" $option 2>"$work/err" | head -1 >"$work/out"
+        check "$option to a reader who leaves: nothing to complain of" [ ! -s "$work/err" ]
+    done
+    "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/full" >/dev/full 2>"$work/err"
+    check "the table to a full disk: exit status $?, not 2" [ $? -eq 2 ]
+    check "the table to a full disk: results are there" [ -s "$work/full/toy/three/layers.csv" ]
+    long=$(printf 'x%.0s' $(seq 200))
+    long=$long/$long/$long/$long/$long/$long/$long$long
+    "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 "RESULTS=$work/results/$long" 2>"$work/err"
+    check "a long path: exit status $?, not 2" [ $? -eq 2 ]
+    check "a long path: the reason is there" grep -q ": File name too long" "$work/err"
+    check "a long path: left something behind" nothing_left
+}
+
+# The simulated columns and the plan of a layers.csv.
+deterministic() {
+    grep -v '^#' "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) keep[i] = $i !~ /^measured/ } { line = ""
+        for (i = 1; i <= 38; i++) if (keep[i]) line = line "," $i; print line }'
+}
+
+loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
+    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "simulated_loads") column = NF - i; next }
+        { print $3, $4, $(NF - column) }'
+}
+
+columns() { # columns CSV NAME...: these columns, blanks between; commas in quotes are none
+    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, -v names="${*:2}" 'NR == 1 { n = split(names, name, " ")
+            for (i = 1; i <= NF; i++) at[$i] = i }
+        { line = ""; for (k = 1; k <= n; k++) line = line (k > 1 ? " " : "") $at[name[k]]; print line }'
+}
+
+sum_of() { # sum_of COLUMN CSV
+    grep -v '^#' "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+        { sum += $column } END { print sum + 0 }'
+}
+
+run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
+    local name=$1
+    shift
+    if ! "$experiment" MODEL=tests/data/three.csv MACHINE=toy "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
+        bad "$*: $(tail -2 "$work/err")"
+        return 1
+    fi
+    ok
+}
+
+results() {
+    local dir=$work/one/toy/three figure timed=4 core=
+    run one REPS=2 || return
+    # OpenBLAS's micro-kernel is run, and Base in steps, where the core's blocking is on record.
+    ! grep -q "the blocking of OpenBLAS core '.*' is not on record" "$work/one.out" || { timed=3; core=CORE=Haswell; }
+    for figure in miss_rates_model miss_rates_layers misses_tensors misses_layers predicted_vs_simulated speedup_layers; do
+        check "$figure.png is a PNG" sh -c "head -c 4 '$dir/$figure.png' | grep -q PNG"
+        check "$figure.svg is an SVG" grep -q '</svg>' "$dir/$figure.svg"
+    done
+    check "12 rows: 3 layers, 4 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 13 ]
+    check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq $((1 + 3 * timed * 2)) ]
+    check "the classes of misses add up" awk -F, '!/^#/ && $1 != "layer_index" { n++; if ($7 != $8 + $9 + $10) bad++ }
+        END { exit !n || bad }' "$dir/classes.csv"
+    check "traffic.csv has as many conflict misses" [ "$(sum_of conflict_misses "$dir/traffic.csv")" -eq \
+        "$(sum_of conflict_misses <(grep -v '^0,' "$dir/classes.csv"))" ]
+    check "the parts of a time add up to the run's, where there are any" awk -v "least=$((timed == 4 ? 9 : 6))" '
+        $1 == "measured_time_median_ns" { next } { sum = $2 + $3 + $4 + $5; bad += sum < 0.999 * $1 * $6 || sum > 1.001 * $1 * $6; n += sum > 0 }
+        END { exit bad || n < least }' <(columns "$dir/layers.csv" measured_time_median_ns measured_im2col_ns measured_packing_ns measured_kernel_ns measured_other_ns measured_steps_to_time)
+    check "host.txt names the CPU" grep -q . "$dir/host.txt"
+    check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
+    check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws|sconv_openblas) ' "$work/one.out")" -eq 4 ]
+    check "the last words are a verdict" [ "$(grep -n '^VERDICT for three (3 convolutions): .*im2col + OpenBLAS' "$work/one.out" | cut -d: -f1)" -gt \
+        "$(grep -n '^tables' "$work/one.out" | cut -d: -f1)" ]
+    check "verdict.txt has a row for every layer and variant" [ "$(grep -cE ' sconv(_openblas)? +[0-9.]+ ' "$dir/verdict.txt")" -eq $((3 * (timed - 2))) ]
+    check "the plan's letters are explained" grep -q 'Nc: channels.*K2: streaming' "$work/one.out"
+    check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \
+        -eq "$("$experiment" --columns | sed '/model.csv/q' | grep -c '^| `')" ]
+    run two REPS=2 TIMING=1 JOBS=1 && check "a second run simulates the same" \
+        cmp -s <(grep -v '^#' "$dir/traffic.csv") <(grep -v '^#' "$work/two/toy/three/traffic.csv")
+    check "and plans the same" cmp -s <(deterministic "$dir/layers.csv") <(deterministic "$work/two/toy/three/layers.csv")
+    check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null 2>&1 && test -s '$dir/speedup_layers.png'"
+    run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
+    check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$work/one/toy/three/verdict.txt"
+    check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
+    foreign=f32_16x8__mma
+    [ "$(uname -m)" != ppc64le ] && [ -z "${EMULATED:-}" ] || foreign=f32_16x24__avx512
+    run foreign "UKR=$foreign" OBSERVE=0 && check "another CPU family's kernels: nothing is timed" \
+        [ "$(grep -c "not available: the machine's micro-kernel is another" "$work/foreign/toy/three/layers.csv")" -eq 12 ]
+    run best TIMING=0 UKR=avx512 ALGO=sconv,sconv_tuned && check "an instruction set's best: the paper's tile, tuned chooses" \
+        [ "$(grep -v '^#' "$work/best/toy/three/layers.csv" | grep -c f32_16x24__avx512)" -ge 6 ]
+    check "a depthwise layer is direct, and CSA has no plan for it" \
+        grep -q 'sconv_tuned.*f32_direct_8x16__avx512,.*not available: direct convolution' "$work/best/toy/three/layers.csv"
+    run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
+        [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
+    check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep 'sconv_[iw]s') \
+        <(deterministic "$work/unclassified/toy/three/layers.csv" | grep 'sconv_[iw]s')
+    check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
+    run tuned MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 && check "what is replayed, and who chose it, is said first" \
+        says_first tuned 'micro-kernel f32_16x24__avx512 (the machine file names it.*sconv_tuned keeps it: UKR=avx512' \
+        'core SkylakeX (the machine file names it)'
+    run named MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 UKR=avx512 CORE=Haswell && check "... also where the user did" \
+        says_first named 'micro-kernel f32_16x24__avx512 (UKR asks for it.*sconv_tuned chooses one of AVX-512 for each' \
+        'core Haswell (CORE asks for it)'
+    run unknown MACHINE=apple-m1 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "... and what is not replayed" \
+        says_first unknown 'micro-kernel f32_16x24__ref (the machine file names it' "Base; the blocking of OpenBLAS core 'VORTEX'"
+    run estimated MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "with them, base's cycles over the schedule's" awk '
+        $1 == "base" { base = $2 } $1 != "algo" { n++; if ($3 != base / $2 && ($3 - base / $2) ^ 2 > 1e-12) bad++ } END { exit bad || n != 9 }' \
+        <(columns "$work/estimated/clx4208/three/layers.csv" algo estimated_cycles estimated_speedup)
+    check "and the verdict calls them unproven" grep -q 'estimated .* unproven' "$work/estimated/clx4208/three/verdict.txt"
+    run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,sconv_openblas,goto REPS=1
+    run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
+        <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")
+    check "5 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 16 ]
+    check "... of which one and the baseline use OpenBLAS's micro-kernel" \
+        [ "$(grep -c '^[^#].*,openblas_' "$work/warm/toy/three/layers.csv")" -eq 6 ]
+    # shellcheck disable=SC2086  # nothing, or one word
+    run openblas UKR=openblas $core ALGO=sconv,sconv_openblas REPS=1 && check "UKR=openblas: all do" \
+        [ "$(grep -c '^[^#].*,openblas_' "$work/openblas/toy/three/layers.csv")" -eq 9 ]
+    check "... with the loads of one of the schedules" awk '$2 == "sconv_openblas" { own[$1] = $3; next } { of[$1] = of[$1] " " $3 " " }
+        END { for (layer in own) n += index(of[layer], " " own[layer] " ") > 0; exit n != 3 }' <(loads "$work/openblas/toy/three/layers.csv")
+}
+
+says_first() { # says_first NAME WORDS WORDS: the first two lines that the run printed
+    sed -n 1p "$work/$1.out" | grep -q "$2" && sed -n 2p "$work/$1.out" | grep -q "$3"
+}
+
+observe() { # observe NAME ARGUMENTS...: runs with observation, on a machine that x86 programs are observed for
+    local name=$1
+    shift
+    run "$name" MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=sample "OBSERVER=${OBSERVER:-}" "GUEST=${GUEST_x86_64:-}" "$@"
+}
+
+# Levels have the machine file's names; the paper's numbers stand beside its own machines only.
+names() {
+    local dir=$work/names/slc/three
+    printf '[machine]\nname = slc\nmemory_latency_cycles = 9\n' >"$work/slc.cfg"
+    for level in L1:4 L2:16 SLC:64; do
+        printf '[cache %s]\nsize = %s KiB\nways = 4\nline = 64\nlatency_cycles = 1\n' "${level%:*}" "${level#*:}" >>"$work/slc.cfg"
+    done
+    run names "MACHINE=$work/slc.cfg" TIMING=0 ALGO=base,sconv || return
+    check "the closing table names the levels" grep -q '^layer .* L1 .* L2 .* SLC' "$work/names.out"
+    check "... and has no other" sh -c "! grep -qw L3 '$work/names.out'"
+    check "so do the CSV files" grep -q '^# levels: .*l3 its SLC' "$dir/layers.csv"
+    check "... in the plans" sh -c "! grep -v '^#' '$dir/layers.csv' | grep -q '[+,]L3'"
+    check "... and the figures" grep -q '>SLC: load misses' "$dir/miss_rates_model.svg"
+    check "the paper did not measure this machine" sh -c "! grep -q 'average of 7 models' '$dir/miss_rates_model.svg'"
+    check "no figure without data, in the list" grep -q 'speedup_layers  *not drawn: TIMING=0 was asked for' "$work/names.out"
+    check "... and on standard error" grep -q 'experiment: speedup_layers is not drawn: TIMING=0' "$work/err"
+    run paper MACHINE=clx4208 TIMING=0 && check "it measured this one" \
+        grep -q 'average of 7 models' "$work/paper/clx4208/three/miss_rates_model.svg"
+    run paper MACHINE=clx4208 TIMING=0 CACHE=warm && check "but not with warm caches" \
+        sh -c "! grep -q 'average of 7 models' '$work/paper/clx4208/three/miss_rates_model.svg'"
+    run paper MACHINE=clx4208 REPS=1 LAYERS=pointwise && check "measured times name the computer that ran: $(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" \
+        grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three/titles.txt")
+}
+
+# What is missing is said once, and costs nothing but its columns.
+unobserved() { # unobserved WORDS NAME ARGUMENTS...
+    local words=$1 name=$2
+    shift 2
+    observe "$name" "$@" || return
+    check "$name: one line with '$words': $(grep 'not observed' "$work/err")" [ "$(grep -c "not observed: .*$words" "$work/err")" -ge 1 ]
+    check "$name: the rows say why" grep -q "not available: .*$words" "$work/$name/clx4208/three/observed.csv"
+    check "$name: the rest is there" [ -s "$work/$name/clx4208/three/misses_layers.png" ]
+    check "$name: nothing half-written" [ -z "$(find "$work/$name/.observed" -type f 2>/dev/null)" ]
+}
+
+without_qemu() { # the experiment alone gets a PATH without it
+    local whole=$experiment
+    printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$work/bin" "$(realpath "$experiment")" >"$work/poor"
+    chmod +x "$work/poor"
+    experiment=$work/poor
+    unobserved "$1" noqemu
+    experiment=$whole
+}
+
+observed() {
+    local dir=$work/observed/clx4208/three kept
+    unobserved "no compiler here" unbuilt OBSERVER= "WHY_NO_GUEST=no compiler here"
+    if ! command -v qemu-x86_64 >/dev/null || [ ! -x "${GUEST_x86_64:-}" ]; then
+        echo "cli: skipped: observed streams (no qemu-x86_64, or no GUEST_x86_64)"
+        return
+    fi
+    observe observed || return
+    check "observed: every case" [ "$(grep -c ',core,0,all,all,' "$dir/observed.csv")" -eq 9 ]
+    check "observed: no reason why not" sh -c "! grep -q 'not available' '$dir/observed.csv'"
+    check "observed: SConv's accesses are the replay's" awk -F, '$3 ~ /^sconv/ && $6 == "core" && $8 == "all" { n++
+        if ($10 != $11 || $12 != $13) bad++ } END { exit n != 6 || bad }' "$dir/observed.csv"
+    check "observed: FMA instructions" grep -q ',fma,' "$dir/observed_instructions.csv"
+    check "observed: functions outside" grep -q 'blas_memory_alloc' "$dir/observed_outside.csv"
+    check "observed: the figure" sh -c "head -c 4 '$dir/observed_vs_replayed.png' | grep -q PNG"
+    check "observed: every column is documented" [ "$(grep -v '^#' "$dir/observed.csv" | head -1 | tr ',' '\n' | wc -l)" \
+        -eq "$("$experiment" --columns | sed '1,/#### observed.csv/d; /####/,$d' | grep -c '^| `')" ]
+    kept=$(ls -i "$work/observed/.observed")
+    check "observed: nothing but observations is kept" [ "$(ls "$work/observed/.observed" | grep -c '^clx4208_.*txt$')" -eq 9 ]
+    cp "$dir/observed.csv" "$work/first.csv"
+    echo "observation 1" >"$work/observed/.observed/$(ls "$work/observed/.observed" | head -1)"
+    observe observed || return
+    check "observed: finished layers are kept" [ "$(ls -i "$work/observed/.observed" | grep -cFxf <(echo "$kept"))" -ge 8 ]
+    check "observed: and give the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
+    mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
+    without_qemu "qemu-x86_64 is missing (package qemu-user)"
+    printf '#!/bin/sh\nexit 0\n' >"$work/not-elf" && chmod +x "$work/not-elf"
+    mkdir -p "$work/notelf/.observed" # what killed runs left; no process has that number
+    touch "$work/notelf/.observed/machine.999999999.cfg" "$work/notelf/.observed/toy_base_0.txt.999999999.watched"
+    unobserved "qemu-x86_64" notelf "GUEST=$work/not-elf"
+    printf 'not a plugin' >"$work/bad.so"
+    unobserved "qemu-x86_64: .*" badplugin "OBSERVER=$work/bad.so"
+    check "a guest by itself says what it is for" sh -c "! '$GUEST_x86_64' SHAPE=1 ALGO=base MACHINE=x OUT=$work/none 2>&1 | grep -v 'not watched'"
+}
+
+documentation() {
+    documented experiment
+    check "experiment --help" sh -c "'$experiment' --help | grep -q MODEL"
+}
+
+options
+variables
+tables
+documentation
+places
+with_fake gnuplot "sh -c 'exit 77'" owners # nothing to draw: figures would take most of the time
+figures
+interruption
+with_fake gnuplot "sh -c 'exit 77'" kills
+with_fake gnuplot "sh -c 'exit 77'" outputs
+results
+names
+observed
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,307 @@
+/* The CSV writer: what it writes reads back, slips of the caller and failed writes are reported. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_table.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+static const struct exp_csv_column columns[] = {
+    { "layer", "", "name of the layer", "" },
+    { "loads", "", "load instructions", "simulated" },
+    { "time_ns", "ns", "median", "clock,\nmonotonic" },
+};
+
+static const size_t n_columns = sizeof columns / sizeof columns[0];
+
+/* In a scratch folder of its own. */
+static const char *temp_path(void)
+{
+    scratch_open();
+    return scratch_path("t.csv");
+}
+
+static struct exp_csv *open_csv(const char *path)
+{
+    struct exp_csv *csv = NULL;
+    char why[256] = "";
+
+    test_check(!exp_csv_open(&csv, path, columns, n_columns, why, sizeof why), "%s", why);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(csv);
+    return csv;
+}
+
+static void write_row(struct exp_csv *csv, const char *layer, uint64_t loads, double time_ns)
+{
+    exp_csv_string(csv, "layer", layer);
+    exp_csv_u64(csv, "loads", loads);
+    exp_csv_double(csv, "time_ns", time_ns);
+    exp_csv_end_row(csv);
+}
+
+static void test_exact_text(void)
+{
+    static const char want[] = "# experiment: vgg16 on x\n"
+                               "# two: a b\n"
+                               "# column layer: name of the layer\n"
+                               "# column loads: load instructions (simulated)\n"
+                               "# column time_ns [ns]: median (clock, monotonic)\n"
+                               "layer,loads,time_ns\n"
+                               "conv1_1,18446744073709551615,0.1\n"
+                               "\"a, \"\"b\"\"\",,\"not available: no PMU, none\"\n"
+                               "\"#1\",not available: refused,1e+300\n";
+    const char *path = temp_path();
+    struct exp_csv *csv = open_csv(path);
+    char text[1024] = "", why[256] = "";
+    FILE *in;
+
+    exp_csv_header(csv, "experiment", "%s on %s", "vgg16", "x");
+    exp_csv_header(csv, "two", "a\nb");
+    write_row(csv, "conv1_1", UINT64_MAX, 0.1);
+    exp_csv_string(csv, "layer", "a, \"b\"");
+    exp_csv_empty(csv, "loads");
+    exp_csv_missing(csv, "time_ns", "no PMU, none");
+    exp_csv_end_row(csv);
+    exp_csv_string(csv, "layer", "#1");
+    exp_csv_number(csv, "loads", (double)NAN, "refused");
+    exp_csv_number(csv, "time_ns", 1e300, "not used");
+    exp_csv_end_row(csv);
+    test_check(!exp_csv_close(csv, why, sizeof why), "%s", why);
+    in = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    fclose(in);
+    scratch_close();
+    CU_ASSERT_STRING_EQUAL(text, want);
+}
+
+static double random_double(void)
+{
+    double x = ldexp(rng_unit() - 0.5, (int)rng_range(-1070, 1023));
+
+    return rng_below(4) ? x : (double)rng_range(-1000000, 1000000) / 1000.0;
+}
+
+static void random_text(char *text, size_t bytes)
+{
+    static const char letters[] = "ab,\"\n\r# \t'\\%;";
+    size_t length = rng_below(bytes);
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = letters[rng_below(sizeof letters - 1)];
+    text[length] = '\0';
+}
+
+enum { N_ROWS = 200 };
+
+struct random_row {
+    char text[12];
+    uint64_t loads;
+    double time_ns;
+};
+
+static void check_rows(const struct exp_table *t, const struct random_row *row)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char why[256] = "";
+        uint64_t loads = 0;
+        double time_ns = 0.0;
+
+        exp_table_u64(t, i, 1, &loads, why, sizeof why);
+        exp_table_double(t, i, 2, &time_ns, why, sizeof why);
+        test_check(!strcmp(exp_table_string(t, i, 0), row[i].text), "row %zu: '%s'", i, row[i].text);
+        test_check(loads == row[i].loads && time_ns == row[i].time_ns, "row %zu: %a %s", i, row[i].time_ns, why);
+    }
+}
+
+static void test_reads_back(void)
+{
+    static const double edges[] = { 0.0, -0.0, DBL_MIN, DBL_MAX, DBL_EPSILON, 1.0 / 3.0, 4.9e-324 };
+    const char *path = temp_path();
+    struct exp_csv *csv = open_csv(path);
+    struct random_row row[N_ROWS];
+    struct exp_table t;
+    char why[256] = "";
+
+    for (size_t i = 0; i < N_ROWS; i++) {
+        random_text(row[i].text, sizeof row[i].text);
+        row[i].loads = rng_u64() >> rng_below(64);
+        row[i].time_ns = i < sizeof edges / sizeof edges[0] ? edges[i] : random_double();
+        write_row(csv, row[i].text, row[i].loads, row[i].time_ns);
+    }
+    test_check(!exp_csv_close(csv, why, sizeof why), "%s", why);
+    if (test_check(!exp_table_read(&t, path, why, sizeof why), "%s", why)) {
+        CU_ASSERT_EQUAL(t.n_rows, N_ROWS);
+        check_rows(&t, row);
+    }
+    exp_table_release(&t);
+    scratch_close();
+}
+
+static void test_lone_empty_field(void)
+{
+    const char *path = temp_path();
+    struct exp_csv *csv;
+    struct exp_table t;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, columns, 1, why, sizeof why), 0);
+    exp_csv_empty(csv, "layer");
+    exp_csv_end_row(csv);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(t.n_rows, 1);
+    exp_table_release(&t);
+    scratch_close();
+}
+
+static void slip_order(struct exp_csv *csv)
+{
+    exp_csv_string(csv, "layer", "x");
+    exp_csv_double(csv, "time_ns", 1.0);
+}
+
+static void slip_unknown(struct exp_csv *csv)
+{
+    exp_csv_string(csv, "layers", "x");
+}
+
+static void slip_short(struct exp_csv *csv)
+{
+    exp_csv_string(csv, "layer", "x");
+    exp_csv_end_row(csv);
+}
+
+static void slip_long(struct exp_csv *csv)
+{
+    write_row(csv, "x", 1, 1.0);
+    slip_order(csv);
+}
+
+static void slip_more(struct exp_csv *csv)
+{
+    exp_csv_string(csv, "layer", "x");
+    exp_csv_u64(csv, "loads", 1);
+    exp_csv_double(csv, "time_ns", 1.0);
+    exp_csv_string(csv, "layer", "y");
+}
+
+static void slip_nan(struct exp_csv *csv)
+{
+    write_row(csv, "x", 1, (double)NAN);
+}
+
+static void slip_inside(struct exp_csv *csv)
+{
+    exp_csv_string(csv, "layer", "x");
+}
+
+static void slip_header(struct exp_csv *csv)
+{
+    write_row(csv, "x", 1, 1.0);
+    exp_csv_header(csv, "late", "x");
+}
+
+struct slip_case {
+    void (*run)(struct exp_csv *csv);
+    const char *why; /* after the path */
+};
+
+static const struct slip_case slips[] = {
+    { slip_order, ": row 1: cell out of order: 'loads' is next, 'time_ns'" },
+    { slip_unknown, ": row 1: cell out of order: 'layer' is next, 'layers'" },
+    { slip_short, ": row 1: the row ends before column, 'loads'" },
+    { slip_long, ": row 2: cell out of order: 'loads' is next, 'time_ns'" },
+    { slip_more, ": row 1: a cell after the last column, 'layer'" },
+    { slip_nan, ": row 1: not a finite number, 'time_ns'" },
+    { slip_inside, ": row 1: the file ends inside a row, before column, 'loads'" },
+    { slip_header, ": row 2: a header line after the first row, 'late'" },
+};
+
+static void test_slips(void)
+{
+    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
+        const char *path = temp_path();
+        struct exp_csv *csv = open_csv(path);
+        char why[256] = "";
+        int err;
+
+        slips[i].run(csv);
+        write_row(csv, "after", 1, 1.0); /* does not hide the first error */
+        err = exp_csv_close(csv, why, sizeof why);
+        test_check(err == -EINVAL, "slip %zu: %d", i, err);
+        if (slips[i].run != slip_inside)
+            test_check(!strncmp(why, path, strlen(path)) && !strcmp(why + strlen(path), slips[i].why), "slip %zu: %s",
+                       i, why);
+        scratch_close();
+    }
+}
+
+static void test_ends_inside(void)
+{
+    const char *path = temp_path();
+    struct exp_csv *csv = open_csv(path);
+    char why[256] = "";
+
+    slip_inside(csv);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "the file ends inside a row, before column, 'loads'"));
+    scratch_close();
+}
+
+/* /dev/full takes no byte: with few rows the buffer hides that until the end, with many it shows at once. */
+static void check_full(size_t n_rows)
+{
+    struct exp_csv *csv = open_csv("/dev/full");
+    char why[256] = "";
+
+    for (size_t i = 0; i < n_rows; i++)
+        write_row(csv, "conv", i, 1.0);
+    test_check(exp_csv_error(csv) == (n_rows > 1 ? -ENOSPC : 0), "%zu rows: %d", n_rows, exp_csv_error(csv));
+    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), -ENOSPC);
+    CU_ASSERT_STRING_EQUAL(why, "cannot write '/dev/full': No space left on device");
+}
+
+static void test_full_disk(void)
+{
+    if (access("/dev/full", W_OK)) {
+        test_skip("no /dev/full here");
+        return;
+    }
+    check_full(0);
+    check_full(1);
+    check_full(100000);
+}
+
+static void test_open_errors(void)
+{
+    struct exp_csv *csv;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "no/such/folder.csv", columns, n_columns, why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "cannot create 'no/such/folder.csv': No such file or directory");
+    CU_ASSERT_PTR_NULL(csv);
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "x.csv", columns, 0, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_csv_close(NULL, why, sizeof why), 0);
+}
+
+static const struct test_case cases[] = {
+    { "a file has exactly this text", test_exact_text },
+    { "any text and number reads back as it was", test_reads_back },
+    { "a lone empty field is still a row", test_lone_empty_field },
+    { "rows that are incomplete or out of order are reported", test_slips },
+    { "a file that ends inside a row is reported", test_ends_inside },
+    { "a full disk is reported", test_full_disk },
+    { "a file that cannot be created is reported", test_open_errors },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_csv = { "exp_csv", cases };

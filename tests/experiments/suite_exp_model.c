@@ -1,0 +1,340 @@
+/* Model tables: the seven networks' counts, the layer filter, and one line for each way a table can be wrong. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_published.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+#define HEADER                                                                                                         \
+    "name,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,"      \
+    "dilation_w"
+
+/* The tests may run from another folder than the repository's top: look for the tables beside this file, too. */
+static const char *experiments_dir(void)
+{
+    static char dir[512];
+    const char *slash = strrchr(__FILE__, '/');
+
+    if (!access("experiments/models/vgg16.csv", R_OK))
+        return "experiments";
+    snprintf(dir, sizeof dir, "%.*s/../experiments", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
+    return dir;
+}
+
+struct expected_model {
+    const char *name;
+    size_t n_layers, n_pointwise;
+    double macs;
+};
+
+/*
+ * Layers and pointwise layers are the paper's counts (SConv 7.1: 393 and 219 in all). The multiply-adds were computed
+ * apart from this program; VGG-16's 15.35 G and ResNet-18's 1.81 G are the literature's figures.
+ */
+static const struct expected_model paper_models[] = {
+    { "googlenet", 57, 37, 1581647872 }, { "inceptionv2", 69, 37, 2017827840 }, { "resnet18", 20, 0, 1813561344 },
+    { "resnet50", 53, 30, 3855925248 },  { "resnet152", 155, 98, 11280367616 }, { "squeezenet", 26, 17, 818924576 },
+    { "vgg16", 13, 0, 15346630656 },
+};
+
+static const struct expected_model other_models[] = {
+    { "alt/mobilenetv2", 52, 34, 299494272 },     { "alt/squeezenet_v11", 26, 17, 349151936 },
+    { "polydl/alexnet", 4, 0, 585289728 },        { "polydl/excluded", 33, 20, 6987293440 },
+    { "polydl/fastrcnn", 25, 18, 17932017664 },   { "polydl/googlenetv1", 48, 30, 1389172736 },
+    { "polydl/googlenetv3", 39, 16, 3289295360 }, { "polydl/maskrcnn", 34, 13, 185636225024 },
+    { "polydl/mobilenet", 9, 9, 333971456 },      { "polydl/overfeat", 4, 0, 2562195456 },
+    { "polydl/resnet", 19, 9, 1271660544 },       { "polydl/xception", 7, 6, 1939531776 },
+    { "polydl/yolov2", 12, 5, 16986800128 },
+};
+
+static size_t count_pointwise(const struct exp_model *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++)
+        n += conv_is_pointwise(&m->layer[i].problem);
+    return n;
+}
+
+static double sum_macs(const struct exp_model *m)
+{
+    double macs = 0.0;
+
+    for (size_t i = 0; i < m->n_layers; i++)
+        macs += conv_macs(&m->layer[i].problem);
+    return macs;
+}
+
+static void check_model(const struct exp_model *m, const struct expected_model *want)
+{
+    test_check(m->n_layers == want->n_layers && count_pointwise(m) == want->n_pointwise && sum_macs(m) == want->macs,
+               "%s: %zu layers, %zu pointwise, %.0f multiply-adds", want->name, m->n_layers, count_pointwise(m),
+               sum_macs(m));
+}
+
+static void test_paper_models(void)
+{
+    size_t n_layers = 0, n_pointwise = 0;
+
+    for (size_t i = 0; i < sizeof paper_models / sizeof paper_models[0]; i++) {
+        struct exp_model m;
+        char why[256] = "";
+
+        if (!test_check(!exp_model_find(&m, experiments_dir(), paper_models[i].name, why, sizeof why), "%s", why))
+            continue;
+        CU_ASSERT_STRING_EQUAL(m.name, paper_models[i].name);
+        check_model(&m, &paper_models[i]);
+        n_layers += m.n_layers;
+        n_pointwise += count_pointwise(&m);
+        exp_model_release(&m);
+    }
+    CU_ASSERT_EQUAL(n_layers, 393);
+    CU_ASSERT_EQUAL(n_pointwise, 219);
+}
+
+static void test_other_models(void)
+{
+    for (size_t i = 0; i < sizeof other_models / sizeof other_models[0]; i++) {
+        struct exp_model m;
+        char path[1024], why[256] = "";
+
+        snprintf(path, sizeof path, "%s/models/%s.csv", experiments_dir(), other_models[i].name);
+        if (!test_check(!exp_model_find(&m, experiments_dir(), path, why, sizeof why), "%s", why))
+            continue;
+        check_model(&m, &other_models[i]);
+        exp_model_release(&m);
+    }
+}
+
+static void test_unknown_model(void)
+{
+    struct exp_model m;
+    char why[512] = "", tiny[8];
+
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(
+        why, "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
+             "(or the path of a .csv file)");
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", tiny, sizeof tiny), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(tiny, "unknown");
+    CU_ASSERT_EQUAL(exp_model_find(&m, "no/such", "vgg16", why, sizeof why), -ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "cannot list 'no/such/models': No such file or directory"));
+    CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "nothing.csv", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "cannot open 'nothing.csv': No such file or directory");
+    exp_model_release(&m);
+}
+
+/* Writes text to a temporary file and reads it as a model; messages get the name "t.csv". */
+static int read_text(struct exp_model *m, const char *text, char *why, size_t why_bytes)
+{
+    char line[512] = "";
+    const char *path;
+    int err;
+
+    scratch_open();
+    path = scratch_text("t.csv", text);
+    err = exp_model_read(m, path, line, sizeof line);
+    scratch_close();
+    snprintf(why, why_bytes, "%s%s", *line ? "t.csv" : "",
+             !strncmp(line, path, strlen(path)) ? line + strlen(path) : line);
+    return err;
+}
+
+struct bad_table {
+    const char *text;
+    int err;
+    const char *why;
+};
+
+static const struct bad_table bad_tables[] = {
+    { "name,in_c\nx,1\n", -EINVAL, "t.csv:1: column missing, 'in_h'" },
+    { "in_c\n1\n", -EINVAL, "t.csv:1: column missing, 'name'" },
+    { HEADER ",in_c\n", -EINVAL, "t.csv:1: column named twice, 'in_c'" },
+    { HEADER "\n", -EINVAL, "t.csv: no layers, only a header" },
+    { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,1,1\n", -EINVAL,
+      "t.csv:2: dilation_w, missing (the row has 15 fields, the header 16)" },
+    { HEADER "\nx,3,,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: in_h, '' is empty" },
+    { HEADER "\n,3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: name, '' is empty" },
+    { HEADER "\n\"a\nb\",3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: name, a control character after 'a'" },
+    { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,-1,0,1,1,1\n", -EINVAL, "t.csv:2: pad_bottom, '-1' is not a whole number >= 0" },
+    { HEADER "\n#\nx,3,8,8,4,3,3,1,1.0,0,0,0,0,1,1,1\n", -EINVAL,
+      "t.csv:3: stride_w, '1.0' is not a whole number >= 0" },
+    { HEADER "\nx,3,8,8,4,3,3,0,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: stride_h, '0' must be at least 1" },
+    { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,0,1,1\n", -EINVAL, "t.csv:2: group, '0' must be at least 1" },
+    { HEADER ",batch\nx,3,8,8,4,3,3,1,1,0,0,0,0,1,1,1,0\n", -EINVAL, "t.csv:2: batch, '0' must be at least 1" },
+    { HEADER "\nx,3,8,8,18446744073709551616,3,3,1,1,0,0,0,0,1,1,1\n", -EOVERFLOW,
+      "t.csv:2: out_c, '18446744073709551616' is too large" },
+    { HEADER "\nx,3,4294967296,4294967296,4,3,3,1,1,0,0,0,0,1,1,1\n", -EOVERFLOW, "t.csv:2: layer 'x', " },
+    { HEADER "\nx,3,8,8,4,9,3,1,1,0,0,0,0,1,1,1\n", -EINVAL, "t.csv:2: layer 'x', " },
+    { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,1,1,4\n", -EINVAL, "t.csv:2: layer 'x', " },
+    { HEADER "\nx,3,8,8,4,3,3,1,1,0,0,0,0,2,1,1\n", -EINVAL, "t.csv:2: layer 'x', " },
+    { HEADER "\nok,3,8,8,4,3,3,1,1,0,0,0,0,1,1,1\nx,4,8,8,3,3,3,1,1,0,0,0,0,2,1,1\n", -EINVAL, "t.csv:3: layer 'x', " },
+};
+
+static void test_bad_tables(void)
+{
+    for (size_t i = 0; i < sizeof bad_tables / sizeof bad_tables[0]; i++) {
+        const struct bad_table *b = &bad_tables[i];
+        struct exp_model m;
+        char why[512];
+        int err = read_text(&m, b->text, why, sizeof why);
+        size_t length = strlen(b->why);
+
+        /* What follows "layer 'x', " is the shape check's own wording. */
+        test_check(err == b->err && !strncmp(why, b->why, length) &&
+                       (why[length] != '\0') == (b->why[length - 1] == ' '),
+                   "case %zu: %d, '%s'", i, err, why);
+        exp_model_release(&m);
+    }
+}
+
+static void test_optional_columns(void)
+{
+    struct exp_model m;
+    char why[512];
+
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&m, HEADER ",note,batch\n\"a, b\",3,8,9,4,3,5,1,2,1,0,1,2,1,1,1,what,7\n", why, sizeof why), 0);
+    CU_ASSERT_STRING_EQUAL(m.layer[0].name, "a, b");
+    CU_ASSERT_EQUAL(m.layer[0].line, 2);
+    CU_ASSERT_EQUAL(m.layer[0].problem.n, 7);
+    CU_ASSERT_EQUAL(m.layer[0].problem.w, 9);
+    CU_ASSERT_EQUAL(m.layer[0].problem.pad_right, 2);
+    CU_ASSERT_EQUAL(m.layer[0].problem.p, 8);
+    CU_ASSERT_EQUAL(m.layer[0].problem.q, 4);
+    exp_model_release(&m);
+}
+
+struct filter_case {
+    const char *patterns;
+    int err;
+    const char *result; /* the kept names, or what went wrong */
+};
+
+static const struct filter_case filter_cases[] = {
+    { "conv1_1", 0, "conv1_1" },
+    { "conv5_*,conv1_1", 0, "conv1_1 conv5_1 conv5_2 conv5_3" },
+    { " conv2_? ,, ", 0, "conv2_1 conv2_2" },
+    { "conv[34]_1,conv3_1", 0, "conv3_1 conv4_1" },
+    { "", -EINVAL, "the list of layer patterns is empty" },
+    { " , ", -EINVAL, "the list of layer patterns is empty" },
+    { "conv1_1,conv9*", -ENOENT,
+      "no layer of vgg16 matches 'conv9*'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... (13 in "
+      "all)" },
+};
+
+static void join_names(const struct exp_model *m, char *out, size_t bytes)
+{
+    *out = '\0';
+    for (size_t i = 0; i < m->n_layers; i++) {
+        size_t used = strlen(out);
+
+        snprintf(out + used, bytes - used, "%s%s", i ? " " : "", m->layer[i].name);
+    }
+}
+
+static void test_filter(void)
+{
+    for (size_t i = 0; i < sizeof filter_cases / sizeof filter_cases[0]; i++) {
+        const struct filter_case *f = &filter_cases[i];
+        struct exp_model m;
+        char text[256] = "";
+        int err;
+
+        CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "vgg16", text, sizeof text), 0);
+        err = exp_model_filter(&m, f->patterns, text, sizeof text);
+        CU_ASSERT(!err || m.n_layers == 13);
+        if (!err)
+            join_names(&m, text, sizeof text);
+        test_check(err == f->err && !strcmp(text, f->result), "'%s': %d, '%s'", f->patterns, err, text);
+        exp_model_release(&m);
+    }
+}
+
+static void test_filter_keeps_index(void)
+{
+    struct exp_model m;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "googlenet", why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_filter(&m, "inception_3a*", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(m.layer[0].index, 4);
+    CU_ASSERT_EQUAL(m.layer[0].line, 5);
+    exp_model_release(&m);
+}
+
+static void test_several(void)
+{
+    struct exp_models m;
+    char why[256] = "";
+    size_t n_layers = 0;
+
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "all", "", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(m.n, 7);
+    for (size_t i = 0; i < m.n; i++)
+        n_layers += m.model[i].n_layers;
+    CU_ASSERT_EQUAL(n_layers, 393);
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL_FATAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv*", why, sizeof why), 0);
+    CU_ASSERT(m.n == 2 && !strcmp(m.model[1].name, "resnet18") && m.model[1].n_layers == 1);
+    exp_models_release(&m);
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,vgg61", "", why, sizeof why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why, "vgg61"));
+    CU_ASSERT_EQUAL(exp_models_read(&m, experiments_dir(), "vgg16,resnet18", "conv5*", why, sizeof why), -ENOENT);
+    CU_ASSERT(m.n == 0 && strstr(why, "conv5*"));
+}
+
+static void test_published(void)
+{
+    struct exp_published p;
+    char why[256] = "";
+    double value = 0.0;
+
+    CU_ASSERT_EQUAL_FATAL(exp_published_read(&p, experiments_dir(), why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "vgg16", "x86", "conv_speedup", &value, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(value, 1.27);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "resnet152", "P10", "conv_speedup", &value, why, sizeof why),
+                    0);
+    CU_ASSERT_EQUAL(value, 1.28);
+    CU_ASSERT_EQUAL(
+        exp_published_double(&p, "Figure 11a", "all", "x86", "base_l1_hit_percent_of_loads", &value, why, sizeof why),
+        0);
+    CU_ASSERT_EQUAL(value, 83.0);
+    CU_ASSERT_STRING_EQUAL(exp_published_string(&p, "Table 1", "", "x86", "machine"), "Intel Xeon Silver 4208");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208", false), "x86");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("power10-victim", false), "P10");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("zen4", false), "");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_machine("clx4208", true), "");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Silver 4208 CPU @ 2.10GHz"), "x86");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("POWER10 (architected), altivec supported"), "P10");
+    CU_ASSERT_STRING_EQUAL(exp_published_arch_of_cpu("Intel(R) Xeon(R) Processor (family 6, model 143)"), "");
+    CU_ASSERT_PTR_NULL(exp_published_string(&p, "Table 2", "resnet15", "x86", "conv_speedup"));
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 2", "yolov2", "x86", "conv_speedup", &value, why, sizeof why),
+                    -ENOENT);
+    CU_ASSERT_EQUAL(exp_published_double(&p, "Table 1", "", "x86", "machine", &value, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(value, 83.0);
+    exp_published_release(&p);
+}
+
+static const struct test_case cases[] = {
+    { "the seven models have the paper's 393 convolutions, 219 pointwise", test_paper_models },
+    { "the other tables hold their counts", test_other_models },
+    { "an unknown model lists the known ones", test_unknown_model },
+    { "each wrong table is refused with file, line, column and value", test_bad_tables },
+    { "batch is optional and other columns are ignored", test_optional_columns },
+    { "layers are chosen by shell patterns", test_filter },
+    { "chosen layers keep their place in the model", test_filter_keeps_index },
+    { "several models are read at once, or none", test_several },
+    { "published numbers are found by figure, model, machine and metric", test_published },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_model = { "exp_model", cases };

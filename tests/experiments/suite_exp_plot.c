@@ -1,0 +1,560 @@
+/* Running gnuplot: what it says reaches the user as one line, and no half-drawn file is left. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/run/exp_figures.h"
+#include "experiments/base/exp_plot.h"
+#include "experiments/base/exp_plot_data.h"
+#include "tests/suites.h"
+
+/* A folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
+struct fixture {
+    char top[64], script[96], output[96];
+    char *path;
+};
+
+static void put_file(const char *top, const char *name, const char *text, mode_t mode)
+{
+    char path[128];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(text, out);
+    fclose(out);
+    chmod(path, mode);
+}
+
+/* fake: the text of a shell script to stand in for gnuplot, NULL for the real one. */
+static void set_up(struct fixture *f, const char *script, const char *fake)
+{
+    char path[4096];
+
+    snprintf(f->top, sizeof f->top, "/tmp/suite_exp_plot.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->top));
+    snprintf(f->script, sizeof f->script, "%s/x.gp", f->top);
+    snprintf(f->output, sizeof f->output, "%s/x.png", f->top);
+    put_file(f->top, "x.gp", script, 0644);
+    f->path = strdup(getenv("PATH"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->path);
+    if (fake) {
+        put_file(f->top, "gnuplot", fake, 0755);
+        snprintf(path, sizeof path, "%s:%s", f->top, f->path);
+        setenv("PATH", path, 1);
+    }
+}
+
+static bool exists(const struct fixture *f, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", f->top, name);
+    return !access(path, F_OK);
+}
+
+static void tear_down(struct fixture *f)
+{
+    char command[128];
+
+    setenv("PATH", f->path, 1);
+    free(f->path);
+    snprintf(command, sizeof command, "rm -rf '%s'", f->top);
+    CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static bool has_gnuplot(void)
+{
+    return !system("command -v gnuplot >/dev/null 2>&1");
+}
+
+struct fake_case {
+    const char *fake; /* shell script; the variables' text is $3, the script's path $4 */
+    int err;
+    const char *why;
+};
+
+static const struct fake_case fake_cases[] = {
+    { "#!/bin/sh\necho >&2; echo 'set foo' >&2; echo '    ^' >&2; echo '\"x.gp\" line 3: unrecognized option ' >&2; "
+      "echo >&2; exit 1\n",
+      -EIO, "gnuplot failed: \"x.gp\" line 3: unrecognized option" },
+    { "#!/bin/sh\nexit 5\n", -EIO, "gnuplot failed: " },
+    { "#!/bin/sh\necho 'timing is off' >&2; exit 77\n", -ENODATA, "timing is off" },
+    { "#!/bin/sh\nexit 77\n", -ENODATA, "nothing to draw" },
+    { "#!/bin/sh\nexit 0\n", -EIO, "gnuplot wrote no complete png file" },
+    { "#!/bin/sh\neval \"$3\"; printf 'half a picture, long enough' >\"$output\"; exit 0\n", -EIO,
+      "gnuplot wrote no complete png file" },
+    { "#!/bin/sh\nkill -TERM $$\n", -EINTR, "gnuplot was ended by signal 15" },
+};
+
+static void test_failures(void)
+{
+    for (size_t i = 0; i < sizeof fake_cases / sizeof fake_cases[0]; i++) {
+        const struct fake_case *c = &fake_cases[i];
+        struct fixture f;
+        char why[256] = "";
+        int err;
+
+        set_up(&f, "", c->fake);
+        err = exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why);
+        test_check(err == c->err && !strncmp(why, c->why, strlen(c->why)), "case %zu: %d, '%s'", i, err, why);
+        test_check(!exists(&f, "x.png") && !exists(&f, "x.png.partial"), "case %zu leaves a file", i);
+        tear_down(&f);
+    }
+}
+
+static void test_old_file_stays(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", "#!/bin/sh\nexit 1\n");
+    put_file(f.top, "x.png", "old", 0644);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
+    CU_ASSERT(exists(&f, "x.png"));
+    tear_down(&f);
+}
+
+static void test_missing_gnuplot(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", NULL);
+    setenv("PATH", f.top, 1);
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "gnuplot is not installed (package gnuplot-nox)");
+    tear_down(&f);
+}
+
+static void test_variables_are_passed(void)
+{
+    static const struct exp_plot_variable variable[] = { { "title", "it's\n\"50 %\" `id` $HOME" }, { "empty", "" } };
+    struct fixture f;
+    char why[512] = "", want[512];
+
+    set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, 60, why, sizeof why), -ENODATA);
+    snprintf(want, sizeof want,
+             "--default-settings|-e|format=\"png\";output=\"%s.partial\";title=\"it\\047s \\04250 %%\\042 \\140id\\140 "
+             "\\044HOME\";empty=\"\";|%s",
+             f.output, f.script);
+    CU_ASSERT_STRING_EQUAL(why, want);
+    tear_down(&f);
+}
+
+static void test_hanging_gnuplot(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    set_up(&f, "", "#!/bin/sh\nexec 2>&-\nexec sleep 60\n");
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 1, why, sizeof why), -ETIMEDOUT);
+    CU_ASSERT_STRING_EQUAL(why, "gnuplot was not done after 1 s and was killed");
+    tear_down(&f);
+}
+
+/* What gnuplot makes of a value is the value: it prints it into the "figure". */
+static void test_quoting(void)
+{
+    static const char script[] = "set print output\nprint text\nprint \"<svg>          </svg>\"\n";
+    static const char *const values[] = {
+        "'", "''", "'x", "x''y'", "a\"b", "a\\nb\\", "`touch here`", "@format", "$x %s {/a_b^2} \xc3\xa9"
+    };
+    struct fixture f;
+
+    if (!has_gnuplot()) {
+        test_skip("no gnuplot here");
+        return;
+    }
+    set_up(&f, script, NULL);
+    memcpy(strrchr(f.output, '.'), ".svg", 4);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        const struct exp_plot_variable variable = { "text", values[i] };
+        char why[256] = "", line[64] = "";
+        FILE *in;
+
+        test_check(!exp_plot_draw(f.script, f.output, &variable, 1, 60, why, sizeof why), "%s: %s", values[i], why);
+        in = fopen(f.output, "r");
+        test_check(in && fgets(line, sizeof line, in) && !strncmp(line, values[i], strlen(values[i])) &&
+                       line[strlen(values[i])] == '\n',
+                   "%s became %s", values[i], line);
+        if (in)
+            fclose(in);
+    }
+    tear_down(&f);
+}
+
+static void test_other_kinds(void)
+{
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", "x.pdf", NULL, 0, 60, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "neither a .png nor a .svg file: 'x.pdf'");
+    CU_ASSERT_EQUAL(exp_plot_draw("x.gp", ".png", NULL, 0, 60, why, sizeof why), -EINVAL);
+}
+
+static void test_real_drawing(void)
+{
+    static const char script[] = "if (format eq 'svg') { set terminal svg } else { set terminal pngcairo }\n"
+                                 "set output output\nset title title\nplot x\n";
+    static const struct exp_plot_variable variable[] = { { "title", "it's" } };
+    struct fixture f;
+    char why[256] = "";
+
+    if (!has_gnuplot()) {
+        test_skip("no gnuplot here");
+        return;
+    }
+    set_up(&f, script, NULL);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
+    CU_ASSERT(exists(&f, "x.png") && !exists(&f, "x.png.partial"));
+    memcpy(strrchr(f.output, '.'), ".svg", 4);
+    test_check(!exp_plot_draw(f.script, f.output, variable, 1, 60, why, sizeof why), "%s", why);
+    CU_ASSERT(exists(&f, "x.svg"));
+    CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, NULL, 0, 60, why, sizeof why), -EIO);
+    test_check(strstr(why, "x.gp\" line 3: unexpected or unrecognized token: title") != NULL, "%s", why);
+    tear_down(&f);
+}
+
+/* ---- the figures: do all scripts run on whatever the columns may hold? The numbers mean nothing. ---- */
+
+/* Columns that the scripts read, in the order of the rows below; the other columns of layers.csv do not matter here. */
+static const char layers_head[] =
+    "model,layer_index,layer,algo,chosen,predicted_l2_lines,predicted_l3_lines,"
+    "predicted_dram_lines,measured_speedup_vs_base,measured_loads,measured_l1_load_misses,"
+    "measured_l2_load_misses,measured_l3_load_misses,simulated_l1_miss_percent,"
+    "simulated_l2_miss_percent,simulated_l3_miss_percent,simulated_l1_load_misses,simulated_l2_load_misses,"
+    "simulated_l3_load_misses,simulated_l2_lines,simulated_l3_lines,simulated_dram_lines,simulated_tile_l2_lines,"
+    "simulated_tile_l3_lines,simulated_tile_dram_lines,macs,batch,in_c,in_h,in_w,out_c,k_h,k_w,stride_h,stride_w,"
+    "pad_top,pad_left,pad_bottom,pad_right,group,dilation_h,dilation_w\n";
+static const char totals_head[] =
+    "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
+    "measured_l3_miss_percent,measured_loads,simulated_l1_miss_percent,simulated_l2_miss_percent,"
+    "simulated_l3_miss_percent,simulated_loads,macs,paper_conv_speedup\n";
+
+#define NONE "\"not available: refused, \"\"why\"\"\""
+
+struct figure_case {
+    const char *speedup, *counts, *rates, *simulated, *arch, *levels;
+    int n_layers;
+    bool has_classes, has_observed;
+    int n_drawn, n_without_data;
+};
+
+#define NONE3 NONE "," NONE "," NONE
+#define NONE4 NONE3 "," NONE
+
+/* The last but one is UKR=avx512 on a computer without it: rows of a replay that could not be had. */
+static const struct figure_case figure_cases[] = {
+    { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 0 },
+    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "", 2, true, false, 10, 2 },
+    { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 3 },
+    { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 4 },
+    { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 7 },
+    { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 7 },
+};
+
+/* n_layers of three shapes in turn; a filter left gaps in their numbers. */
+static void put_layers(FILE *out, const struct figure_case *c)
+{
+    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
+    fputs(layers_head, out);
+    for (int layer = 0; layer < c->n_layers; layer++) {
+        for (int a = 0; a < 3; a++) {
+            fprintf(out, "m,%d,\"a, \"\"b\"\"_%d\",%s,%d,%s,%s,%s,", 3 + 4 * layer, layer, algos[a], a == 2,
+                    a ? "120,0,14" : ",,", c->speedup, c->counts);
+            for (int i = 0; i < 12; i++)
+                fprintf(out, "%s,", c->simulated);
+            fprintf(out, "1000,1,%d,8,8,8,3,3,1,1,1,1,1,1,1,1,1\n", 8 * (layer % 3 + 1));
+        }
+    }
+}
+
+static void put_classes(FILE *out)
+{
+    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
+    fputs("layer_index,layer,algo,macs,level,tensor,misses,compulsory_misses,capacity_misses,conflict_misses\n", out);
+    for (int layer = 0; layer <= 7; layer += layer ? 4 : 3) {
+        for (int a = 0; a < 3; a++)
+            fprintf(out,
+                    "%d,x,%s,1000,L1,input,9,3,4,2\n%d,x,%s,1000,L1,output,1,1,0,0\n%d,x,%s,1000,L9,output,0,0,0,0\n",
+                    layer, algos[a], layer, algos[a], layer, algos[a]);
+    }
+}
+
+static void put_observed(FILE *out)
+{
+    static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
+
+    fputs("layer_index,layer,algo,level_index,level,tensor,observed_load_misses,replayed_load_misses,"
+          "observed_load_miss_percent,replayed_load_miss_percent\n",
+          out);
+    for (int layer = 3; layer <= 7; layer += 4) {
+        for (int a = 0; a < 3; a++)
+            fprintf(out, "%d,x,%s,1,L1,input,90,90,9,9\n%d,x,%s,1,L1,all,%d,100,%d,10\n%d,x,%s,2,L2,all,0,0,0,0\n",
+                    layer, algos[a], layer, algos[a], 100 + a, 10 + a, layer, algos[a]);
+    }
+}
+
+static FILE *create(const char *top, const char *name)
+{
+    char path[128];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    return out;
+}
+
+static void put_tables(const char *top, const struct figure_case *c)
+{
+    FILE *out = create(top, "layers.csv");
+
+    put_layers(out, c);
+    fclose(out);
+    out = create(top, "model.csv");
+    fputs(totals_head, out);
+    fprintf(out, "m,base,%s,%s,1000,\nm,sconv,%s,%s,1000,1.27\n", c->speedup, c->rates, c->speedup, c->rates);
+    if (c->has_classes)
+        fprintf(out, "m,sconv_openblas,%s,%s,1000,\n", c->speedup, c->rates);
+    fclose(out);
+    if (c->has_classes) {
+        out = create(top, "classes.csv");
+        put_classes(out);
+        fclose(out);
+    }
+    if (c->has_observed) {
+        out = create(top, "observed.csv");
+        put_observed(out);
+        fclose(out);
+    }
+}
+
+struct tally {
+    int n_drawn, n_without_data;
+};
+
+static void count_figure(void *ctx, const char *file, int err, const char *why)
+{
+    struct tally *t = ctx;
+
+    t->n_drawn += !err;
+    t->n_without_data += err == -ENODATA;
+    test_check(!err || err == -ENODATA, "%s: %d, %s", file, err, why);
+    test_check(!err == !*why, "%s: %d, '%s'", file, err, why);
+}
+
+static bool can_draw_figures(void)
+{
+    bool can = has_gnuplot() && !access("experiments/figures/common.gp", R_OK);
+
+    if (!can)
+        test_skip("no gnuplot here, or not started from the top of the repository");
+    return can;
+}
+
+/* Pictures of an earlier run go where they are not drawn again. */
+static void check_figures(const struct figure_case *c, const char *experiments_dir)
+{
+    struct fixture f;
+    struct tally t = { 0, 0 };
+    char why[512] = "";
+    struct exp_figures figures = { .experiments_dir = experiments_dir,
+                                   .dir = f.top,
+                                   .machine = "it's a \"machine\"",
+                                   .simulator = "s",
+                                   .host = "h",
+                                   .levels = c->levels,
+                                   .arch = c->arch };
+
+    set_up(&f, "", NULL);
+    put_tables(f.top, c);
+    put_file(f.top, "miss_rates_model.svg", "old", 0644);
+    put_file(f.top, "speedup_layers.png", "old", 0644);
+    test_check(!exp_figures_draw(&figures, count_figure, &t, why, sizeof why), "%s", why);
+    test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "case %td: %d drawn, %d without data",
+               c - figure_cases, t.n_drawn, t.n_without_data);
+    CU_ASSERT_EQUAL(exists(&f, "miss_rates_model.svg"), c->n_drawn > 0);
+    CU_ASSERT_EQUAL(exists(&f, "predicted_vs_simulated.svg"), c->n_drawn > 0);
+    CU_ASSERT_EQUAL(exists(&f, "speedup_layers.png"), *c->speedup == '1');
+    tear_down(&f);
+}
+
+static void test_figures(void)
+{
+    for (size_t i = 0; i < sizeof figure_cases / sizeof figure_cases[0] && can_draw_figures(); i++)
+        check_figures(&figure_cases[i], "experiments");
+}
+
+/* ---- the figures of the other programs ---- */
+
+struct program_table {
+    const char *name, *head, *row; /* each %s of the row is one of the numbers below */
+};
+
+struct program_case {
+    const char *const *figure;
+    size_t n_figures;
+    struct program_table table[6];
+};
+
+static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
+                                             "peers_roofline" };
+static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
+
+#define SORTED "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,onednn_nchw,onednn_reorder,onednn_blocked\n"
+
+static const struct program_case program_cases[] = {
+    { peers_figures,
+      4,
+      { { "speedups.csv", SORTED, "0,%s,%s,%s,%s,%s,,\n100,1,1,1,1,1,,\n" },
+        { "speedups_pointwise.csv", SORTED, "50,%s,%s,%s,%s,%s,,\n" },
+        { "phases.csv",
+          "number,base_im2col_percent,base_packing_percent,base_ukr_percent,base_other_percent,base_steps_to_call,"
+          "sconv_packing_percent,sconv_ukr_percent,sconv_other_percent,sconv_to_base,sconv_openblas_packing_percent,"
+          "sconv_openblas_ukr_percent,sconv_openblas_other_percent,sconv_openblas_to_base,"
+          "sconv_tuned_packing_percent,sconv_tuned_ukr_percent,sconv_tuned_other_percent,sconv_tuned_to_base,model\n",
+          "1,%s,%s,%s,0,1.1,,%s,,,,,,,,,,,m\n" },
+        { "layers.csv",
+          "model,layer_index,method,cache,pointwise,flop_per_byte,measured_gflops,measured_speedup_vs_base,layer\n",
+          "m,1,base,sweep,1,8,%s,1,\"a, b\"\nm,1,sconv,sweep,1,8,%s,%s,\"a, b\"\n" } } },
+    { judge_figures,
+      2,
+      { { "ratios.csv",
+          "rank_percent,predicted_cycles,l1_l2_lines,l2_l3_lines,l3_memory_lines,eq6_cycles,estimated_cycles\n",
+          "50,%s,%s,%s,%s,%s,\n" },
+        { "speedups.csv", "layers,rank_percent,estimated_speedup,issue_speedup\n",
+          "all,50,%s,%s\npointwise,50,%s,1\n" },
+        { "models.csv",
+          "model,issue_speedup,estimated_speedup,paper_speedup,paper_won_percent,paper_max_speedup,"
+          "paper_pointwise_won_percent\n",
+          "m,%s,%s,1.2,,,\nall,%s,1.1,1.2,,,\n" } } },
+};
+
+static void check_program(const struct program_case *c, const char *number, bool is_drawn)
+{
+    static const struct exp_plot_variable variable[] = {
+        { "figures", "experiments/figures" },
+        { "what", "made, so" },
+        { "machine", "m" },
+        { "first_level", "L1" },
+        { "border_1", "L1-L2" },
+        { "border_2", "L2-SLC" },
+        { "border_3", "x" },
+        { "figure_letter", "a" },
+        { "peak_gflops", "100" },
+        { "read_gbytes", "10" },
+    };
+    struct fixture f;
+    struct tally t = { 0, 0 };
+    char why[512] = "";
+    struct exp_plot_figures figures = { .scripts_dir = "experiments/figures",
+                                        .data_dir = f.top,
+                                        .out_dir = f.top,
+                                        .figure = c->figure,
+                                        .n_figures = c->n_figures,
+                                        .variable = variable,
+                                        .n_variables = sizeof variable / sizeof variable[0] };
+
+    set_up(&f, "", NULL);
+    for (const struct program_table *table = c->table; table->name; table++) {
+        FILE *out = create(f.top, table->name);
+
+        fprintf(out, "# column x: a comment\n%s", table->head);
+        for (const char *text = table->row; *text; text++) {
+            if (*text == '%')
+                fputs(number, out);
+            if (*text != '%' && (text == table->row || text[-1] != '%'))
+                fputc(*text, out);
+        }
+        fclose(out);
+    }
+    test_check(!exp_plot_figures(&figures, count_figure, &t, why, sizeof why), "%s", why);
+    test_check(t.n_drawn == (is_drawn ? 2 * (int)c->n_figures : t.n_drawn) && (is_drawn || t.n_without_data > 0),
+               "%s: %d drawn, %d without data", c->figure[0], t.n_drawn, t.n_without_data);
+    tear_down(&f);
+}
+
+static void test_other_programs(void)
+{
+    for (size_t i = 0; i < sizeof program_cases / sizeof program_cases[0] && can_draw_figures(); i++) {
+        check_program(&program_cases[i], "1.25", true);
+        check_program(&program_cases[i], NONE, false);
+    }
+}
+
+/* ---- is there anything to draw? ---- */
+
+struct data_case {
+    const char *head;  /* of the script */
+    const char *table; /* t.csv; NULL: there is none */
+    int err;
+    const char *why;
+};
+
+static const struct data_case data_cases[] = {
+    { "# draws t.csv: a b\n", "a,b\n,x\n,2\n", 0, "" },
+    { "# A figure.\n#\n# draws t.csv: a\n# reads u.csv\nplot t_csv\n# draws v.csv: x\n", "a\n1e3\n", 0, "" },
+    { "# draws t.csv: b of a: x y\n", "a,b\nz,3\ny,-1\n", 0, "" },
+    { "# draws t.csv: b of a: x\n", "a,b\ny,3\n", -ENODATA, "t.csv has no rows for it" },
+    { "# draws t.csv: b\n", "a,b\n", -ENODATA, "t.csv has no rows for it" },
+    { "# draws t.csv: b\n# hint B=1 makes some\n", NULL, -ENODATA, "there is no t.csv (B=1 makes some)" },
+    { "# draws t.csv: b a\n", "a,b\ny,\ny,\"not available: no PMU, here\"\n", -ENODATA,
+      "t.csv has no number in b and the like" },
+    { "# draws t.csv: b\n", "a,b\n1,\n1,\"not available: no PMU, here\"\n", -ENODATA, "no PMU, here" },
+    { "# draws t.csv: b\n", "a\n1\n", -ENODATA, "t.csv has no number in b" },
+    { "# draws t.csv: a\n# draws t.csv: b\n# hint c\n", "a,b\n1,nan\n", -ENODATA, "t.csv has no number in b (c)" },
+    { "# draws t.csv\n", "a\n1\n", -EINVAL, "a '# draws' line that names no columns" },
+    { "# draws t.csv: a of b\n", "a\n1\n", -EINVAL, "a '# draws' line that names no columns" },
+    { "# draws t.csv: a\n", "a\n1,2\n", -EINVAL, "t.csv:2: " },
+};
+
+static void test_data(void)
+{
+    for (size_t i = 0; i < sizeof data_cases / sizeof data_cases[0]; i++) {
+        const struct data_case *c = &data_cases[i];
+        struct exp_plot_data data;
+        struct fixture f;
+        char why[256] = "", hidden[64];
+        int err;
+
+        set_up(&f, c->head, NULL);
+        if (c->table)
+            put_file(f.top, "t.csv", c->table, 0644);
+        err = exp_plot_data_open(&data, f.script, f.top, f.top, why, sizeof why);
+        test_check(err == c->err && (err ? strstr(why, c->why) != NULL : !*why), "case %zu: %d, '%s'", i, err, why);
+        snprintf(hidden, sizeof hidden, ".t.csv.plain.%ld", (long)getpid());
+        test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(&f, hidden)),
+                   "case %zu: %zu tables", i, data.n_tables);
+        exp_plot_data_close(&data);
+        test_check(!exists(&f, hidden), "case %zu leaves a copy", i);
+        tear_down(&f);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "each way gnuplot fails is one line, and leaves no file", test_failures },
+    { "a failure leaves the file that was there", test_old_file_stays },
+    { "a missing gnuplot is named", test_missing_gnuplot },
+    { "variables arrive as they are", test_variables_are_passed },
+    { "gnuplot's time is limited", test_hanging_gnuplot },
+    { "gnuplot reads what was meant, whatever it holds", test_quoting },
+    { "only PNG and SVG are drawn", test_other_kinds },
+    { "gnuplot draws, and its complaints arrive", test_real_drawing },
+    { "a figure's head says what it draws; without a number there is a reason", test_data },
+    { "figures are drawn with counters or without, and not without data", test_figures },
+    { "so are those of peers and judge", test_other_programs },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_plot = { "exp_plot", cases };

@@ -1,0 +1,156 @@
+/* Replays of an experiment: what classifying misses adds, and that its check of one engine by another is one. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/replay/exp_replay.h"
+#include "sim/full/shadow.h"
+#include "sim/analysis/stackdist.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+struct fixture {
+    struct exp_setup setup;
+    struct exp_model model;
+    struct exp_experiment experiment;
+    struct exp_progress *progress;
+    FILE *log;
+};
+
+static bool set_up(struct fixture *f, bool classifies)
+{
+    char why[256] = "";
+    unsigned algos;
+    int err;
+
+    if (access("sim/machines/toy.cfg", R_OK)) {
+        test_skip("not started from the top of the repository");
+        return false;
+    }
+    *f = (struct fixture){ .log = tmpfile() };
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->log);
+    f->setup.classifies_misses = classifies;
+    err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why, sizeof why);
+    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", why, sizeof why);
+    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", why, sizeof why);
+    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
+    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, why, sizeof why);
+    err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
+    test_check(!err, "%s", why);
+    return !err;
+}
+
+static void tear_down(struct fixture *f)
+{
+    exp_progress_free(f->progress);
+    exp_experiment_release(&f->experiment);
+    exp_setup_release(&f->setup);
+    exp_model_release(&f->model);
+    if (f->log)
+        fclose(f->log);
+}
+
+static void check_classes(const struct sim_stats *s, const char *what)
+{
+    uint64_t n_classified = 0;
+
+    for (size_t i = 0; i < SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+        for (size_t k = 0; k < s->n_levels; k++) {
+            const struct sim_level_counts *c = &s->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES].level[k];
+            uint64_t n = c->compulsory_misses + c->capacity_misses + c->conflict_misses;
+
+            n_classified += n;
+            test_check(n == c->read_misses + c->write_misses,
+                       "%s: cell %zu, level %zu: %" PRIu64 " classified of %" PRIu64, what, i, k, n,
+                       c->read_misses + c->write_misses);
+        }
+    }
+    test_check(n_classified > 0, "%s: nothing was classified", what);
+}
+
+/* Everything but the classes of a replay with them is what it is without them. */
+static void test_classes(void)
+{
+    static const enum exp_cache_state states[] = { EXP_COLD, EXP_WARM, EXP_NETWORK };
+
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        struct fixture with, without;
+        char why[256] = "";
+
+        if (!set_up(&with, true))
+            return;
+        if (!set_up(&without, false))
+            return;
+        test_check(!exp_replay_all(&with.experiment, states[i], 2, with.progress, why, sizeof why), "%s", why);
+        test_check(!exp_replay_all(&without.experiment, states[i], 1, without.progress, why, sizeof why), "%s", why);
+        for (size_t c = 0; c < with.experiment.n_cases; c++) {
+            struct sim_cell a = sim_stats_total(&with.experiment.cases[c].simulated.stats);
+            struct sim_cell b = sim_stats_total(&without.experiment.cases[c].simulated.stats);
+
+            check_classes(&with.experiment.cases[c].simulated.stats, exp_cache_state_name(states[i]));
+            test_check(a.loads == b.loads && a.level[0].load_misses == b.level[0].load_misses && b.loads &&
+                           a.memory_read_lines == b.memory_read_lines && !b.level[0].capacity_misses,
+                       "case %zu differs with classes", c);
+        }
+        tear_down(&with);
+        tear_down(&without);
+    }
+}
+
+/* The second simulation is told of another machine: that must be found out. */
+static void test_disagreement(void)
+{
+    struct fixture f;
+    char why[256] = "";
+
+    if (!set_up(&f, true))
+        return;
+    f.setup.classified.level[1].n_ways *= 2;
+    CU_ASSERT_EQUAL(exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, why, sizeof why), -EBADMSG);
+    CU_ASSERT_STRING_EQUAL(why, "internal error: two simulations of one stream disagree; please report");
+    tear_down(&f);
+}
+
+/* A line from all over the address space, or near the ones before. */
+static uint64_t next_line(uint64_t line)
+{
+    return rng_below(20) ? line + rng_below(40) - 15 : rng_below(3) ? 5000 + rng_below(3000) : rng_u64() >> 6;
+}
+
+/* Blocks come and go in the shadow's table; stack distances know nothing of blocks. */
+static void test_shadow(void)
+{
+    for (unsigned round = 0; round < test_rounds(5); round++) {
+        uint64_t n_lines = 1 + rng_below(4000), line = 77;
+        struct sim_stackdist *distances;
+        struct sim_shadow *shadow;
+
+        CU_ASSERT_FATAL(!sim_shadow_new(&shadow, n_lines) && !sim_stackdist_new(&distances));
+        for (unsigned i = 0; i < 100000; i++) {
+            uint64_t distance;
+            int found = sim_shadow_use(shadow, line, SIM_SHADOW_KEEP), want;
+
+            CU_ASSERT_FATAL(!sim_stackdist_use(distances, line, &distance));
+            want = distance == SIM_STACKDIST_COLD ? SIM_SHADOW_NEW
+                   : distance < n_lines           ? SIM_SHADOW_HIT
+                                                  : SIM_SHADOW_LOST;
+            if (!test_check(found == want, "round %u, use %u of %" PRIu64 ": %d, not %d", round, i, line, found, want))
+                break;
+            line = next_line(line);
+        }
+        sim_shadow_free(shadow);
+        sim_stackdist_free(distances);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "classes add up, and change no other count", test_classes },
+    { "simulations that disagree are found out", test_disagreement },
+    { "a shadow holds what stack distances say", test_shadow },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_replay = { "exp_replay", cases };

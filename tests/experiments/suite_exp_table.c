@@ -1,0 +1,240 @@
+/* The CSV reader: what it takes, and that each kind of bad input gives its own line. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_table.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+static int parse(struct exp_table *t, const char *text, char *why, size_t why_bytes)
+{
+    return exp_table_parse(t, "t.csv", text, strlen(text), why, why_bytes);
+}
+
+struct reading {
+    const char *text;
+    size_t n_columns, n_rows;
+    const char *fields; /* all fields of all rows, joined by '|' */
+};
+
+static const struct reading readings[] = {
+    { "a,b\n1,2\n", 2, 1, "1|2" },
+    { "a,b\n1,2", 2, 1, "1|2" },
+    { "a,b\r\n1,2\r\n3,4", 2, 2, "1|2|3|4" },
+    { "a,b\r\n1,2\r", 2, 1, "1|2" },
+    { "# comment, with comma\n\n  \t\na,b\n#1,2\n  # 5\n3,4\n\n", 2, 1, "3|4" },
+    { "\xef\xbb\xbf"
+      "a,b\n1,2\n",
+      2, 1, "1|2" },
+    { " a , b \n 1 ,\t2 \n", 2, 1, "1|2" },
+    { "a,b\n,\n", 2, 1, "|" },
+    { "a\nx\n\"\"\n", 1, 2, "x|" },
+    { "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n", 2, 1, "x,y|say \"hi\"" },
+    { "a,b\n\"two\r\nlines\" , \" kept \" \n3,4\n", 2, 2, "two\r\nlines| kept |3|4" },
+    { "a,b\n\"#1\",2\n", 2, 1, "#1|2" },
+    { "a,b\n1,#2\n", 2, 1, "1|#2" },
+    { "\"a,1\",b\n1,\"2\"", 2, 1, "1|2" },
+    { "a\n", 1, 0, "" },
+};
+
+static void join_fields(const struct exp_table *t, char *out, size_t bytes)
+{
+    *out = '\0';
+    for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
+        size_t used = strlen(out);
+
+        snprintf(out + used, bytes - used, "%s%s", i ? "|" : "", t->field[i]);
+    }
+}
+
+static void test_readings(void)
+{
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        const struct reading *r = &readings[i];
+        struct exp_table t;
+        char why[256] = "", fields[256];
+        int err = parse(&t, r->text, why, sizeof why);
+
+        if (!test_check(!err, "case %zu: %s", i, why))
+            continue;
+        join_fields(&t, fields, sizeof fields);
+        test_check(t.n_columns == r->n_columns && t.n_rows == r->n_rows && !strcmp(fields, r->fields),
+                   "case %zu: %zu columns, %zu rows, '%s' instead of '%s'", i, t.n_columns, t.n_rows, fields,
+                   r->fields);
+        exp_table_release(&t);
+    }
+}
+
+struct refusal {
+    const char *text, *why;
+};
+
+static const struct refusal refusals[] = {
+    { "", "t.csv:1: no header line, the file has no content" },
+    { "# only\n\n", "t.csv:3: no header line, the file has no content" },
+    { "a,b\n1\n", "t.csv:2: b, missing (the row has 1 fields, the header 2)" },
+    { "a,b\n1,2\n3,4,5\n", "t.csv:3: a field too many, '5' (the row has 3, the header 2)" },
+    { "a,b,a\n", "t.csv:1: column named twice, 'a'" },
+    { "#\na,,b\n", "t.csv:2: column 2 has no name, ''" },
+    { "a,b\n1,\"2\n3,4\n", "t.csv:2: a quote is not closed, '2 3,4 '" },
+    { "a,b\n\"1\"x,2\n", "t.csv:2: text after a closing quote, 'x'" },
+    { "a,b\n1x\"y\",2\n", "t.csv:2: a quote or carriage return inside an unquoted field, after, '1x'" },
+    { "a,b\n1\r2,3\n", "t.csv:2: a quote or carriage return inside an unquoted field, after, '1'" },
+    { "a,b\n\"x\ny\",2\n1\n", "t.csv:4: b, missing (the row has 1 fields, the header 2)" },
+};
+
+static void test_refusals(void)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct exp_table t;
+        char why[256] = "";
+        int err = parse(&t, refusals[i].text, why, sizeof why);
+
+        test_check(err == -EINVAL && !strcmp(why, refusals[i].why), "case %zu: %d, '%s'", i, err, why);
+        exp_table_release(&t);
+    }
+}
+
+static void test_nul(void)
+{
+    static const char text[] = "a\n1\n\0\n";
+    struct exp_table t;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_table_parse(&t, "t.csv", text, sizeof text - 1, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "t.csv:3: a NUL byte, this is no text file");
+}
+
+static void test_files(void)
+{
+    struct exp_table t;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_table_read(&t, "no/such.csv", why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "cannot open 'no/such.csv': No such file or directory");
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/", why, sizeof why), -EISDIR);
+    CU_ASSERT_STRING_EQUAL(why, "cannot read '/': Is a directory");
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/zero", why, sizeof why), -EFBIG);
+    CU_ASSERT_EQUAL(exp_table_read(&t, "/dev/null", why, sizeof why), -EINVAL);
+    exp_table_release(&t);
+}
+
+static void test_columns_and_lines(void)
+{
+    struct exp_table t;
+    char why[256] = "";
+    size_t column = 99;
+
+    CU_ASSERT_EQUAL_FATAL(parse(&t, "# c\na,b\n1,2\n\n\"x\ny\",4\n5,6\n", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_table_column(&t, "b", &column, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(column, 1);
+    CU_ASSERT_EQUAL(exp_table_column(&t, "B", &column, why, sizeof why), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "t.csv:2: column missing, 'B'");
+    CU_ASSERT_EQUAL(t.line[0], 3);
+    CU_ASSERT_EQUAL(t.line[1], 5);
+    CU_ASSERT_EQUAL(t.line[2], 7);
+    exp_table_release(&t);
+}
+
+struct number {
+    const char *text;
+    int u64_err, double_err;
+    uint64_t u64;
+    double real;
+};
+
+static const struct number numbers[] = {
+    { "0", 0, 0, 0, 0.0 },
+    { "007", 0, 0, 7, 7.0 },
+    { "18446744073709551615", 0, 0, UINT64_MAX, 18446744073709551615.0 },
+    { "18446744073709551616", -ERANGE, 0, 0, 18446744073709551616.0 },
+    { "", -EINVAL, -EINVAL, 0, 0.0 },
+    { "-1", -EINVAL, 0, 0, -1.0 },
+    { "+1", -EINVAL, 0, 0, 1.0 },
+    { "1.5", -EINVAL, 0, 0, 1.5 },
+    { "1e3", -EINVAL, 0, 0, 1000.0 },
+    { "1e999", -EINVAL, -ERANGE, 0, 0.0 },
+    { "0x10", -EINVAL, -EINVAL, 0, 0.0 },
+    { "12x", -EINVAL, -EINVAL, 0, 0.0 },
+    { "1 2", -EINVAL, -EINVAL, 0, 0.0 },
+    { "nan", -EINVAL, -EINVAL, 0, 0.0 },
+    { "inf", -EINVAL, -EINVAL, 0, 0.0 },
+    { "e", -EINVAL, -EINVAL, 0, 0.0 },
+};
+
+static void test_numbers(void)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const struct number *n = &numbers[i];
+        struct exp_table t;
+        char text[64], why[256] = "";
+        uint64_t u64 = 42;
+        double real = 42.0;
+
+        snprintf(text, sizeof text, "v\n\"%s\"\n", n->text);
+        CU_ASSERT_EQUAL_FATAL(parse(&t, text, why, sizeof why), 0);
+        test_check(exp_table_u64(&t, 0, 0, &u64, why, sizeof why) == n->u64_err, "'%s' as u64: %s", n->text, why);
+        test_check(u64 == (n->u64_err ? 42 : n->u64), "'%s' as u64: %llu", n->text, (unsigned long long)u64);
+        test_check(exp_table_double(&t, 0, 0, &real, why, sizeof why) == n->double_err, "'%s' as double: %s", n->text,
+                   why);
+        test_check(real == (n->double_err ? 42.0 : n->real), "'%s' as double: %g", n->text, real);
+        exp_table_release(&t);
+    }
+}
+
+static void test_number_messages(void)
+{
+    struct exp_table t;
+    char why[256] = "";
+    uint64_t value;
+
+    CU_ASSERT_EQUAL_FATAL(parse(&t, "in_c,in_h\n1,2\n3,12x\n99999999999999999999,\n", why, sizeof why), 0);
+    exp_table_u64(&t, 1, 1, &value, why, sizeof why);
+    CU_ASSERT_STRING_EQUAL(why, "t.csv:3: in_h, '12x' is not a whole number >= 0");
+    exp_table_u64(&t, 2, 0, &value, why, sizeof why);
+    CU_ASSERT_STRING_EQUAL(why, "t.csv:4: in_c, '99999999999999999999' is too large");
+    exp_table_u64(&t, 2, 1, &value, why, sizeof why);
+    CU_ASSERT_STRING_EQUAL(why, "t.csv:4: in_h, '' is empty");
+    exp_table_release(&t);
+}
+
+/* Every prefix and every single-byte damage of a valid table: an error or a consistent table, never a crash. */
+static void test_damaged(void)
+{
+    static const char text[] = "# c\r\na,\"b\"\"\",c\n1,\"x,\ny\",3\n\"4\",,6\n";
+    static const char junk[] = { '"', ',', '\n', '\r', '#', ' ', 'x', '\0' };
+
+    for (unsigned round = 0; round < test_rounds(2000); round++) {
+        struct exp_table t;
+        char copy[sizeof text], why[256] = "";
+        size_t bytes = rng_below(sizeof text);
+
+        memcpy(copy, text, sizeof text);
+        for (unsigned i = 0; i < 3 && bytes; i++)
+            copy[rng_below(bytes)] = junk[rng_below(sizeof junk)];
+        if (exp_table_parse(&t, "t.csv", copy, bytes, why, sizeof why)) {
+            test_check(*why, "round %u: an error without a line", round);
+        } else {
+            for (size_t i = 0; i < t.n_rows * t.n_columns; i++)
+                test_check(strlen(t.field[i]) < sizeof text, "round %u: field %zu", round, i);
+        }
+        exp_table_release(&t);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "quotes, comments, line ends, blanks and a byte order mark are read", test_readings },
+    { "each malformed table is refused with its line", test_refusals },
+    { "a NUL byte is refused", test_nul },
+    { "files that are missing, folders, endless or empty are refused", test_files },
+    { "columns are found by name and rows know their lines", test_columns_and_lines },
+    { "numbers are taken whole or refused", test_numbers },
+    { "a bad number is reported with file, line, column and value", test_number_messages },
+    { "random damage gives an error or a table", test_damaged },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_table = { "exp_table", cases };

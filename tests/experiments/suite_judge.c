@@ -1,0 +1,168 @@
+/* Judging CSA's choices: sums and regrets of verdicts made by hand, and an estimate worked out by hand. */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/judge/exp_judge.h"
+#include "experiments/replay/exp_replay.h"
+#include "tests/suites.h"
+
+/* Both schedules by every yardstick the same, base three times as slow as the chosen one. */
+static struct exp_judgement verdict(double is, double ws, enum csa_schedule chosen)
+{
+    struct exp_judgement v = { .chosen = chosen, .is_pointwise = chosen == CSA_WS, .speedup = 3, .issue_speedup = 2 };
+
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        v.value[y][CSA_IS] = is;
+        v.value[y][CSA_WS] = ws;
+    }
+    v.schedule[chosen].total_cycles = 10;
+    v.base.total_cycles = 30;
+    return v;
+}
+
+/* Three layers: a right choice, a tie, a choice that costs 20 more than 100. */
+static void test_sums(void)
+{
+    const struct exp_judgement v[] = { verdict(10, 20, CSA_IS), verdict(40, 40, CSA_WS), verdict(120, 100, CSA_IS) };
+    struct exp_judge_total t = { 0 };
+
+    CU_ASSERT(exp_judgement_is_right(&v[0], EXP_EQ6_CYCLES) && exp_judgement_is_right(&v[1], EXP_EQ6_CYCLES));
+    CU_ASSERT(!exp_judgement_is_right(&v[2], EXP_EQ6_CYCLES) && exp_judgement_regret(&v[2], EXP_EQ6_CYCLES) == 20);
+    for (size_t i = 0; i < 3; i++)
+        exp_judge_add(&t, &v[i]);
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        const struct exp_judge_sum *s = &t.sum[y];
+
+        CU_ASSERT(s->n_right == 2 && s->n_equal == 1);
+        CU_ASSERT(s->schedule[CSA_IS] == 170 && s->schedule[CSA_WS] == 160 && s->chosen == 170 && s->best == 150);
+        CU_ASSERT_DOUBLE_EQUAL(exp_judge_regret_percent(s), 100.0 * 20 / 150, 1e-9);
+    }
+    CU_ASSERT(t.n_layers == 3 && t.n_chosen[CSA_IS] == 2 && t.n_pointwise == 1 && t.n_pointwise_won == 1);
+    CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
+}
+
+/* Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not timed. */
+static void test_clock(void)
+{
+    struct exp_judgement v[] = { verdict(1, 2, CSA_IS), verdict(1, 2, CSA_IS), verdict(1, 2, CSA_WS),
+                                 verdict(1, 2, CSA_IS) };
+    struct exp_judge_clock c;
+
+    v[0].time[CSA_IS] = (struct exp_judge_time){ 100, { 2, 1.9, 2.1, 2 } };
+    v[0].time[CSA_WS] = (struct exp_judge_time){ 150, { 1.3, 1.3, 1.3, 1.3 } };
+    v[1].time[CSA_IS] = (struct exp_judge_time){ 200, { 0.5, 0.4, 0.6, 0.5 } };
+    v[1].time[CSA_WS] = (struct exp_judge_time){ 50, { 2, 2, 2, 2 } };
+    v[2].time[CSA_IS] = (struct exp_judge_time){ 100, { 1, 1, 1, 1 } };
+    v[2].time[CSA_WS] = (struct exp_judge_time){ 100, { 1, 0.9, 1.1, 1 } };
+    v[3].time[CSA_IS].ns = v[3].time[CSA_WS].ns = (double)NAN;
+    v[3].time[CSA_IS].speedup = exp_ratio_none();
+    CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 4), 0);
+    CU_ASSERT(c.n_timed == 3 && c.n_pays == 1 && c.n_loses == 1 && c.n_right == 2);
+    CU_ASSERT(c.chosen_ns == 400 && c.best_ns == 250);
+    CU_ASSERT_DOUBLE_EQUAL(c.speedup.value, (200 + 100 + 100) / 400.0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(c.estimated_speedup, 3, 1e-9);
+    CU_ASSERT(c.accuracy.n == 3 && c.accuracy.n_sided == 2 && c.accuracy.n_right == 1);
+    CU_ASSERT_DOUBLE_EQUAL(c.accuracy.median, 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(c.issue_accuracy.median, 2, 1e-9);
+    CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 0), 0);
+    CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
+}
+
+static void test_nothing_moves(void)
+{
+    struct exp_judgement none = verdict(0, 0, CSA_IS), wrong = verdict(5, 0, CSA_IS);
+    struct exp_judge_total t = { 0 };
+
+    exp_judge_add(&t, &none);
+    CU_ASSERT(exp_judge_regret_percent(&t.sum[0]) == 0);
+    exp_judge_add(&t, &wrong);
+    CU_ASSERT(isinf(exp_judge_regret_percent(&t.sum[0])));
+}
+
+/*
+ * Two cycles per load issued, one per store, three per multiply-add; of the micro-kernel's 10 loads 2 come from memory
+ * (100 cycles), of the packing's 6 all hit.
+ */
+static void test_estimate(void)
+{
+    struct sim_machine m = { .n_levels = 1, .level = { { .latency_cycles = 4, .line_bytes = 64 } } };
+    struct exp_case c = { .simulated.mac_instructions = 8 };
+    struct exp_estimate e;
+    struct sim_cell *ukr = &c.simulated.stats.cell[CONV_PACKED_INPUT][CONV_PHASE_UKR];
+    struct sim_cell *pack = &c.simulated.stats.cell[CONV_INPUT][CONV_PHASE_PACK];
+
+    m.memory_latency_cycles = 100;
+    CU_ASSERT_PTR_NOT_NULL(exp_estimate_why_not(&m));
+    m.issue = (struct sim_issue){ .mac_rows = 4, .mac_columns = 4, .mac_instructions_per_cycle = 1 / 3.0 };
+    CU_ASSERT_PTR_NOT_NULL(exp_estimate_why_not(&m));
+    m.issue.loads_per_cycle = 0.5;
+    m.issue.stores_per_cycle = 1;
+    CU_ASSERT_PTR_NULL(exp_estimate_why_not(&m));
+    ukr->loads = 10;
+    ukr->level[0].load_misses = 2;
+    pack->loads = 6;
+    pack->stores = 13;
+    e = exp_estimate(&m, &c);
+    CU_ASSERT_DOUBLE_EQUAL(e.issue_cycles, 24 + 13, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(e.memory_cycles, 200, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(e.total_cycles, 237, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(e.packing_cycles, 13, 1e-9);
+}
+
+/*
+ * POWER10's outer products are 4 x 4. All three layers have 256 windows, so 64 columns of four, whoever tiles them:
+ * 30 filters are 8 rows of four (a tile of 6 filters takes two, like OpenBLAS's 4 and 2), reduction 147; 48 filters are
+ * 12 rows, reduction 30; 48 groups of one filter, reduction 9.
+ */
+static const uint64_t counted[] = { 64 * 8 * 147, 64 * 12 * 30, 64 * 48 * 9 };
+
+static void test_instructions(void)
+{
+    struct exp_setup setup = { .packs_filters = false };
+    struct exp_model model = { 0 };
+    struct exp_experiment e = { 0 };
+    struct exp_progress *progress = NULL;
+    FILE *log = tmpfile();
+    unsigned algos;
+    char why[256] = "";
+    int err;
+
+    if (access("sim/machines/power10.cfg", R_OK) || !log) {
+        test_skip("not started from the top of the repository");
+        return;
+    }
+    err = sim_machine_read(&setup.machine, "sim/machines/power10.cfg", why, sizeof why);
+    err = err ? err : exp_setup_init(&setup, "", "", why, sizeof why);
+    err = err ? err : exp_model_find(&model, "experiments", "tests/data/three.csv", why, sizeof why);
+    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
+    err = err ? err : exp_experiment_plan(&e, &setup, &model, algos, why, sizeof why);
+    err = err ? err : exp_progress_new(&progress, log, false, NULL, ctr_now_ns);
+    err = err ? err : exp_replay_all(&e, EXP_COLD, 1, progress, why, sizeof why);
+    test_check(!err, "%s", why);
+    for (size_t i = 0; i < e.n_cases && !err; i++) {
+        uint64_t n = e.cases[i].simulated.mac_instructions, want = counted[e.cases[i].layer->index - 1];
+
+        test_check(n == want, "%s %s: %" PRIu64 " instructions, not %" PRIu64, e.cases[i].layer->name,
+                   e.cases[i].algo->name, n, want);
+    }
+    exp_progress_free(progress);
+    exp_experiment_release(&e);
+    exp_model_release(&model);
+    exp_setup_release(&setup);
+    fclose(log);
+}
+
+static const struct test_case cases[] = {
+    { "verdicts add up, and regret is what the choices cost", test_sums },
+    { "times beside estimates: who pays, who is right, how far off", test_clock },
+    { "a regret over nothing is infinite", test_nothing_moves },
+    { "an estimate is the slowest issue of each phase plus what loads wait", test_estimate },
+    { "a replay counts the machine's multiply-add instructions", test_instructions },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_judge = { "judge", cases };

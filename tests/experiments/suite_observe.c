@@ -1,0 +1,406 @@
+/*
+ * Observed streams, where QEMU, the plugin and a guest program are there (make test and make test-power10 say where:
+ * OBSERVER, GUEST_x86_64, GUEST_ppc64le). What the observer is made of is tested by itself: suite_observer.c.
+ */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "counters/observe/obs_result.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/observe/exp_observe.h"
+#include "experiments/base/exp_process.h"
+#include "kernels/backend.h"
+#include "kernels/ukr/dispatch.h"
+#include "sim/hierarchy.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_reader.h"
+#include "tests/scratch.h"
+#include "tests/kernels/shapes.h"
+#include "tests/suites.h"
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- other programs ---- */
+
+static bool always(void)
+{
+    return true;
+}
+
+static void programs_are_run_and_killed(void)
+{
+    const char *const says[] = { "sh", "-c", "echo one >&2; echo ' two' >&2; printf ' ^\n\n' >&2; exit 3", NULL };
+    const char *const sleeps[] = { "sleep", "60", NULL };
+    const char *const missing[] = { "no-such-program-anywhere", NULL };
+    const char *const dies[] = { "sh", "-c", "kill -SEGV $$", NULL };
+    char last[64];
+    int status = 0;
+
+    CU_ASSERT(exp_process_run(says, 60, NULL, &status, last, sizeof last) == 0);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 3 && !strcmp(last, "two"));
+    CU_ASSERT(exp_process_run(dies, 60, NULL, &status, last, sizeof last) == 0);
+    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    CU_ASSERT(exp_process_run(sleeps, 0, NULL, &status, last, sizeof last) == -ETIMEDOUT);
+    CU_ASSERT(exp_process_run(sleeps, 60, always, &status, last, sizeof last) == -EINTR);
+    CU_ASSERT(exp_process_run(missing, 60, NULL, &status, last, sizeof last) == -ENOENT);
+}
+
+/* ---- under emulation ---- */
+
+/* A guest to test with, or a reason why there is none. */
+struct place {
+    const struct exp_emulator *emulator;
+    const char *observer, *guest, *machine, *ukr;
+};
+
+static bool find_place(struct place *p, const char *ukr, const char *variable, const char *machine)
+{
+    const char *path = getenv("PATH");
+    char *find;
+    int found;
+
+    *p = (struct place){ .emulator = exp_emulator_for(conv_ukr_find(ukr)), .machine = machine, .ukr = ukr };
+    p->observer = getenv("OBSERVER");
+    p->guest = getenv(variable);
+    if (!p->observer || !*p->observer || !p->guest || !*p->guest || !path)
+        return false;
+    find = exp_format("command -v %s >/dev/null", p->emulator->program);
+    found = find ? system(find) : -1;
+    free(find);
+    return found == 0 && !access(p->observer, R_OK) && !access(p->guest, X_OK);
+}
+
+/* Every place that there is; the test is skipped if there is none. */
+static size_t find_places(struct place place[2])
+{
+    size_t n = 0;
+
+    n += find_place(&place[n], "f32_16x6__avx2", "GUEST_x86_64", "sim/machines/clx4208.cfg");
+    n += find_place(&place[n], "f32_16x8__mma", "GUEST_ppc64le", "sim/machines/power10.cfg");
+    if (!n)
+        test_skip("no qemu-user, or no OBSERVER and GUEST_x86_64 or GUEST_ppc64le in the environment");
+    return n;
+}
+
+/* One layer, planned as the guest plans it. */
+struct layer {
+    struct exp_setup setup;
+    struct exp_layer layer;
+    struct exp_model model;
+    struct exp_experiment e;
+};
+
+static void plan_layer(struct layer *l, const struct place *p, struct conv_problem problem, const char *algo,
+                       bool packs_filters)
+{
+    static char name[] = "test";
+    char why[256] = "";
+    unsigned algos;
+
+    *l = (struct layer){ .layer = { .name = name, .problem = problem } };
+    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(exp_algo_select(algo, &algos, why, sizeof why) == 0);
+    l->setup.packs_filters = packs_filters;
+    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->emulator->core, why, sizeof why) == 0);
+    l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
+    CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
+}
+
+static void release_layer(struct layer *l)
+{
+    exp_experiment_release(&l->e);
+    exp_setup_release(&l->setup);
+}
+
+static int run_layer(const struct layer *l, const struct place *p, bool is_traced, struct obs_result *r, char *why,
+                     size_t why_bytes)
+{
+    const struct exp_guest_run run = {
+        .emulator = p->emulator,
+        .observer = p->observer,
+        .guest = p->guest,
+        .machine_path = p->machine,
+        .out = scratch_path("r"),
+        .trace = is_traced ? scratch_path("t") : NULL,
+        .problem = &l->layer.problem,
+        .algo = l->e.cases[0].algo->name,
+        .ukr = p->ukr,
+        .packs_filters = l->setup.packs_filters,
+        .verifies = true,
+        .limit_s = 120,
+    };
+    int err = exp_guest_run(&run, why, why_bytes);
+
+    return err ? err : obs_result_read(r, run.out, why, why_bytes);
+}
+
+static struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)
+{
+    struct conv_binding bind = conv_bind(&plan->layout, 0);
+
+    for (size_t i = 0; i < r->n_buffers; i++)
+        bind.addr[r->buffer[i].tag] = r->buffer[i].address;
+    return bind;
+}
+
+/* Feeds the reader's bursts into a list: traces are small here. */
+struct list {
+    struct sim_expander expander; /* first */
+    struct sim_access *access;
+    size_t n, room;
+};
+
+static void append(void *ctx, const struct sim_access *a)
+{
+    struct list *l = ctx;
+
+    if (a->kind == SIM_PREFETCH) /* replayed, but QEMU tells of none */
+        return;
+    if (l->n == l->room) {
+        size_t room = l->room ? 2 * l->room : 1 << 16;
+        struct sim_access *access = realloc(l->access, room * sizeof *access);
+
+        CU_ASSERT_FATAL(access != NULL);
+        l->access = access;
+        l->room = room;
+    }
+    l->access[l->n++] = *a;
+}
+
+/* An emulated masked load covers the real one, and, cut to its buffer, at most a vector of it. */
+static bool is_covered(const struct sim_access *seen, const struct sim_access *replayed)
+{
+    return seen->kind == SIM_LOAD && replayed->kind == SIM_LOAD && seen->phase == CONV_PHASE_PACK &&
+           seen->tag == CONV_INPUT && seen->bytes <= 32 && seen->addr <= replayed->addr &&
+           replayed->addr + replayed->bytes <= seen->addr + seen->bytes;
+}
+
+static bool is_equal(const struct sim_access *a, const struct sim_access *b)
+{
+    return a->addr == b->addr && a->bytes == b->bytes && a->kind == b->kind && a->tag == b->tag && a->phase == b->phase;
+}
+
+static void compare_streams(const char *what, const struct list *seen, const struct list *replayed, bool has_masks)
+{
+    size_t n = seen->n < replayed->n ? seen->n : replayed->n, i, n_covered = 0;
+
+    for (i = 0; i < n; i++) {
+        if (is_equal(&seen->access[i], &replayed->access[i]))
+            continue;
+        if (!has_masks || !is_covered(&seen->access[i], &replayed->access[i]))
+            break;
+        n_covered++;
+    }
+    test_check(i == n && seen->n == replayed->n && n > 0 && (n_covered == 0 || has_masks),
+               "%s: %zu accesses observed, %zu replayed; they part at %zu (tag %u, phase %u)", what, seen->n,
+               replayed->n, i, i < n ? (unsigned)seen->access[i].tag : 0u,
+               i < n ? (unsigned)seen->access[i].phase : 0u);
+}
+
+static void read_trace(const char *path, struct list *l)
+{
+    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    struct sim_trace_reader *reader;
+    char why[256] = "";
+    size_t n = 0;
+    FILE *in = fopen(path, "rb");
+
+    CU_ASSERT_FATAL(in != NULL);
+    CU_ASSERT_FATAL(sim_trace_reader_new(&reader, in, path, &options) == 0);
+    while (test_check(sim_trace_reader_next(reader, run, N(run), &n, why, sizeof why) == 0, "%s", why) && n)
+        sim_emit(&l->expander.sink, run, n, 1);
+    sim_trace_reader_free(reader);
+    fclose(in);
+}
+
+static void check_stream(const struct place *p, struct conv_problem problem, const char *algo, bool packs_filters)
+{
+    struct obs_result *r = malloc(sizeof *r);
+    struct list seen = { .n = 0 }, replayed = { .n = 0 };
+    struct conv_replay replay;
+    struct layer l;
+    char why[512] = "";
+
+    CU_ASSERT_FATAL(r != NULL);
+    sim_expander_init(&seen.expander, append, &seen);
+    sim_expander_init(&replayed.expander, append, &replayed);
+    plan_layer(&l, p, problem, algo, packs_filters);
+    if (test_check(run_layer(&l, p, true, r, why, sizeof why) == 0, "%s", why)) {
+        read_trace(scratch_path("t"), &seen);
+        conv_replay_init(&replay, &l.e.cases[0].plan, &replayed.expander.sink);
+        replay.bind = observed_binding(&l.e.cases[0].plan, r);
+        CU_ASSERT(conv_nest_run(&l.e.cases[0].plan, &replay.base) == 0);
+        compare_streams(algo, &seen, &replayed, p->emulator->isa == CPU_ISA_AVX2);
+    }
+    free(seen.access);
+    free(replayed.access);
+    release_layer(&l);
+    free(r);
+}
+
+static const struct conv_problem small_problems[] = {
+    { IMAGES(1, 16, 14, 14), FILTERS(32, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
+    { IMAGES(2, 20, 9, 7), FILTERS(21, 1, 1), UNIT_STEPS, .groups = 1 },
+    { IMAGES(1, 6, 23, 19), FILTERS(14, 5, 3), PADDING(2, 1, 1, 0), STRIDES(2, 2), DILATIONS(1, 1), .groups = 2 },
+    { IMAGES(1, 8, 17, 18), FILTERS(8, 3, 3), PADDING(2, 2, 2, 2), STRIDES(1, 3), DILATIONS(2, 2), .groups = 8 },
+};
+
+static void sconv_streams_equal_their_replay(void)
+{
+    struct place place[2];
+    size_t n = find_places(place);
+
+    if (!n)
+        return;
+    scratch_open();
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < N(small_problems); k++) {
+            check_stream(&place[i], small_problems[k], "sconv_is", k % 2);
+            check_stream(&place[i], small_problems[k], "sconv_ws", !(k % 2));
+        }
+    }
+    scratch_close();
+}
+
+static double relative(uint64_t a, uint64_t b)
+{
+    return b ? fabs((double)a - (double)b) / (double)b : a ? 1 : 0;
+}
+
+/* Totals within 1 %, load misses of every level within 3 %. */
+static void check_totals(const struct layer *l, const struct obs_result *r)
+{
+    struct conv_replay replay;
+    struct sim_hierarchy *h;
+    struct sim_cell seen = sim_stats_total(&r->stats), replayed;
+
+    CU_ASSERT_FATAL(sim_hierarchy_new(&h, &l->setup.machine) == 0);
+    conv_replay_init(&replay, &l->e.cases[0].plan, sim_hierarchy_sink(h));
+    replay.bind = observed_binding(&l->e.cases[0].plan, r);
+    CU_ASSERT(conv_nest_run(&l->e.cases[0].plan, &replay.base) == 0);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+            const struct sim_cell *a = &r->stats.cell[t][p], *b = &sim_hierarchy_stats(h)->cell[t][p];
+
+            test_check(relative(a->loads, b->loads) <= 0.01 && relative(a->stores, b->stores) <= 0.01,
+                       "%s, %s: observed %llu loads, %llu stores, replayed %llu, %llu",
+                       conv_tensor_name((enum conv_tensor)t), conv_phase_name((enum conv_phase)p),
+                       (unsigned long long)a->loads, (unsigned long long)a->stores, (unsigned long long)b->loads,
+                       (unsigned long long)b->stores);
+        }
+    }
+    replayed = sim_stats_total(sim_hierarchy_stats(h));
+    for (size_t i = 0; i < l->setup.machine.n_levels; i++)
+        test_check(relative(seen.level[i].load_misses, replayed.level[i].load_misses) <= 0.03,
+                   "level %zu: observed %llu load misses, replayed %llu", i + 1,
+                   (unsigned long long)seen.level[i].load_misses, (unsigned long long)replayed.level[i].load_misses);
+    sim_hierarchy_free(h);
+}
+
+static void check_layer(const struct place *p, struct conv_problem problem, const char *algo, struct obs_result *r)
+{
+    struct layer l;
+    char why[512] = "";
+
+    plan_layer(&l, p, problem, algo, false);
+    if (test_check(run_layer(&l, p, false, r, why, sizeof why) == 0, "%s", why))
+        check_totals(&l, r);
+    release_layer(&l);
+}
+
+/* More multiply-adds than OpenBLAS gives to its small-matrix kernels; several blocks of the reduction. */
+static void base_streams_have_the_replays_totals(void)
+{
+    static const struct conv_problem problems[] = {
+        { IMAGES(1, 64, 16, 16), FILTERS(48, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
+        { IMAGES(1, 128, 28, 28), FILTERS(64, 1, 1), UNIT_STEPS, .groups = 1 },
+    };
+    struct place place[2];
+    size_t n = find_places(place);
+    struct obs_result *r = n ? malloc(sizeof *r) : NULL;
+
+    if (!r)
+        return;
+    scratch_open();
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < N(problems); k++)
+            check_layer(&place[i], problems[k], "base", r);
+    }
+    free(r);
+    scratch_close();
+}
+
+/* OpenBLAS's order inside a step is its own: not its stream is compared, but what it adds up to. */
+static void openblas_micro_kernels_have_the_replays_totals(void)
+{
+    struct place place[2];
+    size_t n = find_places(place);
+    struct obs_result *r = n ? malloc(sizeof *r) : NULL;
+
+    if (!r)
+        return;
+    scratch_open();
+    for (size_t i = 0; i < n; i++) {
+        place[i].ukr = "openblas";
+        for (size_t k = 0; k < N(small_problems); k++)
+            check_layer(&place[i], small_problems[k], k % 2 ? "sconv_is" : "sconv_ws", r);
+    }
+    free(r);
+    scratch_close();
+}
+
+/* What is wrong with a run is said in one line, and nothing is left. */
+static void failed_runs_say_why(void)
+{
+    struct place place[2], wrong;
+    struct conv_problem p = { IMAGES(1, 1, 4, 4), FILTERS(1, 1, 1), UNIT_STEPS, .groups = 1 };
+    struct exp_emulator emulator;
+    struct obs_result *r = malloc(sizeof *r);
+    struct layer l;
+    char why[512];
+
+    CU_ASSERT_FATAL(r != NULL);
+    if (find_places(place)) {
+        scratch_open();
+        plan_layer(&l, &place[0], p, "sconv_is", false);
+        wrong = place[0];
+        wrong.machine = "no/such.cfg";
+        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) != 0);
+        wrong = place[0];
+        wrong.guest = "/no/such/guest";
+        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) == -EIO);
+        wrong = place[0];
+        emulator = *wrong.emulator;
+        wrong.emulator = &emulator;
+        emulator.program = "qemu-no-such-cpu";
+        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) == -ENOENT);
+        test_check(strstr(why, "qemu-no-such-cpu is missing (package qemu-user)") != NULL, "%s", why);
+        emulator = *place[0].emulator;
+        emulator.cpu = place[0].emulator->isa == CPU_ISA_MMA ? "power9" : "qemu64"; /* no MMA, no AVX2 */
+        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) != 0);
+        CU_ASSERT(access(scratch_path("r"), F_OK) != 0);
+        release_layer(&l);
+        scratch_close();
+    }
+    free(r);
+}
+
+static const struct test_case cases[] = {
+    { "programs are run, and killed at their limit", programs_are_run_and_killed },
+    { "SConv's observed stream equals its replay, access for access", sconv_streams_equal_their_replay },
+    { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
+    { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },
+    { "runs that fail say why", failed_runs_say_why },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_observe = { "observe", cases };

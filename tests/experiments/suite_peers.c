@@ -1,0 +1,320 @@
+/* What the comparison with peers adds to the kernels: im2col by rows, the peak loops, the phases, oneDNN. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/peers/exp_dnnl.h"
+#include "experiments/peers/exp_peers_report.h"
+#include "experiments/peers/exp_peers_targets.h"
+#include "experiments/setup/exp_phases.h"
+#include "kernels/blas/base.h"
+#include "kernels/blas/im2col_rows.h"
+#include "kernels/ukr/peak.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+static void rows_equal_elements(void)
+{
+    for (unsigned round = 0; round < test_rounds(300); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        size_t n_in = conv_group_channels(&p) * p.h * p.w, n_col = conv_reduction(&p) * conv_windows(&p);
+        struct conv_im2col_args a = { .p = &p };
+        struct kbuffer in, want, got;
+
+        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&want, n_col) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&got, n_col) == 0);
+        rng_floats(in.data, n_in);
+        in.data[rng_below(n_in)] = NAN;
+        memset(got.data, 0xff, n_col * sizeof(float));
+        a.in = (uintptr_t)in.data;
+        a.col = (uintptr_t)want.data;
+        conv_im2col(&a);
+        a.col = (uintptr_t)got.data;
+        conv_im2col_rows(&a);
+        test_check(!memcmp(got.data, want.data, n_col * sizeof(float)), "%s", kcheck_describe(&p));
+        kbuffer_release(&in);
+        kbuffer_release(&want);
+        kbuffer_release(&got);
+    }
+}
+
+/* Every chain adds 1, and all but the matrix engine's halve: after many steps each lane holds 2, or the steps. */
+static void peak_loops_compute(void)
+{
+    const struct conv_peak *peak = conv_peak_best();
+    struct kbuffer x;
+    double n_sums, sum = 0;
+
+    if (!peak) {
+        test_skip("no FMA loop for this CPU");
+        return;
+    }
+    n_sums = peak->flop_per_step / 2;
+    CU_ASSERT_EQUAL((double)peak->fma(100), n_sums * (peak->isa == CPU_ISA_MMA ? 100 : 2));
+    CU_ASSERT_EQUAL((double)peak->fma(1), n_sums);
+    CU_ASSERT_FATAL(kbuffer_init(&x, 1024) == 0);
+    rng_small_ints(x.data, 1024, 100);
+    for (size_t i = 0; i < 1024; i++)
+        sum += (double)x.data[i];
+    CU_ASSERT_EQUAL((double)peak->read(x.data, 1024), sum);
+    kbuffer_release(&x);
+}
+
+/* ---- oneDNN ---- */
+
+static void check_dnnl(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout,
+                       unsigned *n_run)
+{
+    size_t n_out = p->n * p->k * conv_windows(p);
+    struct conv_mismatch at = { 0 };
+    struct exp_dnnl_conv *c;
+    struct kbuffer out;
+    struct kcheck k;
+    char why[160];
+    int err;
+
+    CU_ASSERT_FATAL(kcheck_init(&k, p, true) == 0);
+    CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
+    memset(out.data, 0xff, n_out * sizeof(float));
+    err = exp_dnnl_conv_new(&c, d, layout, p, k.in, k.filter, out.data, why, sizeof why);
+    test_check(!err || err == -ENOTSUP, "%s: %s", kcheck_describe(p), why);
+    if (!err) {
+        ++*n_run;
+        CU_ASSERT(*exp_dnnl_impl(c));
+        CU_ASSERT_EQUAL(exp_dnnl_run(c), 0);
+        CU_ASSERT_EQUAL(exp_dnnl_fetch(c), 0);
+        err = conv_naive_compare(p, k.in, k.filter, out.data, true, &at);
+        test_check(!err, "%s, layout %d (%s): element %zu is %g, must be %g", kcheck_describe(p), (int)layout,
+                   exp_dnnl_impl(c), at.index, at.got, at.want);
+    }
+    exp_dnnl_conv_free(c);
+    kbuffer_release(&out);
+    kcheck_release(&k);
+}
+
+static void peers_compute_the_same(void)
+{
+    unsigned n_run = 0, n = 0;
+    struct exp_dnnl *d;
+    char why[160];
+
+    if (exp_dnnl_load(&d, why, sizeof why)) {
+        CU_ASSERT(*why);
+        test_skip("%s", why);
+        return;
+    }
+    for (unsigned round = 0; round < test_rounds(40); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        for (int layout = 0; layout < 3; layout++, n++)
+            check_dnnl(d, &p, (enum exp_dnnl_layout)layout, &n_run);
+    }
+    test_check(n_run > n / 2, "oneDNN ran only %u of %u", n_run, n);
+    exp_dnnl_unload(d);
+}
+
+/* ---- phases ---- */
+
+static uint64_t ticks; /* a clock that advances by one whenever it is read; test program only, one thread */
+
+static uint64_t tick(void)
+{
+    return ++ticks;
+}
+
+/* Every kind that has steps gets time, all times add up, and what runs is the convolution. */
+static void phases_add_up(void)
+{
+    for (unsigned round = 0; round < test_rounds(50); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        const struct csa_caches caches = { .l1_bytes = 4096, .l2_bytes = 16384, .l3_bytes = 65536, .line_bytes = 64 };
+        const struct conv_ukr *u = conv_ukr_best();
+        struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, (enum csa_schedule)rng_below(CSA_N_SCHEDULES));
+        struct conv_plan plan;
+        struct conv_binding bind = { { 0 } };
+        struct conv_exec exec;
+        struct conv_mismatch at;
+        struct exp_phases x;
+        struct kbuffer panel, packed, out;
+        struct kcheck k;
+        uint64_t sum = 0;
+
+        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        CU_ASSERT_FATAL(kcheck_init(&k, &p, true) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&panel, plan.layout.bytes[CONV_PACKED_INPUT] / sizeof(float)) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&packed, plan.layout.bytes[CONV_PACKED_FILTER] / sizeof(float)) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&out, plan.layout.bytes[CONV_OUTPUT] / sizeof(float)) == 0);
+        bind.addr[CONV_INPUT] = (uintptr_t)k.in;
+        bind.addr[CONV_FILTER] = (uintptr_t)k.filter;
+        bind.addr[CONV_PACKED_INPUT] = (uintptr_t)panel.data;
+        bind.addr[CONV_PACKED_FILTER] = (uintptr_t)packed.data;
+        bind.addr[CONV_OUTPUT] = (uintptr_t)out.data;
+        conv_exec_init(&exec, &plan, &bind);
+        CU_ASSERT_EQUAL(conv_nest_pack_filters(&plan, &exec.base), 0);
+        ticks = 0;
+        CU_ASSERT_EQUAL(exp_phases_run(&plan, &bind, tick, &x), 0);
+        for (int i = 0; i < CONV_N_STEP_KINDS; i++)
+            sum += x.step_ns[i];
+        CU_ASSERT(x.step_ns[CONV_STEP_UKR] > 0);
+        CU_ASSERT_EQUAL(x.step_ns[CONV_STEP_IM2COL] + x.step_ns[CONV_STEP_PACK_FILTERS], 0);
+        CU_ASSERT_EQUAL(sum + 1, x.total_ns); /* one tick from the start to the first step */
+        CU_ASSERT_EQUAL(x.total_ns, ticks - 1);
+        CU_ASSERT_EQUAL(conv_naive_compare(&p, k.in, k.filter, out.data, true, &at), 0);
+        kbuffer_release(&panel);
+        kbuffer_release(&packed);
+        kbuffer_release(&out);
+        kcheck_release(&k);
+    }
+}
+
+/* OpenBLAS's own routines, called step by step, compute the convolution; clock and kinds as above. */
+static void base_in_steps_is_right(void)
+{
+    const struct conv_gemm_core *core;
+    struct conv_blas_parts parts;
+    struct conv_blas blas;
+    char why[160];
+
+    if (conv_blas_load(&blas, why, sizeof why)) {
+        test_skip("%s", why);
+        return;
+    }
+    core = conv_gemm_core_find(blas.core);
+    if (!core || conv_blas_parts_find(&parts, &blas, blas.core, why, sizeof why)) {
+        test_skip("%s", core ? why : "the blocking of this core is not on record");
+        conv_blas_unload(&blas);
+        return;
+    }
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct conv_binding bind = { { 0 } };
+        struct kbuffer buffer[CONV_N_TENSORS];
+        struct conv_mismatch at = { 0 };
+        struct conv_plan plan;
+        struct exp_phases x;
+        struct kcheck k;
+
+        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
+        CU_ASSERT_FATAL(kcheck_init(&k, &p, true) == 0);
+        for (int t = 0; t < CONV_N_TENSORS; t++) {
+            CU_ASSERT_FATAL(kbuffer_init(&buffer[t], plan.layout.bytes[t] / sizeof(float) + 1024) ==
+                            0); /* kernels prefetch, and may over-read */
+            bind.addr[t] = (uintptr_t)buffer[t].data;
+        }
+        bind.addr[CONV_INPUT] = (uintptr_t)k.in;
+        bind.addr[CONV_FILTER] = (uintptr_t)k.filter;
+        ticks = 0;
+        CU_ASSERT_EQUAL(exp_phases_run_base(&plan, &bind, &parts, tick, &x), 0);
+        CU_ASSERT(x.step_ns[CONV_STEP_UKR] > 0 && x.step_ns[CONV_STEP_PACK_MATRIX] > 0 &&
+                  x.step_ns[CONV_STEP_ZERO] > 0);
+        test_check(!conv_naive_compare(&p, k.in, k.filter, buffer[CONV_OUTPUT].data, true, &at),
+                   "%s: element %zu is %g, must be %g", kcheck_describe(&p), at.index, at.got, at.want);
+        for (int t = 0; t < CONV_N_TENSORS; t++)
+            kbuffer_release(&buffer[t]);
+        kcheck_release(&k);
+    }
+    conv_blas_unload(&blas);
+}
+
+/* ---- totals, worked by hand ----
+ * model 0: base 4 + 1 ms, sconv 2 + 2 ms: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
+ * model 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
+ */
+static void make_rows(struct exp_peers_row row[3])
+{
+    static const struct {
+        size_t model;
+        double flop;
+        bool is_pointwise;
+        double base, sconv, tuned, nchw;
+    } known[3] = { { 0, 100, false, 4, 2, 1, 0 }, { 0, 100, true, 1, 2, 0.5, 0 }, { 1, 90, false, 9, 1, 1, 2 } };
+
+    for (size_t i = 0; i < 3; i++) {
+        double *ns = row[i].ns[EXP_PEERS_SWEEP];
+
+        row[i] = (struct exp_peers_row){ .model = known[i].model,
+                                         .flop = known[i].flop,
+                                         .is_pointwise = known[i].is_pointwise };
+        for (int m = 0; m < EXP_N_PEERS; m++)
+            row[i].ns[EXP_PEERS_SWEEP][m] = row[i].ns[EXP_PEERS_HOT][m] = (double)NAN;
+        ns[EXP_PEER_BASE] = known[i].base;
+        ns[EXP_PEER_SCONV] = known[i].sconv;
+        ns[EXP_PEER_TUNED] = known[i].tuned;
+        if (known[i].nchw > 0)
+            ns[EXP_PEER_NCHW] = known[i].nchw;
+    }
+}
+
+static void totals_are_as_defined(void)
+{
+    struct exp_peers_row row[3];
+    struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
+    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    struct exp_peers_total a, all;
+
+    make_rows(row);
+    a = exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
+    all = exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV);
+    CU_ASSERT_EQUAL(a.n_layers, 2);
+    CU_ASSERT_EQUAL(a.n_pointwise, 1);
+    CU_ASSERT_DOUBLE_EQUAL(a.network_ratio, 1.25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.geomean_ratio, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.won_percent, 50, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.pointwise_won_percent, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.peak_percent, 25, 1e-12);
+    CU_ASSERT_EQUAL(all.n_layers, 3);
+    CU_ASSERT_DOUBLE_EQUAL(all.network_ratio, sqrt(1.25 * 9), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(all.geomean_ratio, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(all.won_percent, 200.0 / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(all.peak_percent, sqrt(25 * 50), 1e-9);
+    CU_ASSERT(isnan(exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_NCHW).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&r, 2, EXP_PEERS_HOT, EXP_PEER_SCONV).network_ratio));
+}
+
+/*
+ * As above, and tuned: 1 + 0.5 ms in model 0, 1 ms in model 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all layers
+ * won. Peak: base reaches 200 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing 10 and
+ * 30 % of tuned's time. NCHW is not there in model 0: nothing is said about it.
+ */
+static void targets_are_as_defined(void)
+{
+    struct exp_peers_row row[3];
+    struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
+    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    struct exp_peers_target t[EXP_N_PEERS_TARGETS];
+
+    make_rows(row);
+    for (int i = 0; i < 2; i++) {
+        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].total_ns = 10;
+        model[i].sconv[EXP_PEER_TUNED - EXP_PEER_SCONV].step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * (uint64_t)i;
+    }
+    exp_peers_targets(&r, t);
+    CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[0].sconv, sqrt(1.25 * 9), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[1].tuned, sqrt(5 * 18), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
+    CU_ASSERT(isnan(t[3].tuned) && t[3].at_least == 100 && isnan(t[3].paper));
+    CU_ASSERT_DOUBLE_EQUAL(t[5].tuned, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[5].sconv, 200. / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[6].tuned, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 20, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
+}
+
+static const struct test_case cases[] = {
+    { "im2col by rows writes what im2col by elements writes", rows_equal_elements },
+    { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
+    { "oneDNN in every layout equals the naive convolution", peers_compute_the_same },
+    { "phases add up to the total, and the timed nest computes", phases_add_up },
+    { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
+    { "totals over layers and models are as defined", totals_are_as_defined },
+    { "targets are as defined", targets_are_as_defined },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_peers = { "peers", cases };

@@ -1,0 +1,360 @@
+/* The verdict of an experiment: what it says of rows made by hand, and how an estimate's error is summed up. */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/replay/exp_known_errors.h"
+#include "experiments/run/exp_verdict.h"
+#include "experiments/base/exp_wrap.h"
+#include "tests/suites.h"
+
+static const double unknown = (double)NAN;
+
+static void test_sides(void)
+{
+    const struct {
+        struct exp_ratio ratio;
+        int side;
+    } cases[] = {
+        { { 1.2, 1.1, 1.3, unknown }, 1 },
+        { { 0.8, 0.7, 0.9, unknown }, -1 },
+        { { 1.2, 0.9, 1.3, unknown }, 0 },
+        { { 1, unknown, unknown, unknown }, 0 },
+        { { 1.01, unknown, unknown, unknown }, 1 },
+        { { 0.99, unknown, unknown, unknown }, -1 },
+        { { unknown, unknown, unknown, unknown }, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        test_check(exp_ratio_side(&cases[i].ratio) == cases[i].side, "case %zu", i);
+}
+
+/* Of eleven layers estimated at 1.0, 1.1, ... 2.0 times the time, the clock leaves one open and contradicts two. */
+static void test_accuracy(void)
+{
+    struct exp_accuracy_pair pair[13];
+    struct exp_accuracy a;
+
+    for (int i = 0; i < 11; i++) {
+        double measured = i < 2 ? 0.9 : 1.5, estimated = measured * (1 + 0.1 * ((i + 5) % 11));
+
+        pair[i] = (struct exp_accuracy_pair){ estimated, { measured, measured - 0.05, measured + 0.05, unknown } };
+    }
+    pair[10].measured.low = 0.5;
+    pair[11] = (struct exp_accuracy_pair){ unknown, { 2, 2, 2, 2 } };
+    pair[12] = (struct exp_accuracy_pair){ 2, exp_ratio_none() };
+    a = exp_accuracy_of(pair, 13);
+    CU_ASSERT_EQUAL(a.n, 11);
+    CU_ASSERT_DOUBLE_EQUAL(a.p10, 1.1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a.median, 1.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(a.p90, 1.9, 1e-9);
+    CU_ASSERT_EQUAL(a.n_sided, 10);
+    CU_ASSERT_EQUAL(a.n_right, 8);
+    a = exp_accuracy_of(pair, 0);
+    CU_ASSERT(a.n == 0 && isnan(a.median));
+}
+
+/* ---- sentences ---- */
+
+enum { N_LAYERS = 3, N_VARIANTS = 3 };
+
+/* Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 10 misses; all is known of all. */
+struct rows {
+    struct exp_verdict v;
+    struct exp_verdict_layer base[N_LAYERS], layer[N_VARIANTS][N_LAYERS];
+    struct exp_verdict_variant variant[N_VARIANTS];
+};
+
+static struct exp_verdict_layer layer_of(double speedup, double spread)
+{
+    double time = 100 / speedup;
+
+    return (struct exp_verdict_layer){
+        .quantity = { [EXP_TIME_NS] = time,
+                      [EXP_STEPS_NS] = time,
+                      [EXP_PACKING_NS] = 0.3 * time,
+                      [EXP_KERNEL_NS] = 0.6 * time,
+                      [EXP_MISSES_1] = 1000 / speedup,
+                      [EXP_MISSES_2] = 100,
+                      [EXP_MISSES_3] = 10,
+                      [EXP_ISSUE_CYCLES] = unknown,
+                      [EXP_WAITING_CYCLES] = unknown },
+        .speedup = { speedup, speedup - spread, speedup + spread, unknown },
+    };
+}
+
+static void fill(struct rows *r)
+{
+    static const char *const names[N_LAYERS] = { "conv1", "dw3x3", "conv3" };
+    static const char *const variants[N_VARIANTS] = { "sconv", "sconv_openblas", "winograd" };
+    static const double speedups[N_VARIANTS][N_LAYERS] = { { 1.25, 0.5, 1 }, { 2, 2, 2 }, { 0.8, 0.5, 0.4 } };
+
+    *r = (struct rows){ .v = { .model = "three",
+                               .machine = "toy",
+                               .how = "Timed here.",
+                               .estimates_elsewhere = "",
+                               .n_levels = 3,
+                               .level = { "L1", "L2", "SLC" },
+                               .n_layers = N_LAYERS,
+                               .layer = names,
+                               .reference = { "base", "im2col + GEMM", NULL, { 1, 1, 1, 1 }, NULL },
+                               .n_variants = N_VARIANTS } };
+    r->v.reference.layer = r->base;
+    r->v.variant = r->variant;
+    for (size_t l = 0; l < N_LAYERS; l++) {
+        r->base[l] = layer_of(1, 0);
+        for (size_t i = 0; i < N_VARIANTS; i++)
+            r->layer[i][l] = layer_of(speedups[i][l], 0.01);
+    }
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        r->variant[i] = (struct exp_verdict_variant){ variants[i], "Variant", NULL, exp_ratio_none(), r->layer[i] };
+    r->variant[0].speedup = (struct exp_ratio){ 0.79, 0.77, 0.81, unknown };
+    r->variant[1].speedup = (struct exp_ratio){ 2, 1.9, 2.1, unknown };
+    r->variant[2].speedup = (struct exp_ratio){ 0.5, 0.5, 0.5, unknown };
+}
+
+/* The verdict as one line, from malloc: line breaks are a matter of width. */
+static char *verdict_text(const struct exp_verdict *v, size_t most_rows)
+{
+    char *text = NULL;
+    size_t bytes, n = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(exp_verdict_print(v, most_rows, out), 0);
+    fclose(out);
+    for (const char *c = text; *c; c++) {
+        bool is_blank = *c == ' ' || *c == '\n';
+
+        if (!is_blank || !n || text[n - 1] != ' ')
+            text[n++] = is_blank ? ' ' : *c;
+    }
+    text[n] = '\0';
+    return text;
+}
+
+/* Checks that the verdict says all of the phrases; the list ends with NULL. */
+static void says(const struct exp_verdict *v, size_t most_rows, ...)
+{
+    char *text = verdict_text(v, most_rows);
+    const char *phrase;
+    va_list phrases;
+
+    va_start(phrases, most_rows);
+    while ((phrase = va_arg(phrases, const char *)))
+        test_check(strstr(text, phrase) != NULL, "'%s' is not in: %s", phrase, text);
+    va_end(phrases);
+    free(text);
+}
+
+static void says_not(const struct exp_verdict *v, const char *phrase)
+{
+    char *text = verdict_text(v, 100);
+
+    test_check(!strstr(text, phrase), "'%s' is in: %s", phrase, text);
+    free(text);
+}
+
+static void test_timed(void)
+{
+    struct rows r;
+
+    fill(&r);
+    says(&r.v, 100,
+         "VERDICT for three (3 convolutions): Variant is faster than im2col + GEMM: 2.00x [1.90, 2.10] Timed here.",
+         "(sconv) pays in 1 of 3 layers, loses in 1, in 1 the spread leaves it open, 0.79x [0.77, 0.81] for the model: "
+         "slower than base",
+         "slowest against base: dw3x3 0.50, packing 30 % of it; fastest: conv1 1.25, packing 30 % of it",
+         "(sconv_openblas) pays in 3 of 3 layers, 2.00x", "(winograd) pays in 0 of 3 layers, loses in 3,",
+         "packing 30 %, micro-kernels 60 % (base: im2col and packing 30 %, micro-kernels 60 %); its micro-kernels take "
+         "0.50 of the time of base's",
+         "L1 0.50, L2 1.00, SLC 1.00 of base's, simulated on toy",
+         "dw3x3 0.000 sconv 0.50 [0.49, 0.51] loses 30 60 2.00 2.00 1.00 1.00", NULL);
+    says(&r.v, 8, "Layer by layer: 9 rows, in verdict.txt", NULL);
+    says_not(&r.v, "stimate");
+    says_not(&r.v, "nan");
+}
+
+static void test_nothing_pays(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.n_variants = 1;
+    says(&r.v, 100, "nothing comes up to im2col + GEMM; the best is Variant: 0.79x", NULL);
+    r.variant[0].speedup = (struct exp_ratio){ 1.01, 0.98, 1.03, unknown };
+    says(&r.v, 100, "nothing is certainly faster than im2col + GEMM",
+         "neither faster nor slower, within the spread, than base", NULL);
+}
+
+static void test_missing(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.variant[1].why_not_timed = "no such kernel";
+    r.variant[1].speedup.value = unknown;
+    for (size_t l = 0; l < N_LAYERS; l++) {
+        r.layer[1][l].speedup = (struct exp_ratio){ unknown, unknown, unknown, unknown };
+        r.layer[0][l].quantity[EXP_PACKING_NS] = unknown;
+        r.layer[0][l].quantity[EXP_MISSES_1] = unknown;
+        r.layer[0][l].speedup.low = r.layer[0][l].speedup.high = unknown;
+    }
+    r.variant[0].speedup.low = r.variant[0].speedup.high = unknown;
+    r.v.n_variants = 2;
+    says(&r.v, 100, "(sconv_openblas) was not timed against base: no such kernel", "0.79x for the model",
+         "slowest against base: dw3x3 0.50;", "conv3 0.000 sconv 1.00 open - 60", NULL);
+    says_not(&r.v, "nan");
+}
+
+static void test_one_layer(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.n_layers = 1;
+    says(&r.v, 100, "three (1 convolution):", "pays in 1 of 1 layer,", NULL);
+    says_not(&r.v, "slowest");
+}
+
+static void test_nothing_timed(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.why_not_timed = "TIMING=0 was asked for";
+    for (size_t i = 0; i < N_VARIANTS; i++) {
+        r.variant[i].speedup.value = unknown;
+        for (size_t l = 0; l < N_LAYERS; l++)
+            r.layer[i][l].speedup.value = r.layer[i][l].quantity[EXP_STEPS_NS] = unknown;
+    }
+    says(&r.v, 100, "whether anything is faster than im2col + GEMM was not measured: TIMING=0 was asked for",
+         "By simulated misses alone, on toy: Variant misses L1 0.50 times as often as im2col + GEMM.", NULL);
+    says_not(&r.v, "pays in");
+    says_not(&r.v, "nan");
+    says(&r.v, 100, "dw3x3", NULL);
+    r.v.reference.why_not_timed = "not selected";
+    for (size_t l = 0; l < N_LAYERS; l++)
+        r.base[l].quantity[EXP_MISSES_1] = unknown;
+    says_not(&r.v, "dw3x3");
+    says_not(&r.v, "misses");
+}
+
+/* Cycles that estimate a speed-up of 1.5 for every variant and layer. */
+static void test_estimates(void)
+{
+    struct rows r;
+
+    fill(&r);
+    for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES; q++) {
+        for (size_t l = 0; l < N_LAYERS; l++) {
+            r.base[l].quantity[q] = 150;
+            for (size_t i = 0; i < N_VARIANTS; i++)
+                r.layer[i][l].quantity[q] = 100;
+        }
+    }
+    says(&r.v, 100,
+         "withdrawn, 1.50 if all loads wait: the clock says 0.79; estimated / measured 1.26, 1.50, 2.70 (p10, median, "
+         "p90 "
+         "of 3 layers), on the right side of 1 in 1 of 2",
+         "estimated 1.50 if all loads wait, measured 2.00;", NULL);
+    says_not(&r.v, "no time has confirmed");
+    r.v.why_no_check = "another computer was timed";
+    r.v.estimates_elsewhere = "Elsewhere it was wrong.";
+    says(&r.v, 100, "1.50 if all loads hit the first level, 1.50 if all loads wait; unproven, see below",
+         "Estimates come from a model that no time has confirmed on toy: another computer was timed. Elsewhere it was "
+         "wrong.",
+         NULL);
+    says_not(&r.v, "withdrawn");
+}
+
+/* ---- lines ---- */
+
+/* The next line of *rest, which it cuts; NULL at the end. */
+static char *next_line(char **rest)
+{
+    char *line = *rest, *end = strchr(line, '\n');
+
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *rest = end + 1;
+    return line;
+}
+
+static int say_words(const void *words, FILE *text)
+{
+    fprintf(text, "first\n");
+    fprintf(text, EXP_LABEL, "label");
+    for (int i = 0; i < 60; i++)
+        fprintf(text, "%s ", (const char *)words);
+    fprintf(text, "\nlast\n");
+    return 0;
+}
+
+static void test_lines(void)
+{
+    char *text = NULL, *rest;
+    size_t bytes, n_words = 0, n_lines = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(exp_wrap_print(say_words, "word", out), 0);
+    fclose(out);
+    rest = text;
+    for (char *line = next_line(&rest); line; line = next_line(&rest)) {
+        test_check(strlen(line) <= 112, "too long: %s", line);
+        for (char *w = strstr(line, "word"); w; w = strstr(w + 1, "word"))
+            n_words++;
+        if (n_lines++ > 1 && strstr(line, "word"))
+            test_check(strspn(line, " ") == 15, "not below its words: %s", line);
+    }
+    CU_ASSERT(n_words == 60 && n_lines == 2 + 4);
+    free(text);
+}
+
+/* ---- what is known of estimates elsewhere ---- */
+
+static char *known_errors(const char *dir)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    exp_known_errors_say(dir, out);
+    fclose(out);
+    return text;
+}
+
+/* The project's own table: one sentence for each machine, none of its numbers missing. */
+static void test_known_errors(void)
+{
+    char *text = known_errors("experiments");
+
+    test_check(strstr(text, "On zen3: estimated / measured ") && strstr(text, " On spr: "), "%s", text);
+    test_check(!strstr(text, "nan") && !strstr(text, "Nothing"), "%s", text);
+    free(text);
+    text = known_errors("no/such/folder");
+    test_check(strstr(text, "Nothing is known of its error: ") != NULL, "%s", text);
+    free(text);
+}
+
+static const struct test_case cases[] = {
+    { "a ratio takes a side of 1 only as a whole", test_sides },
+    { "an estimate's error: quantiles, and the right side", test_accuracy },
+    { "timed variants: the answer, the layers, the reasons", test_timed },
+    { "nothing pays, or the spread leaves it open", test_nothing_pays },
+    { "what is missing is said, and is no number", test_missing },
+    { "one layer is not compared with itself", test_one_layer },
+    { "nothing timed: simulated misses speak, and say so", test_nothing_timed },
+    { "estimates beside times, withdrawn on the wrong side", test_estimates },
+    { "long lines are broken, and stand below their label", test_lines },
+    { "what is known of estimates elsewhere, or that nothing is", test_known_errors },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_verdict = { "verdict", cases };

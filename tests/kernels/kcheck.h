@@ -1,0 +1,82 @@
+/*
+ * Comparing kernels with the plain loops: random shapes with forced edges, buffers that end where a guard page begins
+ * and start off alignment, poisoned outputs, error bounds from the arithmetic.
+ */
+#ifndef TESTS_KCHECK_H
+#define TESTS_KCHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/blas/base.h"
+#include "kernels/blas/blas.h"
+#include "kernels/blas/blas_ukr.h"
+#include "kernels/conv_naive.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/plan.h"
+#include "kernels/problem.h"
+
+/* A valid random shape, small, biased to edges: 1, tile and tile +- 1, stride, padding, dilation, groups, batch. */
+struct conv_problem kcheck_random_problem(void);
+
+/* Any of SConv's options. */
+struct conv_sconv_options kcheck_random_options(void);
+
+/* conv_dead_rows by its definition, window by window and tap by tap; the row left of dead ones is the first that is not
+ * above. */
+struct conv_dead_rows kcheck_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
+
+/* The shape in one line, for messages; valid until the next call. */
+const char *kcheck_describe(const struct conv_problem *p);
+
+/* Every micro-kernel that SConv can be planned for: ours, and those of OpenBLAS's cores, runnable here or not. */
+struct kcheck_ukrs {
+    size_t n;
+    const struct conv_ukr *ukr[32];
+    struct conv_blas_ukr openblas[8];
+};
+
+/* Loads OpenBLAS for good, if it is there. The tables stay where they are. */
+const struct kcheck_ukrs *kcheck_ukrs(void);
+
+/* One of them. */
+const struct conv_ukr *kcheck_random_ukr(void);
+
+/* An array that ends right before an unmapped page. */
+struct kbuffer {
+    void *map;
+    size_t map_bytes;
+    float *data; /* 4-byte aligned, usually no more */
+};
+
+int kbuffer_init(struct kbuffer *b, size_t n_floats);
+void kbuffer_release(struct kbuffer *b);
+
+struct kcheck {
+    struct conv_problem p;
+    bool exact; /* inputs are small integers: results must be equal, not close */
+    struct kbuffer buffer[2];
+    float *in, *filter;
+};
+
+int kcheck_init(struct kcheck *k, const struct conv_problem *p, bool exact);
+void kcheck_release(struct kcheck *k);
+
+/* Executes the plan (packing filters first where it expects them) and compares. 0, -EILSEQ with where, or -errno. */
+int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where);
+int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct conv_blas *blas,
+                    struct conv_mismatch *where);
+
+/* Random tiles packed and compared element by element with the definition; 0, or -EILSEQ with the index. */
+int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width,
+                        size_t *index);
+
+/* A width of panels that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
+size_t kcheck_random_width(const struct conv_pack_windows *pack);
+size_t kcheck_random_live(size_t width);
+
+/* One micro-kernel call, overwriting and accumulating, against the definition; the outputs' surroundings must survive.
+ */
+int kcheck_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f, size_t k);
+
+#endif

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The library as it is installed: example and pkg-config, static and shared; nothing but sconv_* exported; the man page.
+# Run from the project's folder; MAKE_ARGS is handed to make (BUILD=..., CC=...). For another CPU: CC and NM are its tools,
+# LINK_FLAGS lead to its libraries, RUN runs its programs, and UKR is the micro-kernel that has to be chosen there.
+set -u
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "library: FAILED: $what: $(tail -3 "$work/log")" >&2
+    fi
+}
+
+# shellcheck disable=SC2086  # arguments are words
+install_to() { ${MAKE:-make} --no-print-directory ${MAKE_ARGS-} install-sconv "PREFIX=$work/usr" "$@"; }
+
+# The C library's own names are the only ones that a library may define beside ours.
+exports_only_ours() { # exports_only_ours NM-OPTION FILE
+    local names
+    names=$(${NM:-nm} "$1" --defined-only "$2" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }')
+    [ -n "$names" ] && ! grep -v '^sconv_' <<<"$names"
+}
+
+compile() { # compile OUTPUT FLAGS...
+    local out=$1
+    shift
+    # shellcheck disable=SC2086  # flags are words
+    ${CC:-gcc} -std=c17 -Wall -Wextra -Wpedantic -Werror kernels/lib/sconv_example.c -o "$out" "$@" ${LINK_FLAGS-}
+}
+
+# shellcheck disable=SC2086  # the runner and its arguments are words
+runs() { LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$@" | grep -q "^schedule=[iw]s ukr=${UKR:-f32_}.* threads=2 .* relu"; }
+
+check "make install-sconv" install_to
+export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
+cflags="-I$work/usr/include"
+libs="-L$work/usr/lib -lsconv"
+static="$work/usr/lib/libsconv.a -lhwloc -lm -pthread"
+version=$(sed -n 's/^VERSION := //p' Makefile)
+if command -v pkg-config >/dev/null; then
+    check "pkg-config knows the version" [ "$(pkg-config --modversion sconv)" = "$version" ]
+    cflags=$(pkg-config --cflags sconv)
+    libs=$(pkg-config --libs sconv)
+fi
+# shellcheck disable=SC2086  # flags are words
+check "the example compiles, shared" compile "$work/shared" $cflags $libs
+# shellcheck disable=SC2086
+check "the example compiles, static" compile "$work/static" $cflags $static
+check "the example runs, shared" runs "$work/shared"
+check "the example runs, static" runs "$work/static"
+# Header, library and what prints them were told the same version, and a refused shape is explained.
+cat >"$work/version.c" <<'END'
+#include <sconv.h>
+#include <stdio.h>
+int main(void)
+{
+    struct sconv_shape shape = { 1, 1, 8, 8, 1, 3, 3, 1, (size_t)-1, 0, 0, 0, 0, 1, 1, 1 };
+    float weights[9] = { 0 };
+    char why[256] = "";
+    int err = sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why);
+    printf("%s %s %s: %s\n", SCONV_VERSION, sconv_version(), sconv_strerror(err), why);
+    return 0;
+}
+END
+# shellcheck disable=SC2086
+check "a program with every text compiles" ${CC:-gcc} -std=c99 $cflags "$work/version.c" -o "$work/version" $libs ${LINK_FLAGS-}
+# shellcheck disable=SC2086
+said=$(LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$work/version")
+check "header and library say their version: $said" [ "${said#"$version $version the convolution exceeds the address space: "}" != "$said" ]
+check "the refused field is named: $said" grep -q "stride_w 18446744073709551615" <<<"$said"
+check "the soname is the ABI's" bash -c "readelf -d '$work/usr/lib/libsconv.so' | grep -q 'soname: \[libsconv.so.1\]'"
+check "the shared library exports sconv_* alone" exports_only_ours -D "$work/usr/lib/libsconv.so"
+check "the static library defines sconv_* alone" exports_only_ours -g "$work/usr/lib/libsconv.a"
+check "the library does not print" [ -z "$(${NM:-nm} -D --undefined-only "$work/usr/lib/libsconv.so" | grep -wE 'printf|puts|fprintf|stderr|stdout|exit|abort')" ]
+check "the header serves older C" bash -c "echo '#include <sconv.h>' | ${CC:-gcc} $cflags -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c -std=c99 -"
+check "the man page is there" test -s "$work/usr/share/man/man3/sconv.3"
+if command -v groff >/dev/null; then
+    check "the man page is clean" bash -c "! groff -man -Tascii -ww -z '$work/usr/share/man/man3/sconv.3' 2>&1 | grep ."
+fi
+check "staging with DESTDIR" install_to "DESTDIR=$work/stage"
+check "what DESTDIR got" test -e "$work/stage$work/usr/lib/libsconv.so"
+check "install elsewhere" install_to "PREFIX=$work/other"
+check "the second sconv.pc names the second folder" grep -qx "prefix=$work/other" "$work/other/lib/pkgconfig/sconv.pc"
+check "make uninstall-sconv" bash -c "${MAKE:-make} --no-print-directory ${MAKE_ARGS-} uninstall-sconv PREFIX=$work/usr"
+check "nothing is left" [ -z "$(find "$work/usr" -type f -o -type l)" ]
+echo "library: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,94 @@
+#include "tests/kernels/logged_hooks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "sim/access.h"
+
+static struct { /* test program only, one thread */
+    bool is_on;
+    struct logged_buffer buffer[LOGGED_MAX_BUFFERS];
+    size_t n_buffers;
+    struct logged_access access[LOGGED_MAX];
+    size_t n;
+} rec;
+
+void logged_start(const struct logged_buffer *buffer, size_t n_buffers)
+{
+    memcpy(rec.buffer, buffer, n_buffers * sizeof *buffer);
+    rec.n_buffers = n_buffers;
+    rec.n = 0;
+    rec.is_on = true;
+}
+
+size_t logged_stop(const struct logged_access **access)
+{
+    rec.is_on = false;
+    *access = rec.access;
+    return rec.n;
+}
+
+static void record(const void *p, size_t bytes, enum sim_kind kind)
+{
+    uint64_t addr = (uintptr_t)p;
+
+    for (size_t i = 0; rec.is_on && i < rec.n_buffers; i++) {
+        if (addr - rec.buffer[i].addr < rec.buffer[i].bytes && rec.n < LOGGED_MAX)
+            rec.access[rec.n++] = (struct logged_access){ addr, (uint32_t)bytes, (uint8_t)kind };
+    }
+}
+
+/* The names that the compiler calls. */
+#define HOOK(size)                                                                                                     \
+    void __tsan_read##size(void *p);                                                                                   \
+    void __tsan_write##size(void *p);                                                                                  \
+    void __tsan_read##size(void *p)                                                                                    \
+    {                                                                                                                  \
+        record(p, size, SIM_LOAD);                                                                                     \
+    }                                                                                                                  \
+    void __tsan_write##size(void *p)                                                                                   \
+    {                                                                                                                  \
+        record(p, size, SIM_STORE);                                                                                    \
+    }
+
+HOOK(1)
+HOOK(2)
+HOOK(4)
+HOOK(8)
+HOOK(16)
+
+void __tsan_read_range(void *p, unsigned long bytes);
+void __tsan_write_range(void *p, unsigned long bytes);
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+
+void __tsan_read_range(void *p, unsigned long bytes)
+{
+    record(p, bytes, SIM_LOAD);
+}
+
+void __tsan_write_range(void *p, unsigned long bytes)
+{
+    record(p, bytes, SIM_STORE);
+}
+
+/* Not the compiler's: kernels/ukr/x86/x86_prefetch.h calls it in place of the instruction. */
+void logged_prefetch(const void *p);
+void logged_prefetch(const void *p)
+{
+    record(p, 1, SIM_PREFETCH);
+}
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+
+void __tsan_func_exit(void)
+{
+}

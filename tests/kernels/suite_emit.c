@@ -1,0 +1,523 @@
+/* What each routine says it touches (emit) against what its compiled code touches (see logged_hooks.h). */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/epilogue.h"
+#include "kernels/blas/im2col_rows.h"
+#include "kernels/ukr/direct_tile.h"
+#include "kernels/ukr/ukr_table.h"
+#include "sim/trace/trace.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/kernels/logged_hooks.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+/* The instrumented twins. */
+extern const struct conv_ukr logged_conv_ukr_ref[3];
+extern const struct conv_ukr logged_conv_ukr_avx2[1];
+extern const struct conv_ukr logged_conv_ukr_avx2_24[1];
+extern const struct conv_ukr logged_conv_ukr_avx512[1];
+extern const struct conv_ukr logged_conv_ukr_mma[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_32[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_48[1];
+extern const struct conv_ukr logged_conv_ukr_avx512_taps[1];
+extern const struct conv_direct logged_conv_direct_table[CONV_DIRECT_N];
+extern const struct conv_pack_windows logged_conv_pack_windows_ref;
+extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
+extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
+extern const struct conv_pack_windows logged_conv_pack_windows_vsx;
+void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
+void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
+void logged_conv_im2col(const struct conv_im2col_args *a);
+void logged_conv_epilogue(const struct conv_epilogue_args *a);
+void logged_conv_im2col_rows(const struct conv_im2col_args *a);
+
+/* Compares the emitted accesses, one by one as they come, with the recorded ones. */
+struct comparison {
+    const struct logged_access *real;
+    size_t n_real, n_emitted;
+    size_t first_wrong; /* SIZE_MAX: none */
+    struct sim_access emitted;
+};
+
+static void compare(void *ctx, const struct sim_access *a)
+{
+    struct comparison *c = ctx;
+    size_t i = c->n_emitted++;
+    bool same =
+        i < c->n_real && c->real[i].addr == a->addr && c->real[i].bytes == a->bytes && c->real[i].kind == a->kind;
+
+    if (!same && c->first_wrong == SIZE_MAX) {
+        c->first_wrong = i;
+        c->emitted = *a;
+    }
+}
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[SIM_N_KINDS] = { "load", "store", "prefetch", "non-temporal store" };
+
+    return names[kind];
+}
+
+/* Ends the recording that run() made and compares it with what emit() sends. */
+static void check_emission(const char *what, void (*run)(void *args), void (*emit)(void *args, struct sim_sink *sink),
+                           void *args, const struct logged_buffer *buffer, size_t n_buffers)
+{
+    struct comparison c = { .first_wrong = SIZE_MAX };
+    struct logged_access at = { 0 };
+    struct sim_expander expander;
+
+    logged_start(buffer, n_buffers);
+    run(args);
+    c.n_real = logged_stop(&c.real);
+    CU_ASSERT_FATAL(c.n_real < LOGGED_MAX);
+    sim_expander_init(&expander, compare, &c);
+    emit(args, &expander.sink);
+    if (c.first_wrong < c.n_real)
+        at = c.real[c.first_wrong];
+    test_check(c.first_wrong == SIZE_MAX && c.n_real == c.n_emitted,
+               "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64
+               ", emitted %s of %u at %" PRIx64,
+               what, c.n_real, c.n_emitted, c.first_wrong, kind_name(at.kind), at.bytes, at.addr,
+               kind_name(c.emitted.kind), (unsigned)c.emitted.bytes, c.emitted.addr);
+}
+
+static struct logged_buffer watch(const struct kbuffer *b, size_t n_floats)
+{
+    return (struct logged_buffer){ (uintptr_t)b->data, n_floats * sizeof(float) };
+}
+
+struct ukr_case {
+    const struct conv_ukr *u;
+    struct conv_ukr_args a;
+};
+
+static void run_ukr(void *args)
+{
+    struct ukr_case *c = args;
+
+    c->u->fn(c->u, &c->a);
+}
+
+static void emit_ukr(void *args, struct sim_sink *sink)
+{
+    struct ukr_case *c = args;
+
+    c->u->emit(c->u, &c->a, sink);
+}
+
+/* Lists of random lengths, some empty, into the three tensors. */
+static void random_ahead(const struct ukr_case *c, const struct logged_buffer *watched, struct conv_ahead_lists *ahead)
+{
+    ahead->n_steps = 0;
+    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+        const struct logged_buffer *b = &watched[rng_below(3)];
+        size_t first = rng_below(b->bytes), step = 1 + rng_below(70);
+        size_t n = rng_below(c->a.k + 1), n_inside = (b->bytes - 1 - first) / step + 1; /* others are not recorded */
+
+        n = n < n_inside ? n : n_inside;
+        ahead->list[l] = (struct conv_ahead){
+            .addr = b->addr + first,
+            .step_bytes = (int64_t)step,
+            .n = n,
+            .tag = CONV_OUTPUT,
+        };
+        ahead->n_steps = n > ahead->n_steps ? n : ahead->n_steps;
+    }
+}
+
+/* Windows packed, or rows of an input that ends with the last one's. */
+static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    struct ukr_case c = {
+        .u = u,
+        .a = { .k = (size_t)rng_range(1, 30),
+               .n_win = n_win,
+               .n_f = n_f,
+               .ld_in = u->reads_in_place && rng_below(2) ? n_win + rng_below(20) : 0,
+               .ld_out = n_win + 3,
+               .accumulate = rng_below(2) },
+    };
+    size_t n_in = c.a.ld_in ? (c.a.k - 1) * c.a.ld_in + n_win : c.a.k * conv_ukr_in_width(u, n_win);
+    size_t n[3] = { 0, c.a.k * n_f, n_f * c.a.ld_out };
+    struct logged_buffer watched[3];
+    struct conv_ahead_lists ahead;
+    struct kbuffer b[3];
+
+    if (u->win_panel && !c.a.ld_in && rng_below(2)) {
+        c.a.in_step = (c.a.k + rng_below(4)) * u->win_panel;
+        n_in = (conv_ukr_in_width(u, n_win) / u->win_panel - 1) * c.a.in_step + c.a.k * u->win_panel;
+    }
+    n[0] = n_in;
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr;
+    random_ahead(&c, watched, &ahead);
+    if (u->prefetches && rng_below(2))
+        c.a.ahead = &ahead;
+    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+/*
+ * A random convolution's windows read tap by tap: n_win of them in rows, dead ones among them. Taps reach from one
+ * window's element to the next's, so that live elements lie in a plane of the size that makes them just fit.
+ */
+static void random_taps(size_t n_win, struct conv_taps *t, size_t *n_in)
+{
+    size_t n_columns = (size_t)rng_range(1, (int64_t)n_win), stride = (size_t)rng_range(1, 3);
+    size_t width = (n_columns - 1) * stride + 1 + CONV_MAX_TAPS, n_rows = (n_win + n_columns - 1) / n_columns;
+    size_t height = n_rows + CONV_MAX_TAPS;
+
+    *t = (struct conv_taps){ .n_c = (size_t)rng_range(1, 4) };
+    t->r = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
+    t->s = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
+    t->channel_bytes = (int64_t)(width * height * sizeof(float));
+    t->row_bytes = (int64_t)(width * sizeof(float));
+    t->column_bytes = (int64_t)sizeof(float);
+    for (size_t i = 0; i < n_win; i++)
+        t->window_bytes[i] = (int64_t)((i / n_columns * width + i % n_columns * stride) * sizeof(float));
+    for (size_t i = 0; i < CONV_MAX_TAPS; i++) {
+        t->row_live[i] = rng_below(3) ? (1u << n_win) - 1 : (uint32_t)rng_below((uint64_t)1 << n_win);
+        t->column_live[i] = rng_below(3) ? (1u << n_win) - 1 : (uint32_t)rng_below((uint64_t)1 << n_win);
+    }
+    *n_in = t->n_c * width * height;
+}
+
+static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    struct ukr_case c = { .u = u, .a = { .n_win = n_win, .n_f = n_f, .ld_out = n_win + 3 } };
+    struct logged_buffer watched[3];
+    struct conv_ahead_lists ahead;
+    struct conv_taps taps;
+    struct kbuffer b[3];
+    size_t n[3];
+
+    random_taps(n_win, &taps, &n[0]);
+    c.a.taps = &taps;
+    c.a.k = taps.n_c * taps.r * taps.s;
+    c.a.accumulate = rng_below(2);
+    n[1] = c.a.k * n_f;
+    n[2] = n_f * c.a.ld_out;
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr;
+    random_ahead(&c, watched, &ahead);
+    if (rng_below(2))
+        c.a.ahead = &ahead;
+    check_emission(u->name, run_ukr, emit_ukr, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void walked_taps_are_touched_as_emitted(void)
+{
+    const struct conv_ukr *u = &logged_conv_ukr_avx512_taps[0];
+
+    if (!conv_ukr_runs(u)) {
+        test_skip("no AVX-512 here");
+        return;
+    }
+    for (size_t n_win = 1; n_win <= u->n_win; n_win++)
+        for (size_t n_f = 1; n_f <= u->n_f; n_f++)
+            check_taps(u, n_win, n_f);
+}
+
+static void micro_kernels_touch_what_they_emit(void)
+{
+    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],        &logged_conv_ukr_ref[1],
+                                      &logged_conv_ukr_ref[2],        &logged_conv_ukr_avx2[0],
+                                      &logged_conv_ukr_avx2_24[0],    &logged_conv_ukr_avx512[0],
+                                      &logged_conv_ukr_avx512_few[0], &logged_conv_ukr_avx512_32[0],
+                                      &logged_conv_ukr_avx512_48[0],  &logged_conv_ukr_avx512_taps[0],
+                                      &logged_conv_ukr_mma[0] };
+
+    for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
+        if (!conv_ukr_runs(ukrs[i]))
+            continue;
+        for (size_t n_win = 1; n_win <= ukrs[i]->n_win; n_win++)
+            for (size_t n_f = 1; n_f <= ukrs[i]->n_f; n_f++)
+                check_ukr(ukrs[i], n_win, n_f);
+    }
+}
+
+struct direct_case {
+    const struct conv_direct *d;
+    struct conv_direct_args a;
+};
+
+static void run_direct(void *args)
+{
+    struct direct_case *c = args;
+
+    c->d->fn(c->d, &c->a);
+}
+
+static void emit_direct(void *args, struct sim_sink *sink)
+{
+    struct direct_case *c = args;
+
+    c->d->emit(c->d, &c->a, sink);
+}
+
+/* Some rows of all filters of an image. */
+static void check_direct(const struct conv_direct *d, const struct conv_problem *p)
+{
+    struct direct_case c = {
+        .d = d,
+        .a = { .p = p,
+               .group_channels = conv_group_channels(p),
+               .group_filters = conv_group_filters(p),
+               .n_f = p->k,
+               .row0 = rng_below(p->p) },
+    };
+    const size_t n[3] = { p->c * p->h * p->w, p->k * conv_reduction(p), p->k * conv_windows(p) };
+    struct logged_buffer watched[3];
+    struct kbuffer b[3];
+
+    c.a.n_rows = (size_t)rng_range(1, (int64_t)(p->p - c.a.row0));
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
+        watched[i] = watch(&b[i], n[i]);
+    }
+    c.a.in = watched[0].addr;
+    c.a.filter = watched[1].addr;
+    c.a.out = watched[2].addr + c.a.row0 * p->q * sizeof(float);
+    check_emission(d->name, run_direct, emit_direct, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void direct_kernels_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        while (3 * conv_macs(&p) > LOGGED_MAX) /* filter values, windows and outputs are no more */
+            p = kcheck_random_problem();
+        for (size_t i = 0; i < CONV_DIRECT_N; i++) {
+            const struct conv_direct *d = &logged_conv_direct_table[i];
+
+            if (conv_direct_runs(d) && conv_direct_suits(d, &p))
+                check_direct(d, &p);
+        }
+    }
+}
+
+struct windows_case {
+    const struct conv_pack_windows *pack;
+    struct conv_pack_windows_args a;
+};
+
+static void run_windows(void *args)
+{
+    struct windows_case *c = args;
+
+    c->pack->fn(c->pack, &c->a);
+}
+
+static void emit_windows(void *args, struct sim_sink *sink)
+{
+    struct windows_case *c = args;
+
+    c->pack->emit(c->pack, &c->a, sink);
+}
+
+static void check_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width)
+{
+    struct windows_case c = { .pack = pack,
+                              .a = { .p = p, .n_c = p->c, .width = width, .live_win = kcheck_random_live(width) } };
+    size_t n_in = p->c * p->h * p->w, n_panel;
+    struct logged_buffer watched[2];
+    struct kbuffer in, panel;
+
+    c.a.win0 = rng_below(conv_windows(p));
+    c.a.n_win = (size_t)rng_range(1, (int64_t)(conv_windows(p) - c.a.win0));
+    c.a.panel_step = p->c * p->r * p->s * width;
+    n_panel = (c.a.n_win + width - 1) / width * c.a.panel_step;
+    CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+    CU_ASSERT_FATAL(kbuffer_init(&panel, n_panel) == 0);
+    watched[0] = watch(&in, n_in);
+    watched[1] = watch(&panel, n_panel);
+    c.a.in = watched[0].addr;
+    c.a.panel = watched[1].addr;
+    check_emission(pack->name, run_windows, emit_windows, &c, watched, 2);
+    kbuffer_release(&in);
+    kbuffer_release(&panel);
+}
+
+static void window_packing_touches_what_it_emits(void)
+{
+    const struct conv_pack_windows *packs[] = { &logged_conv_pack_windows_ref, &logged_conv_pack_windows_avx2,
+                                                &logged_conv_pack_windows_avx512, &logged_conv_pack_windows_vsx };
+
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        struct conv_problem p = kcheck_random_problem();
+
+        for (size_t i = 0; i < sizeof packs / sizeof packs[0]; i++) {
+            size_t width = kcheck_random_width(packs[i]);
+
+            if (packs[i]->fn && sim_cpu_has(packs[i]->isa) && conv_pack_windows_suits(packs[i], &p, width))
+                check_windows(packs[i], &p, width);
+        }
+    }
+}
+
+static void run_im2col(void *args)
+{
+    logged_conv_im2col(args);
+}
+
+static void emit_im2col(void *args, struct sim_sink *sink)
+{
+    conv_im2col_emit(args, sink);
+}
+
+static void run_im2col_rows(void *args)
+{
+    logged_conv_im2col_rows(args);
+}
+
+static void emit_im2col_rows(void *args, struct sim_sink *sink)
+{
+    conv_im2col_rows_emit(args, sink);
+}
+
+static void im2col_touches_what_it_emits(void)
+{
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct conv_im2col_args a = { .p = &p };
+        size_t n_in = conv_group_channels(&p) * p.h * p.w, n_col = conv_reduction(&p) * conv_windows(&p);
+        struct logged_buffer watched[2];
+        struct kbuffer in, col;
+
+        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&col, n_col) == 0);
+        watched[0] = watch(&in, n_in);
+        watched[1] = watch(&col, n_col);
+        a.in = watched[0].addr;
+        a.col = watched[1].addr;
+        check_emission("im2col", run_im2col, emit_im2col, &a, watched, 2);
+        check_emission("im2col_rows", run_im2col_rows, emit_im2col_rows, &a, watched, 2);
+        kbuffer_release(&in);
+        kbuffer_release(&col);
+    }
+}
+
+static void run_matrix(void *args)
+{
+    logged_conv_pack_matrix(args);
+}
+
+static void emit_matrix(void *args, struct sim_sink *sink)
+{
+    conv_pack_matrix_emit(args, sink);
+}
+
+static void run_filters(void *args)
+{
+    logged_conv_pack_filters(args);
+}
+
+static void emit_filters(void *args, struct sim_sink *sink)
+{
+    conv_pack_filters_emit(args, sink);
+}
+
+static void panel_packing_touches_what_it_emits(void)
+{
+    for (unsigned round = 0; round < test_rounds(150); round++) {
+        size_t by_rows = rng_below(4), row = (size_t)rng_range(1, 4), n_c = (size_t)rng_range(1, 9);
+        size_t n = (size_t)rng_range(1, 70), n_k = by_rows ? by_rows * row * n_c : row * n_c, ld = n > n_k ? n : n_k;
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct conv_pack_matrix_args m = { .ukr = u,
+                                           .tag = CONV_IM2COL,
+                                           .ld = ld,
+                                           .n_win = n,
+                                           .n_k = n_k,
+                                           .row_pass = rng_below(9),
+                                           .piece_bytes = sizeof(float) };
+        struct conv_pack_filters_args f = {
+            .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .by_rows = by_rows, .row = row, .piece_bytes = sizeof(float)
+        };
+        size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
+        struct logged_buffer watched[2];
+        struct kbuffer in, out;
+
+        CU_ASSERT_FATAL(kbuffer_init(&in, n_in) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
+        watched[0] = watch(&in, n_in);
+        watched[1] = watch(&out, n_out);
+        m.matrix = f.filter = watched[0].addr;
+        m.panels = f.panels = watched[1].addr;
+        check_emission("pack_matrix", run_matrix, emit_matrix, &m, watched, 2);
+        check_emission("pack_filters", run_filters, emit_filters, &f, watched, 2);
+        kbuffer_release(&in);
+        kbuffer_release(&out);
+    }
+}
+
+static void run_epilogue(void *args)
+{
+    logged_conv_epilogue(args);
+}
+
+static void emit_epilogue(void *args, struct sim_sink *sink)
+{
+    conv_epilogue_emit(args, sink);
+}
+
+static void epilogues_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct conv_epilogue_args a = { .n_f = (size_t)rng_range(1, 25), .n_win = (size_t)rng_range(1, 49) };
+        size_t n_out;
+        struct logged_buffer watched[3];
+        struct kbuffer out, residual, bias;
+
+        a.ld_out = a.n_win + rng_below(3);
+        a.activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
+        n_out = a.n_f * a.ld_out;
+        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&residual, n_out) == 0);
+        CU_ASSERT_FATAL(kbuffer_init(&bias, a.n_f) == 0);
+        watched[0] = watch(&out, n_out);
+        watched[1] = watch(&residual, n_out);
+        watched[2] = watch(&bias, a.n_f);
+        a.out = watched[0].addr;
+        a.residual = rng_below(2) ? watched[1].addr : 0;
+        a.bias = rng_below(2) ? watched[2].addr : 0;
+        check_emission("epilogue", run_epilogue, emit_epilogue, &a, watched, 3);
+        kbuffer_release(&out);
+        kbuffer_release(&residual);
+        kbuffer_release(&bias);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
+    { "direct kernels touch what they emit", direct_kernels_touch_what_they_emit },
+    { "windows read tap by tap are touched exactly as emitted, dead ones left out",
+      walked_taps_are_touched_as_emitted },
+    { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },
+    { "im2col touches exactly what it emits, in order", im2col_touches_what_it_emits },
+    { "epilogues touch exactly what they emit, in order", epilogues_touch_what_they_emit },
+    { "matrix and filter packing touch exactly what they emit, in order", panel_packing_touches_what_it_emits },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_emit = { "emit", cases };

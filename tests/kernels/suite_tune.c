@@ -1,0 +1,342 @@
+/* What tuned SConv decides: micro-kernel, depth, windows in place. */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "kernels/ukr/dispatch.h"
+#include "kernels/tune.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/suites.h"
+
+static struct conv_problem layer(size_t c, size_t side, size_t k, size_t filter, size_t pad)
+{
+    struct conv_problem p = { .n = 1, .c = c, .h = side, .w = side, .k = k, .r = filter, .s = filter };
+    char why[128];
+
+    p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+    p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+/* 1 MiB of L2, 32 KiB of L1. */
+static const struct csa_caches caches = {
+    .l1_bytes = 32768,
+    .l2_bytes = 1 << 20,
+    .l3_bytes = 1 << 24,
+    .line_bytes = 64,
+    .l2_cycles = 14,
+    .l3_cycles = 50,
+    .dram_cycles = 200,
+};
+
+/*
+ * 7x7 outputs, 512 filters: 3 tiles of 16 windows and one of 1; 21 tiles of 24 filters and one of 8. One step: 16x24
+ * takes 4 * (21 * 24 + 8) = 2048 FMAs. With few windows apart, the last window takes 2 FMAs with 24 filters and 1 with
+ * 8: 3 * 512 + 21 * 2 + 1 = 1579.
+ *
+ * AVX2's 16x6 takes two per filter, and one for the last window: 7 * 512 = 3584. Its 16x24 takes one per six filters
+ * there, and two for the two that are left of 8: 6 * 512 + 21 * 4 + 1 + 2 = 3159.
+ */
+static void multiply_adds_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1), q = layer(3, 32, 24, 1, 0);
+
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &p) == 2048. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24_few__avx512"), &p) == 1579. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x6__avx2"), &p) == 3584. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx2"), &p) == 3159. * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__ref"), &p) == 49. * 512 * 9 * 512);
+    CU_ASSERT(conv_ukr_fmas(conv_ukr_find("f32_16x24__avx512"), &q) == 64. * 24 * 3);
+}
+
+/*
+ * 32x32 outputs, 8 filters, 3 channels: 64 tiles of 16x24 at 8 FMAs and 9 loads, or 32 of 32x12 at 16 and 10, or 21 of
+ * 48x8 at 24 and 11 and one of 16 windows at 8 and 9. 24 filters: 24 FMAs, 25 loads; 2 * 24 FMAs; 3 * 24. AVX2: two
+ * FMAs per filter. One output, 10 filters and AVX2's 16x24: 6 filters take 1 FMA and 2 loads, 4 filters as many.
+ */
+static void issue_slots_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem narrow = layer(3, 32, 8, 1, 0), wide = layer(3, 32, 24, 1, 0), edge = layer(3, 1, 10, 1, 0);
+    const struct conv_ukr *u16 = conv_ukr_find("f32_16x24__avx512"), *u32 = conv_ukr_find("f32_32x12__avx512"),
+                          *u48 = conv_ukr_find("f32_48x8__avx512"), *u6 = conv_ukr_find("f32_16x6__avx2"),
+                          *u24 = conv_ukr_find("f32_16x24__avx2");
+
+    CU_ASSERT(conv_ukr_slots(u16, &narrow) == 64. * 9 * 3);
+    CU_ASSERT(conv_ukr_slots(u32, &narrow) == 32. * 16 * 3);
+    CU_ASSERT(conv_ukr_slots(u48, &narrow) == (21. * 24 + 9) * 3);
+    CU_ASSERT(conv_ukr_slots(u16, &wide) == 64. * 25 * 3);
+    CU_ASSERT(conv_ukr_slots(u32, &wide) == 32. * 48 * 3);
+    CU_ASSERT(conv_ukr_slots(u48, &wide) == (21. * 72 + 27) * 3);
+    CU_ASSERT(conv_ukr_fmas(u48, &wide) == 64. * 24 * 3);
+    CU_ASSERT(conv_ukr_slots(u6, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &narrow) == 64. * (12 + 4) * 3);
+    CU_ASSERT(conv_ukr_slots(u24, &edge) == (2. + 2) * 3);
+}
+
+/* A grouped convolution, strided as said. */
+static struct conv_problem grouped(size_t per_group, size_t groups, size_t side, size_t filter, size_t stride)
+{
+    struct conv_problem p = layer(per_group * groups, side, per_group * groups, filter, filter / 2);
+    char why[128];
+
+    p.groups = groups;
+    p.stride_h = p.stride_w = stride;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    return p;
+}
+
+/*
+ * 56x56, depthwise 3x3: 7 tiles of 8 rows, 4 vectors of 16 columns or 7 of 8. A column of taps is 3 * 8 multiply-adds
+ * and 3 + 10 loads; 100 slots a tile. Stride 2 makes 28 rows, 4 tiles of 7: 3 * 7 multiply-adds, but 3 + 15 * 2 loads,
+ * on 2 or 4 vectors. 7x7 outputs are one vector of either width. Dilated taps are taken one by one: 8, and 1 + 8 loads.
+ */
+static void direct_slots_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = grouped(1, 32, 56, 3, 1), strided = grouped(1, 32, 56, 3, 2),
+                        few = grouped(4, 32, 56, 3, 1);
+    const struct conv_direct *ref = conv_direct_at(0), *avx512 = conv_direct_for(&p, CPU_ISA_AVX512),
+                             *avx2 = conv_direct_for(&p, CPU_ISA_AVX2);
+
+    CU_ASSERT_STRING_EQUAL(avx512->name, "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(avx2->name, "f32_direct_8x8__avx2");
+    CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(avx2, &p) == 49. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(ref, &p) == 7 * 56. * (3 * 24 + 100));
+    CU_ASSERT(conv_direct_slots(avx512, &strided) == 8. * (3 * 33 + 100));
+    CU_ASSERT(conv_direct_slots(avx512, &few) == 4 * 28. * (4 * 3 * 24 + 100));
+    CU_ASSERT(conv_direct_fmas(avx512, &strided, 9) == 2. * 3 * 3 * 9);
+    p.dilation_h = p.dilation_w = 2;
+    p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 2;
+    CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (9 * 9 + 100));
+}
+
+/* The micro-kernel chosen of an instruction set, which need not run here. */
+static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
+{
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, p, &caches, &(struct conv_tune_options){ .ukr = conv_ukr_of(isa) }) == 0);
+    return conv_plan_kernel_name(&plan);
+}
+
+/* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
+static void the_micro_kernel_follows_the_edges(void)
+{
+    struct conv_problem full = layer(64, 56, 64, 1, 0), edges = layer(512, 7, 512, 1, 0),
+                        narrow = layer(64, 32, 8, 1, 0);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX512), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX512), "f32_16x24_few__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&narrow, CPU_ISA_AVX512), "f32_48x8__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
+}
+
+/*
+ * Depthwise ones are direct, those with four channels and filters per group as well; with 32 they are not, nor are
+ * ordinary ones. The narrower of two kernels with equal slots: 7 columns are one vector of 8. Strides that no vector
+ * takes apart: the portable one, where even that is better.
+ */
+static void few_channels_per_group_are_convolved_directly(void)
+{
+    struct conv_problem depthwise = grouped(1, 32, 112, 3, 1), strided = grouped(1, 96, 112, 3, 2),
+                        large = grouped(1, 480, 14, 5, 1), small = grouped(1, 576, 14, 3, 2),
+                        few = grouped(4, 32, 56, 3, 1), many = grouped(32, 32, 7, 3, 1), wide = grouped(1, 8, 56, 3, 3),
+                        ordinary = layer(3, 224, 64, 3, 1);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX2), "f32_direct_8x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_NONE), "f32_direct_8x1__ref");
+    CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&large, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&small, CPU_ISA_AVX512), "f32_direct_8x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX2), "f32_direct_8x8__avx2");
+    for (unsigned isa = 0; isa < CPU_N_ISAS; isa++) {
+        CU_ASSERT_PTR_NULL(strstr(chosen(&many, (enum cpu_isa)isa), "direct"));
+        CU_ASSERT_PTR_NULL(strstr(chosen(&ordinary, (enum cpu_isa)isa), "direct"));
+        CU_ASSERT(conv_direct_for(&wide, (enum cpu_isa)isa) == conv_direct_at(0));
+    }
+}
+
+/* Steps fill half of L1: rows of one plane, in whole tiles of 8, or several planes. */
+static void direct_steps_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem large = grouped(1, 32, 112, 3, 1), small = grouped(1, 960, 7, 3, 1),
+                        few = grouped(4, 4, 7, 3, 1);
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_direct(&plan, &large, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 16 && plan.direct.groups == 1); /* 16384 / (2 * 112 * 4) = 18 */
+    CU_ASSERT(conv_plan_direct(&plan, &small, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 7 && plan.direct.groups == 41); /* 16384 / (2 * 49 * 4) */
+    CU_ASSERT(conv_plan_direct(&plan, &few, conv_direct_at(0), 32768) == 0);
+    CU_ASSERT(plan.direct.rows == 7 && plan.direct.groups == 4);
+    CU_ASSERT(conv_plan_direct(&plan, &large, conv_direct_at(0), 64) == 0);
+    CU_ASSERT(plan.direct.rows == 8 && plan.direct.groups == 1);
+    CU_ASSERT(plan.algorithm == CONV_DIRECT && !plan.ukr && plan.layout.bytes[CONV_PACKED_INPUT] == 0 &&
+              plan.layout.bytes[CONV_PACKED_FILTER] == 0);
+}
+
+static const char *const walker = "f32_14x32__avx512", *const packing = "f32_16x24__avx512";
+
+/*
+ * Windows that overlap are walked. Not so: 24 filters, of which a second vector is half empty (32 for 24, over 17 /
+ * 16); sums of 27 steps, as long as 35 with transposing (35 / 27); of 128 steps, 136: just so many; filters 17 wide.
+ */
+static void overlapping_windows_are_walked(void)
+{
+    struct conv_problem square = layer(64, 56, 64, 3, 1), few = layer(64, 56, 24, 3, 1),
+                        first = layer(3, 224, 64, 3, 1);
+    struct conv_problem at_least = layer(32, 16, 64, 2, 0), less = layer(31, 16, 64, 2, 0),
+                        large = layer(8, 32, 64, 17, 0);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), packing);
+    CU_ASSERT_STRING_EQUAL(chosen(&first, CPU_ISA_AVX512), packing);
+    CU_ASSERT_STRING_EQUAL(chosen(&large, CPU_ISA_AVX512), packing);
+    at_least.h = less.h = 17, at_least.w = less.w = 33; /* 16 * 32 windows: no edges for either */
+    at_least.p = less.p = 16, at_least.q = less.q = 32;
+    at_least.k = less.k = 96;
+    CU_ASSERT_STRING_EQUAL(chosen(&at_least, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&less, CPU_ISA_AVX512), packing);
+    CU_ASSERT_PTR_NOT_NULL(strstr(chosen(&square, CPU_ISA_AVX2), "__avx2"));
+}
+
+/* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
+static void strided_windows_are_walked_for_few_filters(void)
+{
+    struct conv_problem few = layer(512, 32, 256, 1, 0), many = layer(512, 32, 288, 1, 0);
+
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), packing);
+    few.stride_h = few.stride_w = many.stride_h = many.stride_w = 2;
+    few.p = few.q = many.p = many.q = 16;
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), walker);
+    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX512), packing);
+}
+
+/*
+ * In place, a channel of a 3x3 tile pair takes (14 + 32 * 9) * 4 = 1208 bytes, the outputs 1792. A quarter of 1 MiB
+ * holds 215: 512 / 4 = 128. The input, 49 * 512 floats, is 1568 lines, the filters, 512 * 512 * 9, are 147456; all 4
+ * input tiles fit beside a filter tile, so that nothing is loaded twice, but the input from L2 by 15 of 16 filter
+ * tiles.
+ */
+static void tiles_in_place_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1), strided = layer(512, 8, 512, 1, 0);
+    struct csa_tiling t = csa_analyse_in_place(&p, &caches, 14, 32, CSA_WS), s;
+
+    CU_ASSERT(t.n_c == 128 && t.channel_sets == 4 && t.in_tiles == 4 && t.k2 == 4 && t.k3 == 16);
+    CU_ASSERT(t.dram_lines == 1568 + 147456 && t.l3_lines == 0 && t.l2_lines == 15. * 1568);
+    strided.stride_h = strided.stride_w = 2; /* no more elements than taps */
+    strided.p = strided.q = 4;
+    s = csa_analyse_in_place(&strided, &caches, 14, 32, CSA_WS);
+    CU_ASSERT(s.dram_lines == 16. * 512 / 16 + 512. * 512 / 16);
+}
+
+/* Without a word, the widest vectors here are chosen from; a micro-kernel that is to be kept is. */
+static void the_choice_can_be_limited(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1);
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24__avx512");
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &p, &caches, &(struct conv_tune_options){ .ukr = NULL }) == 0);
+    CU_ASSERT_STRING_EQUAL(conv_plan_kernel_name(&plan), chosen(&p, conv_ukr_best()->isa));
+    CU_ASSERT(conv_plan_tuned(&plan, &p, &caches, &(struct conv_tune_options){ .ukr = u, .keeps_ukr = true }) == 0);
+    CU_ASSERT(plan.ukr == u);
+    for (size_t i = 0; i < conv_ukr_count(); i++) { /* by the suffix of its name, each is among its own kind */
+        const char *name = conv_ukr_at(i)->name;
+        enum cpu_isa isa;
+
+        CU_ASSERT_FATAL(sim_cpu_isa_find(strstr(name, "__") + 2, &isa));
+        CU_ASSERT(isa == conv_ukr_at(i)->isa && conv_ukr_of(isa)->isa == isa);
+    }
+    CU_ASSERT(!sim_cpu_isa_find("avx", &(enum cpu_isa){ CPU_ISA_NONE }) &&
+              !sim_cpu_isa_find("", &(enum cpu_isa){ CPU_ISA_NONE }));
+}
+
+/*
+ * One channel of a 3x3 tile pair takes (16 + 24) * 9 * 4 = 1440 bytes and the outputs 1536. Eq. 2: 32768 bytes hold 21
+ * channels, so 512 / 32 = 16. An eighth of L2, 131072 bytes, holds 89: 512 / 8 = 64, which L1 does not hold.
+ */
+static void deep_channels_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem p = layer(512, 7, 512, 3, 1);
+    struct csa_tiling paper = csa_analyse(&p, &caches, 16, 24, CSA_WS),
+                      deep = csa_analyse_deep(&p, &caches, 16, 24, CSA_WS);
+    struct csa_caches small = caches;
+
+    CU_ASSERT(paper.n_c == 16 && paper.channel_sets == 32 && paper.fits & CSA_FITS_L1);
+    CU_ASSERT(deep.n_c == 64 && deep.channel_sets == 8 && !(deep.fits & CSA_FITS_L1) && deep.fits & CSA_FITS_L2);
+    small.l2_bytes = small.l1_bytes; /* never less than the paper */
+    CU_ASSERT(csa_analyse_deep(&p, &small, 16, 24, CSA_WS).n_c == 16);
+}
+
+/* Whether a plan with that micro-kernel reads in place. */
+static bool is_in_place(const struct conv_problem *p, const char *ukr, double line_bytes)
+{
+    const struct conv_tune_options tune = { .ukr = conv_ukr_find(ukr), .keeps_ukr = true, .packs_filters = true };
+    struct csa_caches with_lines = caches;
+    struct conv_plan plan;
+
+    with_lines.line_bytes = line_bytes;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
+    return plan.sconv.reads_in_place;
+}
+
+/* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
+ * line. */
+static void windows_are_read_in_place_where_that_pays(void)
+{
+    struct conv_problem pointwise = layer(64, 28, 64, 1, 0), pages = layer(64, 32, 64, 1, 0),
+                        square = layer(64, 28, 64, 3, 1), odd = layer(64, 14, 241, 1, 0);
+
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx512", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x24__avx2", 64));
+    CU_ASSERT(is_in_place(&pointwise, "f32_16x8__mma", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x8__mma", 128));
+    CU_ASSERT(!is_in_place(&odd, "f32_16x24__avx2", 64)); /* 784 bytes are 12 lines and a quarter */
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx2", 16));
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx512", 64));
+    odd.k = 240;
+    CU_ASSERT(is_in_place(&odd, "f32_16x24__avx2", 64));
+    CU_ASSERT(!is_in_place(&pages, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&square, "f32_16x24__avx512", 64));
+    CU_ASSERT(!is_in_place(&pointwise, "f32_16x24__ref", 64));
+}
+
+/* Where some windows need fewer rows of taps, and the filters of a tile are one panel. */
+static void rows_of_padding_are_skipped_where_there_are_some(void)
+{
+    const struct conv_problem padded = layer(64, 28, 64, 3, 1), bare = layer(64, 28, 64, 3, 0);
+    struct conv_tune_options tune = { .ukr = conv_ukr_find("f32_16x24__avx512"), .keeps_ukr = true };
+    struct conv_ukr panels = *tune.ukr;
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && plan.sconv.skips_padding);
+    CU_ASSERT(conv_plan_tuned(&plan, &bare, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+    panels.f_panel = 4;
+    tune.ukr = &panels;
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+}
+
+static const struct test_case cases[] = {
+    { "multiply-adds with edges are those worked out by hand", multiply_adds_are_those_worked_out_by_hand },
+    { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
+    { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
+    { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
+    { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
+    { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
+    { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
+    { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },
+    { "few channels per group are convolved directly", few_channels_per_group_are_convolved_directly },
+    { "direct steps are those worked out by hand", direct_steps_are_those_worked_out_by_hand },
+    { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
+    { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
+    { "rows of padding are skipped where there are some", rows_of_padding_are_skipped_where_there_are_some },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_tune = { "tune", cases };

@@ -1,0 +1,508 @@
+#!/usr/bin/env bash
+# cachesim as a user meets it: golden outputs, pipes, what it says to bad input, and the library that is installed with it.
+# Run from the project's folder; CACHESIM is the program (default build/cachesim), BUILD its folder. GOLDEN=update rewrites
+# the golden outputs. EMULATED says that CACHESIM is a program for another CPU.
+set -u
+
+BUILD=${BUILD:-build}
+cachesim=${CACHESIM:-$BUILD/cachesim}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+skipped=0
+
+ok() { passed=$((passed + 1)); }
+
+bad() {
+    failed=$((failed + 1))
+    echo "cachesim: FAILED: $*" >&2
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "cachesim: skipped: $*"
+}
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then ok; else bad "$what"; fi
+}
+
+# golden NAME ARGUMENTS...: the output is that of tests/golden/NAME
+golden() {
+    local name=$1
+    shift
+    "$cachesim" "$@" >"$work/out" 2>"$work/err" </dev/null
+    check "$*: exit status $?: $(cat "$work/err")" [ $? -eq 0 ]
+    [ "${GOLDEN:-}" != update ] || cp "$work/out" "tests/golden/$name"
+    check "$*: differs from tests/golden/$name" diff -u "tests/golden/$name" "$work/out"
+}
+
+# refuses WORDS ARGUMENTS...: exit status 2, nothing on stdout, one line on stderr that holds WORDS
+refuses() {
+    local words=$1 status
+    shift
+    "$cachesim" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: wrote to stdout" [ ! -s "$work/out" ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+goldens() {
+    golden rows.table --machine toy --tags tests/golden/rows.text
+    golden rows.csv --machine toy --tags --output csv tests/golden/rows.text
+    golden rows.json --machine toy --tags --output json tests/golden/rows.text
+    golden rows.mrc --mrc --tags --line 16 tests/golden/rows.text
+    golden rows.reuse --reuse --tags tests/golden/rows.text
+    golden rows.wss --wss 50 tests/golden/rows.text
+    golden mix.table --machine toy tests/golden/mix.din
+    golden mix_fetches.table --machine toy --fetches --din-bytes 2 tests/golden/mix.din
+    golden mix_warm.csv --l1 512,2,32 --l2 2k,4,32 --passes 2 --warmup pass --flush --output csv tests/golden/mix.din
+    golden full.table --machine tests/golden/full.cfg --tags tests/golden/rows.text
+    golden full.csv --machine tests/golden/full.cfg --output csv --fetches tests/golden/mix.din
+    golden full.json --machine tests/golden/full.cfg --output json tests/golden/mix.din
+    golden mix_3c.json --machine toy --3c --output=json tests/golden/mix.din
+    golden rows_mrc.json --mrc --tags --line=16 --output=json tests/golden/rows.text
+    golden rows_reuse.json --reuse --output json tests/golden/rows.text
+    golden rows_wss.json --wss 50 --output json tests/golden/rows.text
+}
+
+# counts ARGUMENTS...: the counts, without the lines that name the trace
+counts() {
+    "$cachesim" --output csv "$@" | grep -v '^#'
+}
+
+equal() { # equal DESCRIPTION FILE FILE
+    check "$1" cmp -s "$2" "$3"
+}
+
+formats() {
+    local f
+    counts --machine toy --tags tests/golden/rows.text >"$work/rows"
+    counts --machine toy tests/golden/mix.din >"$work/mix"
+    for f in text binary; do
+        check "converts to $f" "$cachesim" --convert $f "$work/rows.$f" tests/golden/rows.text
+        counts --machine toy --tags "$work/rows.$f" >"$work/again"
+        equal "$f keeps everything" "$work/rows" "$work/again"
+    done
+    for f in text binary din lackey; do
+        check "converts to $f" "$cachesim" --convert $f "$work/mix.$f" tests/golden/mix.din
+        counts --machine toy "$work/mix.$f" >"$work/again"
+        equal "$f keeps the accesses" "$work/mix" "$work/again"
+    done
+    check "binary is compact" [ "$(wc -c <"$work/rows.binary")" -lt 200 ]
+    gzip -c "$work/mix.binary" | gzip -dc | counts --machine toy --format binary - >"$work/again"
+    equal "through a compressing pipe" "$work/mix" "$work/again"
+    "$cachesim" --convert text - --format text - <tests/golden/rows.text | counts --machine toy --tags --format text - >"$work/again"
+    equal "from pipe to pipe" "$work/rows" "$work/again"
+}
+
+metamorphic() {
+    local once twice
+    counts --machine toy --passes 2 tests/golden/mix.din >"$work/a"
+    grep -v '^#' tests/golden/mix.din | cat - <(grep -v '^#' tests/golden/mix.din) >"$work/twice.din"
+    counts --machine toy "$work/twice.din" >"$work/b"
+    equal "two passes are the trace twice" "$work/a" "$work/b"
+    counts --machine toy --warmup 271 "$work/twice.din" >"$work/a"
+    counts --machine toy --passes 2 --warmup pass tests/golden/mix.din >"$work/b"
+    equal "a pass of warm-up is as many accesses of warm-up" "$work/a" "$work/b"
+    # A fully associative cache of 8 lines misses as the curve says at 8 lines, and the same holds after --convert.
+    once=$("$cachesim" --mrc --line 64 tests/golden/mix.din | grep -v '^[#l]' | awk -F, '$1 <= 8 { m = $3 } END { print m }')
+    twice=$(counts --l1 512,8,64 tests/golden/mix.din | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+        $3 == "L1" { print $c["read_misses"] + $c["write_misses"] }')
+    check "the miss-ratio curve at 8 lines is $once, the cache misses $twice" [ "$once" = "$twice" ]
+}
+
+# as_dinero: tests/golden/dinero.csv, filled by this simulator
+as_dinero() {
+    local machine
+    sed -n '/^#/p; /^machine/p' tests/golden/dinero.csv
+    for machine in back through fifo; do
+        counts --machine "tests/golden/dinero_$machine.cfg" tests/golden/dinero.din | awk -F, -v OFS=, -v machine=$machine '
+            NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+            $3 ~ /^L/ { print machine, $3, $c["reads"], $c["read_misses"], $c["writes"], $c["write_misses"], $c["compulsory_misses"],
+                $c["capacity_misses"], $c["conflict_misses"] }'
+    done
+}
+
+dinero() {
+    as_dinero >"$work/out"
+    check "counts are those of Dinero IV" diff tests/golden/dinero.csv "$work/out"
+}
+
+estimate() {
+    sed 's/^latency_cycles.*/&\nbandwidth_bytes_per_cycle = 8/; s/^memory_latency.*/&\nmemory_bandwidth_bytes_per_cycle = 2/' \
+        sim/machines/toy.cfg >"$work/moves.cfg"
+    "$cachesim" --machine "$work/moves.cfg" tests/golden/mix.din >"$work/out"
+    # 95 lines of 64 bytes come from memory at 2 bytes per cycle; 251 + 138 move between L1 and L2 at 8: the slowest
+    check "a bandwidth makes transfers" grep -qE '^memory +45 +4500 +95 +9500 +3040$' "$work/out"
+    check "the slowest transfer is named" grep -qx 'slowest_transfer_cycles 3112' "$work/out"
+    "$cachesim" --l1 512,2,32 --output csv tests/golden/mix.din >"$work/out"
+    check "no latencies, no estimate" [ "$(grep -c ',,,,,,,$' "$work/out")" -eq 3 ]
+    "$cachesim" --l1 512,2,32 tests/golden/mix.din >"$work/out"
+    check "nor in the table" [ "$(grep -c estimate "$work/out")" -eq 0 ]
+}
+
+lackey() {
+    if ! command -v valgrind >/dev/null; then
+        skip "no valgrind: lackey traces of a real program"
+        return
+    fi
+    valgrind --tool=lackey --trace-mem=yes /bin/true 2>&1 | "$cachesim" --machine clx4208 --format lackey - >"$work/out" 2>"$work/err"
+    check "valgrind's trace: $(cat "$work/err")" [ "${PIPESTATUS[1]}" -eq 0 ]
+    # shellcheck disable=SC2016  # that is awk's $3
+    check "has accesses" awk '/^trace/ { exit !($3 > 10000) }' "$work/out"
+    check "has fetches and valgrind's lines" grep -q 'instruction fetches, .* lines of valgrind' "$work/out"
+}
+
+# json_of EXPRESSION ARGUMENTS...: the output is JSON, and the expression of it (d) is true
+json_of() {
+    local expression=$1
+    shift
+    "$cachesim" --output=json "$@" >"$work/out" 2>"$work/err"
+    check "$*: JSON with $expression: $(cat "$work/err")" \
+        python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($expression))" "$work/out"
+}
+
+json() {
+    if ! command -v python3 >/dev/null; then
+        skip "no python3: what reads JSON"
+        return
+    fi
+    json_of "d['total']['core']['loads'] == 128 and 'cells' not in d" --machine toy tests/golden/rows.text
+    json_of "d['total']['core']['loads'] == 128 == sum(c['core']['loads'] for c in d['cells']) and len(d['cells']) == 4" \
+        --machine toy --tags tests/golden/rows.text
+    json_of "d['cells'] == [] and d['total']['L1']['reads'] == 0" --l1 1k,2,64 --passes 2 --warmup 542 --tags tests/golden/mix.din
+    json_of "sum(r['uses'] for r in d['rows']) == 144 and d['rows'][-1]['distance'] == 'cold'" --reuse tests/golden/rows.text
+    json_of "d['analysis'] == 'mrc' and d['rows'][0]['misses'] == 144 and d['rows'][0]['miss_ratio'] == 1" --mrc tests/golden/rows.text
+    json_of "[r['end'] for r in d['rows']] == [50, 100, 144] and 'lines_tag7' in d['rows'][0]" --wss 50 --tags tests/golden/rows.text
+    cp tests/golden/mix.din "$work/a \"quoted\" \\ name.din"
+    json_of "d['trace']['name'].endswith('a \"quoted\" \\\\ name.din')" --machine toy "$work/a \"quoted\" \\ name.din"
+}
+
+questions() {
+    local option
+    for option in --version --help -h; do
+        check "$option answers, whatever else is asked" sh -c "'$cachesim' --mrc $option --no-such-option >'$work/$option'"
+    done
+    check "--version says it" grep -qx "cachesim $(sed -n 's/^VERSION := //p' Makefile)" "$work/--version"
+    equal "-h is --help" "$work/-h" "$work/--help"
+    "$cachesim" --machine=toy --output=csv -- tests/golden/mix.din | grep -v '^#' >"$work/a"
+    counts --machine toy tests/golden/mix.din >"$work/b"
+    equal "a value after '=' is one" "$work/a" "$work/b"
+}
+
+# A transpose of 64 x 64 floats in blocks of $1: rows are read, columns written.
+transpose() {
+    awk -v b="$1" 'BEGIN {
+        for (I = 0; I < 64; I += b) for (J = 0; J < 64; J += b)
+            for (i = I; i < I + b; i++) for (j = J; j < J + b; j++)
+                printf "0 %x 4\n1 %x 4\n", 65536 + (i * 64 + j) * 4, 131072 + (j * 64 + i) * 4 }'
+}
+
+# is PLACE COLUMN VALUE: in the CSV report $work/out
+is() {
+    local value
+    value=$(awk -F, -v place="$1" -v column="$2" \
+        '/^tag/ { for (i = 1; i <= NF; i++) c[$i] = i } $3 == place { print $c[column] }' "$work/out")
+    check "$1 $2 is $value, not $3" [ "$value" = "$3" ]
+}
+
+# L1's 64 lines hold a block's 32 lines, but not a column's 64 and the row's. Loads miss alike.
+stores() {
+    transpose 64 >"$work/plain.din"
+    transpose 16 >"$work/blocked.din"
+    "$cachesim" --machine toy --l1 4k,64,64 --output csv "$work/plain.din" >"$work/out"
+    is L1 load_miss_percent 6.25
+    is L1 read_miss_percent 6.25
+    is L1 write_miss_percent 100
+    is L1 miss_percent 53.125
+    is core sconv_eq6_cycles 25600
+    is core eq6_lines_cycles 70400 # 512 lines from memory; the others' last write-back left them in L2
+    "$cachesim" --machine toy --l1 4k,64,64 --output csv "$work/blocked.din" >"$work/out"
+    is L1 load_miss_percent 6.25
+    is L1 write_miss_percent 6.25
+    is L1 miss_percent 6.25
+    is core sconv_eq6_cycles 25600
+    is core eq6_lines_cycles 51200
+}
+
+# A level has the name that its machine gives it, in every output.
+names() {
+    local format
+    sed 's/\[cache L3\]/[cache SLC]/' sim/machines/toy.cfg >"$work/slc.cfg"
+    for format in table csv json; do
+        "$cachesim" --machine "$work/slc.cfg" --output $format tests/golden/mix.din >"$work/out"
+        check "$format names the SLC" grep -q SLC "$work/out"
+        check "$format knows no L3" [ "$(grep -c L3 "$work/out")" -eq 0 ]
+    done
+    sed 's/^name = .*/name = ..\/x/' sim/machines/toy.cfg >"$work/bad.cfg"
+    refuses "bad.cfg:4: a machine's name has letters" --machine "$work/bad.cfg" tests/golden/mix.din
+}
+
+# unchanged FILE N: FILE is the trace that it was, and its folder holds N files
+unchanged() {
+    local dir=${1%/*}
+    equal "$1 is as it was" "$1" tests/golden/mix.din
+    check "$dir holds $(ls -A "$dir"), not $2 files" [ "$(find "$dir" -mindepth 1 | wc -l)" -eq "$2" ]
+}
+
+# fails_to_convert WORDS ARGUMENTS...: exit status 1, one line on stderr that holds WORDS
+fails_to_convert() {
+    local words=$1 status
+    shift
+    "$cachesim" --convert "$@" 2>"$work/err"
+    status=$?
+    check "--convert $*: exit status $status, not 1" [ $status -eq 1 ]
+    check "--convert $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+# A converted trace is whole, or the file is what it was; the trace itself is never touched.
+whole_or_not() {
+    local dir=$work/whole name format
+    mkdir "$dir"
+    cp tests/golden/mix.din "$dir/x.din"
+    ln -s x.din "$dir/link.din"
+    ln "$dir/x.din" "$dir/hard.din"
+    for name in x link hard; do
+        fails_to_convert "$name.din, this is the trace itself" din "$dir/$name.din" "$dir/x.din"
+        fails_to_convert "x.din, this is the trace itself" din "$dir/x.din" "$dir/$name.din"
+        unchanged "$dir/x.din" 3
+    done
+    # shellcheck disable=SC2094  # that is the mistake
+    fails_to_convert "this is the trace itself" text "$dir/x.din" --format din - <"$dir/x.din"
+    # shellcheck disable=SC2094
+    fails_to_convert "stdout, this is the trace itself" text - "$dir/x.din" >>"$dir/x.din"
+    unchanged "$dir/x.din" 3
+    { cat tests/golden/mix.din && echo "7 20 4"; } >"$work/bad.din"
+    for format in text din lackey binary; do
+        refuses "wrong label" --convert $format "$dir/new" "$work/bad.din"
+        unchanged "$dir/x.din" 3
+        refuses "wrong label" --convert $format "$dir/x.din" "$work/bad.din"
+        unchanged "$dir/x.din" 3
+    done
+    (trap '' XFSZ && ulimit -f 1 && exec "$cachesim" --passes 20 --convert text "$dir/x.din" tests/golden/mix.din) 2>"$work/err"
+    check "no file may grow: $(cat "$work/err")" grep -q "File too large" "$work/err"
+    unchanged "$dir/x.din" 3
+    chmod 640 "$dir/x.din"
+    check "converts through a link" "$cachesim" --convert text "$dir/link.din" tests/golden/mix.din
+    check "the link stays" [ -L "$dir/link.din" ]
+    check "permissions stay" [ "$(stat -c %a "$dir/x.din")" = 640 ]
+    check "what it leads to is the new trace" grep -q '^L ' "$dir/x.din"
+    (umask 027 && "$cachesim" --convert text "$dir/new" tests/golden/mix.din)
+    check "a new file has the usual permissions" [ "$(stat -c %a "$dir/new")" = 640 ]
+    check "a device is written as it is" "$cachesim" --convert text /dev/null tests/golden/mix.din
+    check "and stays one" [ -c /dev/null ]
+}
+
+# A trace of ten runs of 4,000,000,000 accesses: few bytes, minutes of work.
+long_trace() {
+    printf '\x89CST\r\n\x1a\n\x01\0\0\0\0\0\0\0'
+    printf '\x18\x04\0\xff\xcf\xac\xf3\x0e\x10'
+    for _ in 2 3 4 5 6 7 8 9 10; do printf '\x10\0\xff\xcf\xac\xf3\x0e\x10'; done
+    printf '\x80\x80\xa0\xbe\x81\x95\x01'
+}
+
+# ends_by SIGNAL STATUS ARGUMENTS...: cachesim is ended by the signal within a second, whatever the caller ignores
+ends_by() {
+    local signal=$1 status=$2 pid start
+    shift 2
+    env --default-signal=INT,TERM,HUP "$cachesim" "$@" >"$work/out" 2>"$work/err" &
+    pid=$!
+    sleep 0.3
+    start=$(date +%s%N)
+    kill -s "$signal" $pid
+    wait $pid 2>/dev/null
+    check "$*: exit status $? after $signal" [ $? -eq "$status" ]
+    check "$*: $signal takes too long" [ $(($(date +%s%N) - start)) -lt 1000000000 ]
+}
+
+signals() {
+    local dir=$work/signals
+    if [ -n "${EMULATED:-}" ]; then
+        skip "$EMULATED: signals"
+        return
+    fi
+    mkdir "$dir"
+    long_trace >"$work/long.binary"
+    mkfifo "$work/fifo.din"
+    ends_by TERM 143 --machine toy "$work/long.binary"
+    ends_by HUP 129 --machine toy "$work/fifo.din"
+    ends_by INT 130 --convert text "$dir/out" "$work/long.binary"
+    ends_by HUP 129 --convert din "$dir/out" "$work/long.binary"
+    check "half traces are removed: $(ls -A "$dir")" [ -z "$(ls -A "$dir")" ]
+    (trap '' HUP && exec "$cachesim" --mrc "$work/fifo.din" >"$work/out") &
+    sleep 0.2
+    kill -s HUP $!
+    cat tests/golden/mix.din >"$work/fifo.din"
+    check "an ignored signal stays ignored" wait $!
+    (sleep 0.2 && env --default-signal=PIPE "$cachesim" --machine toy tests/golden/mix.din) | true
+    check "a reader that went away: exit status ${PIPESTATUS[0]}, not 141" [ "${PIPESTATUS[0]}" -eq 141 ]
+    (trap '' PIPE && sleep 0.2 && "$cachesim" --mrc tests/golden/mix.din 2>"$work/err") | true
+    check "SIGPIPE ignored: exit status ${PIPESTATUS[0]}, not 1" [ "${PIPESTATUS[0]}" -eq 1 ]
+    check "and says so: $(cat "$work/err")" grep -q 'cannot write, Broken pipe' "$work/err"
+}
+
+# A trace that takes more than a minute is announced after a second, unless it is a pipe.
+announcement() {
+    if [ -n "${EMULATED:-}" ]; then
+        skip "$EMULATED: announcements"
+        return
+    fi
+    timeout 1.6 "$cachesim" --machine toy "$work/long.binary" 2>"$work/long.err" &
+    timeout 1.6 "$cachesim" --passes 4000000000 --mrc tests/golden/mix.din 2>"$work/many.err" &
+    timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
+    wait
+    check "a long binary trace is announced: $(cat "$work/long.err")" \
+        grep -qE '^cachesim: .*long.binary: about [0-9]+ minutes to go' "$work/long.err"
+    check "many passes are announced: $(cat "$work/many.err")" \
+        grep -qE '^cachesim: .*mix.din: about [0-9]+ (minutes|hours) to go' "$work/many.err"
+    check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
+}
+
+bad_options() {
+    refuses "cachesim: no trace is given"
+    refuses "cachesim: unknown option; cachesim --help lists them, '--l9'" --l9 1k,1,64 a.din
+    refuses "unknown option" --fast a.din
+    refuses "--format: is missing" a.trc
+    refuses "--format: its value is missing" a.trc --format
+    refuses "--format: not din, lackey, text or binary, 'xml'" --format xml a.trc
+    refuses "a second trace is given, 'b.din'" a.din b.din
+    refuses "a.din, No such file or directory" --machine toy a.din
+    refuses "unknown machine" --machine pdp11 tests/golden/mix.din
+    refuses "no/such.cfg" --machine no/such.cfg tests/golden/mix.din
+    refuses "--l1: size is not a multiple of ways * line, '1000,3,64'" --l1 1000,3,64 tests/golden/mix.din
+    refuses "--l1: line is not a power of two" --l1 1k,2,48 tests/golden/mix.din
+    refuses "--l1: bad number of ways" --l1 1k,0,64 tests/golden/mix.din
+    refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2 tests/golden/mix.din
+    refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2,64,lru,x tests/golden/mix.din
+    refuses "--l1: unknown policy; there are lru, fifo, tree-plru, bit-plru, random, srrip, brrip, drrip, QLRU_" --l1 1k,2,64,best tests/golden/mix.din
+    refuses "QLRU_H.._M._R._U.[_UMO], '1k,2,64,QLRU_H99_M1_R0_U0'" --l1 1k,2,64,QLRU_H99_M1_R0_U0 tests/golden/mix.din
+    refuses "the option takes no value, '--tags=1'" --tags=1 a.din
+    refuses "unknown option; cachesim --help lists them, '-x'" -x a.din
+    refuses "--output: the analyses print csv or json, 'table'" --mrc --output=table tests/golden/mix.din
+    refuses "--l3: there is no level before it" --l1 1k,2,64 --l3 8k,2,64 tests/golden/mix.din
+    refuses "--passes: not a number from 1, '0'" --passes 0 tests/golden/mix.din
+    refuses "--passes: standard input can be read only once" --passes 2 --format din -
+    refuses "--warmup: neither" --warmup -1 tests/golden/mix.din
+    refuses "--warmup: needs --passes" --warmup pass tests/golden/mix.din
+    refuses "--warmup, the trace has fewer accesses" --machine toy --warmup 272 tests/golden/mix.din
+    refuses "--output: not table, csv or json" --output xml tests/golden/mix.din
+    refuses "only one of" --mrc --reuse tests/golden/mix.din
+    refuses "are for simulating a machine only" --mrc --flush tests/golden/mix.din
+    refuses "--wss: not a number of accesses" --wss 0 tests/golden/mix.din
+    refuses "--line: not a power of two" --mrc --line 48 tests/golden/mix.din
+    refuses "--convert: not din" --convert xml out tests/golden/mix.din
+    refuses "--convert: its value is missing" tests/golden/mix.din --convert din
+}
+
+bad_traces() {
+    printf '0 10 4\n7 20 4\n' >"$work/bad.din"
+    refuses "bad.din:2: wrong label" --machine toy "$work/bad.din"
+    printf '0 10 4\n0 20 0\n' >"$work/bad.din"
+    refuses "bad.din:2: access of no bytes, '0'" --machine toy "$work/bad.din"
+    printf '0 fffffffffffffffff 4\n' >"$work/bad.din"
+    refuses "bad.din:1: number of more than 64 bits" --mrc "$work/bad.din"
+    printf '0 10 4\n0 2' >"$work/bad.din"
+    refuses "bad.din:2: cut short" --reuse "$work/bad.din"
+    : >"$work/bad.din"
+    refuses "bad.din, no access in it" --machine toy "$work/bad.din"
+    refuses "Is a directory" --machine toy --format din /
+    "$cachesim" --convert binary "$work/t.binary" tests/golden/mix.din
+    head -c 500 "$work/t.binary" >"$work/cut.binary"
+    refuses "cut.binary:byte " --machine toy "$work/cut.binary"
+    refuses "not a binary trace" --machine toy --format binary tests/golden/mix.din
+    printf '[machine]\nname = x\n' >"$work/bad.cfg"
+    refuses "bad.cfg:" --machine "$work/bad.cfg" tests/golden/mix.din
+}
+
+bad_output() {
+    local status arguments
+    for arguments in "--machine toy --output table" "--machine toy --output csv" "--machine toy --output json" --mrc --reuse "--wss 50" \
+        "--mrc --output json" "--convert text -" --help --version; do
+        # shellcheck disable=SC2086  # arguments are words
+        "$cachesim" $arguments tests/golden/mix.din >/dev/full 2>"$work/err"
+        status=$?
+        check "$arguments, full disk: exit status $status, not 1" [ $status -eq 1 ]
+        check "$arguments, full disk: says so" grep -q 'No space left' "$work/err"
+    done
+    "$cachesim" --convert text /dev/full tests/golden/mix.din 2>"$work/err"
+    status=$?
+    check "converting to a full disk: exit status $status, not 1" [ $status -eq 1 ]
+    check "converting to a full disk: says so" grep -q '/dev/full, No space left' "$work/err"
+}
+
+manual() {
+    local option
+    "$cachesim" --help >"$work/help"
+    check "--help" [ $? -eq 0 ]
+    sed 's/\\-/-/g' sim/programs/cachesim.1 >"$work/manual"
+    for option in $(grep -oE '^  --[a-z0-9-]+' "$work/help") -h --help; do
+        check "the manual has $option" grep -qF -e "$option" "$work/manual"
+    done
+    if command -v groff >/dev/null; then
+        check "the manual formats without warnings" [ -z "$(groff -ww -man -Tutf8 sim/programs/cachesim.1 2>&1 >/dev/null)" ]
+    else
+        skip "no groff: the manual's formatting"
+    fi
+}
+
+installation() {
+    local root=$work/root header
+    if [ -n "${SAN:-}${EMULATED:-}" ]; then
+        skip "${EMULATED:-built with sanitizers}: the installed library"
+        return
+    fi
+    check "make install" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x install
+    check "the installed cachesim finds its machines" sh -c "cd / && '$root/opt/x/bin/cachesim' --machine toy '$PWD/tests/golden/mix.din' >/dev/null"
+    for header in $(find "$root/opt/x/include/convsim" -name "*.h"); do
+        check "$(basename "$header") needs only what is installed" "${CC:-cc}" -std=c17 -fsyntax-only -x c -I"$root/opt/x/include/convsim" "$header"
+    done
+    if command -v pkg-config >/dev/null; then
+        export PKG_CONFIG_PATH=$root/opt/x/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+        # shellcheck disable=SC2046  # flags are words
+        check "the example builds with pkg-config" "${CC:-cc}" -o "$work/example" sim/programs/main_example.c $(pkg-config --cflags --libs convsim)
+        check "shared: it runs" sh -c "LD_LIBRARY_PATH='$root/opt/x/lib' '$work/example' >'$work/out'"
+        check "and counts: $(cat "$work/out")" grep -q '^columns: 262144 loads, 262144 miss L1' "$work/out"
+        # shellcheck disable=SC2046
+        check "static: it builds" "${CC:-cc}" -o "$work/static" sim/programs/main_example.c $(pkg-config --cflags convsim) "$root/opt/x/lib/libconvsim.a" -lhwloc -lm
+        check "static: it runs" sh -c "'$work/static' | grep -q '^columns: 262144 loads, 262144 miss L1'"
+    else
+        skip "no pkg-config: the installed library"
+    fi
+    for header in $(grep -ohE '\b[a-z_]+\.h\b' sim/machine/machine.h sim/hierarchy.h sim/access.h | sort -u); do
+        header=$(find sim -name "$header")
+        [ -z "$header" ] || check "$header, which the manual refers to, is installed" [ -e "$root/opt/x/include/convsim/$header" ]
+    done
+    check "make install elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y install
+    check "the second convsim.pc names the second folder" grep -qx 'prefix=/opt/y' "$root/opt/y/lib/pkgconfig/convsim.pc"
+    check "and the version of cachesim" grep -qx "Version: $("$root/opt/y/bin/cachesim" --version | cut -d' ' -f2)" "$root/opt/y/lib/pkgconfig/convsim.pc"
+    check "make uninstall elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y uninstall
+    check "make uninstall" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x uninstall
+    check "nothing is left" [ -z "$(find "$root" -type f -o -type l)" ]
+}
+
+goldens
+formats
+metamorphic
+dinero
+estimate
+stores
+names
+json
+questions
+lackey
+bad_options
+bad_traces
+bad_output
+whole_or_not
+signals
+announcement
+manual
+installation
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,28 @@
+/*
+ * The semantics of sim/hierarchy.h, sim/replacement/replacement.h, sim/prefetch/prefetch.h, sim/full/pagemap.h and sim/stats.h, word for word and
+ * slowly: the oracle for the engines. It shares no code with them. Same functions, same meaning; see sim/hierarchy.h.
+ */
+#ifndef TESTS_SIM_NAIVE_H
+#define TESTS_SIM_NAIVE_H
+
+#include <stdbool.h>
+
+#include "sim/access.h"
+#include "sim/machine/machine.h"
+#include "sim/stats.h"
+
+struct sim_naive;
+
+struct sim_naive *sim_naive_new(const struct sim_machine *m); /* NULL: out of memory */
+void sim_naive_free(struct sim_naive *s);
+struct sim_sink *sim_naive_sink(struct sim_naive *s);
+const struct sim_stats *sim_naive_stats(const struct sim_naive *s);
+void sim_naive_clear_stats(struct sim_naive *s);
+void sim_naive_clear(struct sim_naive *s);
+void sim_naive_flush(struct sim_naive *s, unsigned phase);
+
+/* Whether every line of level `inner` is in level `outer`, or (excludes) none is. Lines of one size. */
+bool sim_naive_includes(const struct sim_naive *s, size_t outer, size_t inner);
+bool sim_naive_excludes(const struct sim_naive *s, size_t outer, size_t inner);
+
+#endif

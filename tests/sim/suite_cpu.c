@@ -1,0 +1,125 @@
+/* The CPU that the tests run on, and how CONV_CPU limits it. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ukr/dispatch.h"
+#include "kernels/blas/gemm_core.h"
+#include "kernels/ukr/peak.h"
+#include "sim/programs/bench_sim.h"
+#include "sim/cpu.h"
+#include "sim/engine.h"
+#include "sim/plain/engine_plain.h"
+#include "sim/hierarchy.h"
+#include "tests/suites.h"
+
+static char *saved;
+
+/* NULL: no limit. */
+static void set_limit(const char *value)
+{
+    CU_ASSERT_FATAL((value ? setenv(CPU_LIMIT_VARIABLE, value, 1) : unsetenv(CPU_LIMIT_VARIABLE)) == 0);
+}
+
+static void save_limit(void)
+{
+    const char *value = getenv(CPU_LIMIT_VARIABLE);
+
+    saved = value ? strdup(value) : NULL;
+    CU_ASSERT_FATAL(!value || saved);
+}
+
+static void restore_limit(void)
+{
+    set_limit(saved);
+    free(saved);
+}
+
+static const struct {
+    const char *value;
+    enum cpu_isa isa;
+    const char *core; /* of OpenBLAS, where the limit is below the CPU's own */
+} limits[] = {
+    { "baseline", CPU_ISA_NONE, NULL },
+    { "avx2", CPU_ISA_AVX2, "Haswell" },
+    { "avx512", CPU_ISA_AVX512, "SkylakeX" },
+    { "mma", CPU_ISA_MMA, NULL },
+};
+
+enum { N_LIMITS = sizeof limits / sizeof limits[0] };
+
+/* The back-end that the simulator uses for plain machines. */
+static const char *engine(void)
+{
+    const struct sim_machine m = sim_bench_machine();
+    struct sim_hierarchy *h;
+    const char *name;
+
+    CU_ASSERT_FATAL(sim_hierarchy_new(&h, &m) == 0);
+    CU_ASSERT_FATAL(h->engine == &sim_engine_plain);
+    name = ((struct sim_plain *)(void *)h)->compact->name;
+    sim_hierarchy_free(h);
+    return name;
+}
+
+static void check_limit(size_t i)
+{
+    char why[160];
+
+    set_limit(limits[i].value);
+    CU_ASSERT(sim_cpu_is_limited() && !sim_cpu_check_limit(why, sizeof why) && sim_cpu_has(limits[i].isa));
+    for (unsigned wider = limits[i].isa + 1u; wider < CPU_N_ISAS; wider++)
+        CU_ASSERT(!sim_cpu_has((enum cpu_isa)wider));
+    CU_ASSERT(conv_ukr_best()->isa == limits[i].isa);
+    CU_ASSERT(!conv_peak_best() || conv_peak_best()->isa <= limits[i].isa);
+    CU_ASSERT((strstr(engine(), "AVX-512") != NULL) == (limits[i].isa == CPU_ISA_AVX512));
+    if (limits[i].core)
+        CU_ASSERT_STRING_EQUAL(conv_gemm_core_for_host(), limits[i].core);
+}
+
+static void limits_mask_what_is_wider(void)
+{
+    save_limit();
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        set_limit(NULL);
+        if (sim_cpu_has(limits[i].isa))
+            check_limit(i);
+    }
+    restore_limit();
+}
+
+/* Also those that this CPU does not execute. */
+static void other_limits_are_refused(void)
+{
+    static const char *const never[] = { "avx", "AVX2", "sse", " ", "baseline " };
+    char why[160], named[64];
+
+    save_limit();
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        set_limit(never[i]);
+        snprintf(named, sizeof named, "CONV_CPU=%s: ", never[i]);
+        CU_ASSERT(sim_cpu_check_limit(why, sizeof why) == -EINVAL && !strncmp(why, named, strlen(named)));
+        CU_ASSERT(strstr(why, "baseline") != NULL && conv_ukr_best()->isa == CPU_ISA_NONE);
+    }
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        bool executes;
+
+        set_limit(NULL);
+        executes = sim_cpu_has(limits[i].isa);
+        set_limit(limits[i].value);
+        CU_ASSERT_EQUAL(sim_cpu_check_limit(why, sizeof why), executes ? 0 : -EINVAL);
+    }
+    set_limit("");
+    CU_ASSERT(!sim_cpu_is_limited() && !sim_cpu_check_limit(why, sizeof why));
+    restore_limit();
+}
+
+static const struct test_case cases[] = {
+    { "a limit masks what is wider, everywhere", limits_mask_what_is_wider },
+    { "limits that this CPU cannot have are refused", other_limits_are_refused },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_cpu = { "cpu", cases };

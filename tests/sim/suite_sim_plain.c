@@ -1,0 +1,359 @@
+/* The plain engine's short cuts against the naive model, in both variants; and that the tests do take every one. */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/programs/bench_sim.h"
+#include "sim/engine.h"
+#include "sim/plain/engine_plain.h"
+#include "sim/record.h"
+#include "tests/rng.h"
+#include "tests/sim/sim_naive.h"
+#include "tests/suites.h"
+
+enum { N_ENGINES = 3, MAX_RECORDS = 700 };
+
+static const struct sim_engine *const engine[N_ENGINES] = { &sim_engine_plain, &sim_engine_portable, &sim_engine_wide };
+
+/* All engines and the model on one machine, fed alike. */
+struct bank {
+    struct sim_hierarchy *h[N_ENGINES];
+    struct sim_naive *naive;
+};
+
+/* Shapes that the engine treats alike or differently: few and many ways, sets that are and are not a power of two. */
+static struct sim_machine random_machine(void)
+{
+    static const uint32_t ways[] = { 1, 2, 3, 7, 8, 9, 11, 15, 16, 17, 24, 33 };
+    struct sim_machine m = { .n_levels = 1 + (size_t)rng_below(4) };
+    unsigned usual_shift = 4 + (unsigned)rng_below(4);
+
+    for (size_t k = 0; k < m.n_levels; k++) {
+        m.level[k] = (struct sim_level){
+            .policy = "lru",
+            .n_sets = rng_below(4) ? (uint64_t)1 << rng_below(8) : 1 + rng_below(100),
+            .n_ways = ways[rng_below(sizeof ways / sizeof ways[0])],
+            .line_bytes = (uint32_t)1 << (rng_below(4) ? usual_shift : 3 + (unsigned)rng_below(6)),
+        };
+    }
+    return m;
+}
+
+static void open_bank(struct bank *b, const struct sim_machine *m)
+{
+    b->naive = sim_naive_new(m);
+    CU_ASSERT_FATAL(b->naive != NULL);
+    for (size_t e = 0; e < N_ENGINES; e++)
+        CU_ASSERT_FATAL(!sim_engine_new(&b->h[e], engine[e], m));
+}
+
+static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths *own)
+{
+    sum->settled_times += own->settled_times;
+    sum->quiet_times += own->quiet_times;
+    sum->moving_times += own->moving_times;
+    sum->walked_times += own->walked_times;
+    sum->lone_accesses += own->lone_accesses;
+    sum->runs_by_line += own->runs_by_line;
+    sum->runs_by_stride += own->runs_by_stride;
+    sum->runs_by_access += own->runs_by_access;
+    sum->merged_records += own->merged_records;
+    sum->alternating_records += own->alternating_records;
+    sum->straddling_records += own->straddling_records;
+    sum->lone_records += own->lone_records;
+    sum->double_misses += own->double_misses;
+    sum->widenings += own->widenings;
+}
+
+static void close_bank(struct bank *b, struct sim_plain_paths paths[N_ENGINES])
+{
+    for (size_t e = 0; e < N_ENGINES; e++) {
+        add_paths(&paths[e], sim_plain_paths(b->h[e]));
+        sim_hierarchy_free(b->h[e]);
+    }
+    sim_naive_free(b->naive);
+}
+
+static bool agree(const struct bank *b, unsigned round, unsigned step)
+{
+    const struct sim_stats *expected = sim_naive_stats(b->naive);
+
+    for (size_t e = 0; e < N_ENGINES; e++) {
+        const struct sim_stats *own = sim_hierarchy_stats(b->h[e]);
+        const uint64_t *x = &own->cell[0][0].loads, *y = &expected->cell[0][0].loads;
+        const size_t cell_words = sizeof own->cell[0][0] / sizeof *x;
+
+        for (size_t i = 0; i < sizeof own->cell / sizeof *x; i++) {
+            if (x[i] != y[i])
+                return test_check(false, "%s, round %u, step %u: word %zu of cell %zu is %" PRIu64 ", naive %" PRIu64,
+                                  engine[e]->name, round, step, i % cell_words, i / cell_words, x[i], y[i]);
+        }
+    }
+    return true;
+}
+
+static bool agree_after_flush(struct bank *b, unsigned round)
+{
+    for (size_t e = 0; e < N_ENGINES; e++)
+        sim_hierarchy_flush(b->h[e], 1);
+    sim_naive_flush(b->naive, 1);
+    return agree(b, round, UINT32_MAX);
+}
+
+static uint8_t random_kind(void)
+{
+    return (uint8_t)(rng_below(4) ? rng_below(2) : rng_below(SIM_N_KINDS));
+}
+
+/* Where a round's accesses go. */
+struct place {
+    uint64_t window_bytes;
+    uint64_t region_bytes; /* of the regions that compact words know (compact.h) */
+    bool is_far;           /* all over the memory: more regions than compact words can tell apart */
+};
+
+static struct place random_place(const struct sim_machine *m)
+{
+    return (struct place){
+        .window_bytes = 64 + rng_below(3 * sim_level_bytes(&m->level[rng_below(m->n_levels)])),
+        .region_bytes = (uint64_t)m->level[0].line_bytes << SIM_REGION_SHIFT,
+        .is_far = !rng_below(4),
+    };
+}
+
+/* Around the border of two regions. */
+static uint64_t random_address(const struct place *p)
+{
+    uint64_t far = p->is_far && rng_below(3) ? 1 + rng_below(3000) : 1;
+
+    return far * p->region_bytes - p->window_bytes / 2 + rng_below(p->window_bytes);
+}
+
+/* What kernels do: a run that moves a line a step, runs that move slowly, copies, strided gathers; and anything. */
+static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
+{
+    static const int64_t steps[] = { 0, 4, 4, 4, 8, 16, 64, -4, -8, 96 };
+    struct sim_run r = {
+        .addr = random_address(p) / 4 * 4,
+        .stride_bytes = 4,
+        .step_bytes = steps[rng_below(sizeof steps / sizeof steps[0])],
+        .count = 1 + (uint32_t)rng_below(6),
+        .access_bytes = 4,
+        .kind = random_kind(),
+        .tag = (uint8_t)rng_below(4),
+        .phase = (uint8_t)rng_below(2),
+    };
+
+    switch (rng_below(7)) {
+    case 0: /* a whole line per step */
+        r.addr = r.addr / line_bytes * line_bytes;
+        r.access_bytes = line_bytes;
+        r.step_bytes = line_bytes;
+        r.count = 1;
+        break;
+    case 1: /* a gather */
+        r.stride_bytes = (int64_t)line_bytes * rng_range(-3, 3) + 4 * rng_range(-2, 2);
+        break;
+    case 2: /* wide and unaligned */
+        r.access_bytes = 1 + (uint32_t)rng_below(2 * (uint64_t)line_bytes);
+        r.addr += rng_below(4);
+        r.stride_bytes = rng_range(-20, 20);
+        break;
+    case 3: /* twice the same */
+        r.stride_bytes = 0;
+        break;
+    case 4: /* a step that far */
+        if (p->is_far)
+            r.step_bytes = (int64_t)p->region_bytes * rng_range(-2, 2);
+        break;
+    default:
+        break;
+    }
+    return r;
+}
+
+static void feed_bursts(struct bank *b, const struct sim_machine *m, const struct place *p)
+{
+    struct sim_run run[7];
+    size_t n_runs = 1 + (size_t)rng_below(7);
+    uint64_t n_times = 1 + rng_below(rng_below(3) ? 60 : 3);
+
+    for (size_t r = 0; r < n_runs; r++)
+        run[r] = random_run(m->level[0].line_bytes, p);
+    if (!rng_below(8))
+        n_runs = n_times = run[0].count = 1;
+    for (size_t e = 0; e < N_ENGINES; e++)
+        sim_emit(sim_hierarchy_sink(b->h[e]), run, n_runs, n_times);
+    sim_emit(sim_naive_sink(b->naive), run, n_runs, n_times);
+}
+
+/* Random machines, each fed n_steps times; says how often each short cut was taken, if all agree in every count. */
+static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, const struct place *p),
+                      unsigned n_steps, struct sim_plain_paths *paths)
+{
+    bool agrees = true;
+
+    for (unsigned round = 0; agrees && round < test_rounds(400); round++) {
+        struct sim_machine m = random_machine();
+        const struct place p = random_place(&m);
+        struct bank b;
+
+        open_bank(&b, &m);
+        for (unsigned step = 0; agrees && step < n_steps; step++) {
+            feed(&b, &m, &p);
+            agrees = agree(&b, round, step);
+        }
+        agrees = agrees && agree_after_flush(&b, round);
+        close_bank(&b, paths);
+    }
+    return agrees;
+}
+
+/* A short cut that a test must have taken more than so many times. */
+struct taken {
+    const char *what;
+    size_t offset; /* of a uint64_t in struct sim_plain_paths */
+    uint64_t more_than;
+};
+
+static void check_taken(const struct sim_plain_paths *paths, const struct taken *taken, size_t n)
+{
+    for (size_t e = 0; e < N_ENGINES; e++) {
+        for (size_t i = 0; i < n; i++) {
+            uint64_t times = *(const uint64_t *)(const void *)((const char *)&paths[e] + taken[i].offset);
+
+            test_check(times > taken[i].more_than, "%s: %" PRIu64 " %s", engine[e]->name, times, taken[i].what);
+        }
+        test_check(engine[e] == &sim_engine_wide || paths[e].widenings > 10, "%" PRIu64 " widenings",
+                   paths[e].widenings);
+    }
+}
+
+#define TAKEN(what, field, more_than)                                                                                  \
+    {                                                                                                                  \
+        what, offsetof(struct sim_plain_paths, field), more_than                                                       \
+    }
+
+static void bursts_count_as_the_naive_model_does(void)
+{
+    static const struct taken taken[] = {
+        TAKEN("repetitions multiplied", settled_times, 1000), TAKEN("quiet repetitions", quiet_times, 1000),
+        TAKEN("moving repetitions", moving_times, 1000),      TAKEN("lone accesses", lone_accesses, 100),
+        TAKEN("repetitions walked", walked_times, 1000),      TAKEN("runs by line", runs_by_line, 1000),
+        TAKEN("runs by stride", runs_by_stride, 1000),        TAKEN("runs by access", runs_by_access, 1000),
+        TAKEN("double misses", double_misses, 100),
+    };
+    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
+
+    if (all_agree(feed_bursts, 20, paths))
+        check_taken(paths, taken, sizeof taken / sizeof taken[0]);
+}
+
+/* The record after the ones before: the same again, the one before that, nearby, or anywhere. */
+static uint64_t next_record(const uint64_t *before, size_t n, const struct place *p)
+{
+    uint64_t other;
+
+    switch (p->is_far && !rng_below(3) ? 0 : rng_below(12)) {
+    case 0:
+        return sim_record(random_address(p), 1 + (uint32_t)rng_below(rng_below(4) ? 8 : 256),
+                          (enum sim_kind)random_kind(), (unsigned)rng_below(4), (unsigned)rng_below(2));
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+        if (n < 1)
+            return 0;
+        other = before[n - 1];
+        break;
+    default:
+        if (n < 2)
+            return 0;
+        other = before[n - 2];
+        break;
+    }
+    return other + (rng_below(3) ? 0 : rng_below(5) << SIM_RECORD_ADDRESS_SHIFT);
+}
+
+static void feed_records(struct bank *b, const struct sim_machine *m, const struct place *p)
+{
+    uint64_t record[MAX_RECORDS];
+    size_t n = (size_t)rng_below(rng_below(2) ? 8 : MAX_RECORDS + 1);
+
+    (void)m;
+    for (size_t i = 0; i < n; i++) {
+        record[i] = next_record(record, i, p);
+        sim_emit(sim_naive_sink(b->naive),
+                 &(struct sim_run){ .addr = sim_record_addr(record[i]),
+                                    .count = 1,
+                                    .access_bytes = sim_record_bytes(record[i]),
+                                    .kind = (uint8_t)sim_record_kind(record[i]),
+                                    .tag = (uint8_t)sim_record_tag(record[i]),
+                                    .phase = (uint8_t)sim_record_phase(record[i]) },
+                 1, 1);
+    }
+    for (size_t e = 0; e < N_ENGINES; e++)
+        sim_hierarchy_records(b->h[e], record, n);
+}
+
+static void records_count_as_single_accesses_do(void)
+{
+    static const struct taken taken[] = {
+        TAKEN("merged", merged_records, 1000),         TAKEN("alternating", alternating_records, 1000),
+        TAKEN("straddling", straddling_records, 1000), TAKEN("lone", lone_records, 1000),
+        TAKEN("double misses", double_misses, 100),
+    };
+    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
+
+    if (all_agree(feed_records, 6, paths))
+        check_taken(paths, taken, sizeof taken / sizeof taken[0]);
+}
+
+static void engines_without_a_record_interface_take_records_too(void)
+{
+    struct sim_machine m = sim_bench_machine();
+    const struct place p = { .window_bytes = 1 << 20, .region_bytes = 64 << SIM_REGION_SHIFT };
+    struct sim_hierarchy *full, *plain;
+    uint64_t record[MAX_RECORDS];
+
+    CU_ASSERT_FATAL(!sim_engine_new(&full, &sim_engine_full, &m));
+    CU_ASSERT_FATAL(!sim_engine_new(&plain, &sim_engine_plain, &m));
+    for (size_t i = 0; i < MAX_RECORDS; i++)
+        record[i] = next_record(record, i, &p);
+    sim_hierarchy_records(full, record, MAX_RECORDS);
+    sim_hierarchy_records(plain, record, MAX_RECORDS);
+    CU_ASSERT(!memcmp(sim_hierarchy_stats(full)->cell, sim_hierarchy_stats(plain)->cell,
+                      sizeof sim_hierarchy_stats(full)->cell));
+    CU_ASSERT(sim_stats_total(sim_hierarchy_stats(plain)).loads > 0);
+    sim_hierarchy_free(full);
+    sim_hierarchy_free(plain);
+}
+
+static void a_record_gives_back_what_was_packed(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        uint64_t addr = rng_u64() >> (64 - SIM_RECORD_ADDRESS_BITS);
+        uint32_t bytes = 1 + (uint32_t)rng_below(SIM_RECORD_MAX_BYTES);
+        unsigned kind = (unsigned)rng_below(SIM_N_KINDS), tag = (unsigned)rng_below(SIM_MAX_TAGS);
+        unsigned phase = (unsigned)rng_below(SIM_MAX_PHASES);
+        uint64_t record = sim_record(addr, bytes, (enum sim_kind)kind, tag, phase);
+
+        CU_ASSERT(sim_record_fits(addr, bytes));
+        CU_ASSERT(sim_record_addr(record) == addr && sim_record_bytes(record) == bytes);
+        CU_ASSERT(sim_record_kind(record) == kind && sim_record_tag(record) == tag &&
+                  sim_record_phase(record) == phase);
+    }
+    CU_ASSERT(!sim_record_fits((uint64_t)1 << SIM_RECORD_ADDRESS_BITS, 1));
+    CU_ASSERT(!sim_record_fits(0, 0));
+    CU_ASSERT(!sim_record_fits(0, SIM_RECORD_MAX_BYTES + 1));
+}
+
+static const struct test_case cases[] = {
+    { "bursts count as the naive model does, on every short cut", bursts_count_as_the_naive_model_does },
+    { "records count as single accesses do, on every short cut", records_count_as_single_accesses_do },
+    { "engines without a record interface take records too", engines_without_a_record_interface_take_records_too },
+    { "a record gives back what was packed", a_record_gives_back_what_was_packed },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_sim_plain = { "sim_plain", cases };

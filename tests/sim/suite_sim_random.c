@@ -1,0 +1,600 @@
+/* The engines against the naive model and against stack distances, on random machines and bursts. */
+#include <CUnit/CUnit.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/engine.h"
+#include "sim/hierarchy.h"
+#include "sim/analysis/stackdist.h"
+#include "tests/rng.h"
+#include "tests/sim/sim_naive.h"
+#include "tests/suites.h"
+
+static bool one_in(uint64_t n)
+{
+    return !rng_below(n);
+}
+
+static uint64_t random_sets(void)
+{
+    return rng_below(2) ? (uint64_t)1 << rng_below(5) : 1 + rng_below(13);
+}
+
+static struct sim_machine random_machine(void)
+{
+    struct sim_machine m = { .n_levels = 1 + (size_t)rng_below(4) };
+    unsigned usual_shift = (unsigned)rng_below(8);
+
+    for (size_t k = 0; k < m.n_levels; k++) {
+        unsigned shift = rng_below(2) ? usual_shift : (unsigned)rng_below(9);
+
+        m.level[k] = (struct sim_level){
+            .policy = "lru",
+            .n_sets = random_sets(),
+            .n_ways = 1 + (uint32_t)rng_below(rng_below(2) ? 4 : 16),
+            .line_bytes = (uint32_t)1 << shift,
+        };
+    }
+    return m;
+}
+
+static void random_policy(struct sim_level *l)
+{
+    static const char *const names[] = { "lru",   "fifo",  "tree-plru", "bit-plru", "random",
+                                         "srrip", "brrip", "drrip",     "qlru" };
+    static const char *const hits[] = { "21", "20", "11", "10", "00" };
+    const char *name = names[rng_below(sizeof names / sizeof names[0])];
+    unsigned r = (unsigned)rng_below(3);
+
+    if (!strcmp(name, "tree-plru"))
+        l->n_ways = (uint32_t)1 << rng_below(5);
+    l->seed = rng_u64();
+    if (strcmp(name, "qlru"))
+        snprintf(l->policy, sizeof l->policy, "%s", name);
+    else
+        snprintf(l->policy, sizeof l->policy, "QLRU_H%s_M%u_R%u_U%u%s", hits[rng_below(5)], (unsigned)rng_below(4), r,
+                 (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
+}
+
+static void random_prefetchers(struct sim_level *l)
+{
+    unsigned first = (unsigned)rng_below(3);
+    size_t n = (size_t)rng_below(4);
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t kind = (uint8_t)(1 + (first + i) % 3);
+
+        l->prefetch[i] = (struct sim_prefetch){
+            .kind = kind,
+            .degree = (uint8_t)(1 + rng_below(one_in(4) ? 16 : 3)),
+            .distance = kind == SIM_PREFETCH_NEXT_LINE ? 0 : (uint8_t)(1 + rng_below(one_in(4) ? 64 : 8)),
+        };
+    }
+}
+
+static void random_options(struct sim_level *l, size_t k)
+{
+    if (one_in(2))
+        random_policy(l);
+    if (k && one_in(2))
+        l->inclusion = (uint8_t)(1 + rng_below(2));
+    l->is_write_through = one_in(5);
+    l->no_write_allocate = one_in(5);
+    l->no_full_store_fetch = one_in(5);
+    l->is_classified = one_in(2);
+    l->is_physically_indexed = one_in(5);
+    if (one_in(5)) {
+        l->n_slices = (uint32_t)1 << rng_below(4);
+        l->n_sets *= l->n_slices;
+    }
+    if (one_in(3))
+        random_prefetchers(l);
+}
+
+/* Any machine that validates, most of them with several special things. */
+static struct sim_machine random_full_machine(void)
+{
+    for (;;) {
+        struct sim_machine m = random_machine();
+        bool same_lines = rng_below(4);
+
+        for (size_t k = 0; k < m.n_levels; k++) {
+            if (same_lines)
+                m.level[k].line_bytes = m.level[0].line_bytes;
+            random_options(&m.level[k], k);
+        }
+        m.page_bytes = one_in(3) ? (uint64_t)1 << (12 + rng_below(10)) : 0;
+        m.page_seed = rng_below(3);
+        m.combining_buffers = one_in(2) ? (uint32_t)(1 + rng_below(one_in(2) ? 2 : 12)) : 0;
+        m.has_software_prefetch = one_in(2);
+        m.n_tlbs = (size_t)rng_below(3);
+        for (size_t i = 0; i < m.n_tlbs; i++) {
+            m.tlb[i].n_ways = (uint32_t)(1 + rng_below(4));
+            m.tlb[i].n_entries = m.tlb[i].n_ways * (uint32_t)(1 + rng_below(3));
+        }
+        if (!sim_machine_validate(&m, NULL, 0))
+            return m;
+    }
+}
+
+/* A distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
+static int64_t random_distance(int64_t line_bytes)
+{
+    switch (rng_below(6)) {
+    case 0:
+        return 0;
+    case 1:
+        return rng_range(-8, 8);
+    case 2:
+        return line_bytes * rng_range(-2, 2);
+    case 3:
+        return line_bytes + rng_range(-1, 1);
+    case 4:
+        return 4;
+    default:
+        return rng_range(-3 * line_bytes, 3 * line_bytes);
+    }
+}
+
+/* Somewhere in a window about as large as the caches, or at the ends of the address space. */
+static uint64_t random_addr(uint64_t window)
+{
+    static const uint64_t ends[] = { 0, (uint64_t)1 << SIM_ADDRESS_BITS, UINT64_MAX };
+
+    if (rng_below(16))
+        return 0x7000 + rng_below(window);
+    return ends[rng_below(3)] - rng_below(300);
+}
+
+static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
+{
+    int64_t line_bytes = m->level[0].line_bytes;
+    uint32_t widest = (uint32_t)rng_range(1, rng_below(3) ? 1 + line_bytes / 4 : 3 * line_bytes);
+
+    return (struct sim_run){
+        .addr = random_addr(window),
+        .stride_bytes = random_distance(line_bytes),
+        .step_bytes = rng_below(3) ? rng_range(-line_bytes / 4, line_bytes / 4) : random_distance(line_bytes),
+        .count = (uint32_t)rng_below(rng_below(4) ? 5 : 40),
+        .access_bytes = 1 + (uint32_t)rng_below(widest),
+        .kind = (uint8_t)(rng_below(3) ? SIM_LOAD
+                          : one_in(2)  ? SIM_STORE
+                                       : rng_below(SIM_N_KINDS)),
+        .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
+        .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
+    };
+}
+
+/* Every counter is a uint64_t, so the first that differs can be named by its place. */
+static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+{
+    const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
+    const uint64_t *x = &a->cell[0][0].loads;
+    const uint64_t *y = &b->cell[0][0].loads;
+
+    for (size_t i = 0; i < sizeof a->cell / sizeof *x; i++) {
+        size_t cell = i / cell_words;
+
+        if (x[i] != y[i])
+            return test_check(false, "round %u, step %u: word %zu of cell [%zu][%zu] is %" PRIu64 ", naive %" PRIu64,
+                              round, step, i % cell_words, cell / SIM_MAX_PHASES, cell % SIM_MAX_PHASES, x[i], y[i]);
+    }
+    return true;
+}
+
+static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window)
+{
+    struct sim_run run[6];
+    size_t n_runs = 1 + (size_t)rng_below(rng_below(2) ? 2 : 6);
+    uint64_t n_times = rng_below(rng_below(4) ? 6 : 50);
+    unsigned phase = (unsigned)rng_below(SIM_MAX_PHASES);
+
+    switch (rng_below(40)) {
+    case 0:
+        sim_hierarchy_flush(h, phase);
+        sim_naive_flush(naive, phase);
+        return;
+    case 1:
+        sim_hierarchy_clear_stats(h);
+        sim_naive_clear_stats(naive);
+        return;
+    case 2:
+        sim_hierarchy_clear(h);
+        sim_naive_clear(naive);
+        return;
+    default:
+        break;
+    }
+    for (size_t r = 0; r < n_runs; r++)
+        run[r] = random_run(m, window);
+    sim_emit(sim_hierarchy_sink(h), run, n_runs, n_times);
+    sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
+}
+
+/* Some engine against the naive model; NULL: the one that the machine gets. */
+static bool engine_agrees(unsigned round, const struct sim_engine *engine, const struct sim_machine *m)
+{
+    struct sim_naive *naive = sim_naive_new(m);
+    struct sim_hierarchy *h;
+    uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m->level[rng_below(m->n_levels)]));
+    bool agrees = naive && !(engine ? sim_engine_new(&h, engine, m) : sim_hierarchy_new(&h, m));
+
+    CU_ASSERT_FATAL(agrees);
+    for (unsigned step = 0; agrees && step < 30; step++) {
+        random_step(h, naive, m, window);
+        agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, step);
+    }
+    sim_hierarchy_flush(h, 0);
+    sim_naive_flush(naive, 0);
+    agrees = agrees && same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 30);
+    sim_hierarchy_free(h);
+    sim_naive_free(naive);
+    return agrees;
+}
+
+static void engine_and_naive_model_agree_in_every_counter(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        struct sim_machine m = random_machine();
+
+        if (!engine_agrees(round, NULL, &m))
+            return;
+    }
+}
+
+static void full_engine_on_plain_machines_agrees_too(void)
+{
+    for (unsigned round = 0; round < test_rounds(300); round++) {
+        struct sim_machine m = random_machine();
+
+        if (!engine_agrees(round, &sim_engine_full, &m))
+            return;
+    }
+}
+
+static void print_machine(struct sim_machine m)
+{
+    snprintf(m.name, sizeof m.name, "random");
+    for (size_t k = 0; k < m.n_levels; k++)
+        m.level[k].name[0] = (char)('a' + k);
+    for (size_t i = 0; i < m.n_tlbs; i++)
+        m.tlb[i].name[0] = (char)('a' + i);
+    sim_machine_print(&m, stdout);
+}
+
+static void full_engine_and_naive_model_agree_in_every_counter(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        struct sim_machine m = random_full_machine();
+
+        if (!engine_agrees(round, NULL, &m)) {
+            print_machine(m);
+            return;
+        }
+    }
+}
+
+/* Machines on which the full engine may count repeated hits in a line instead of making them, under every policy. */
+static void hits_that_are_only_counted_agree_too(void)
+{
+    for (unsigned round = 0; round < test_rounds(600); round++) {
+        struct sim_machine m = random_full_machine();
+
+        m.n_tlbs = m.combining_buffers = 0;
+        memset(m.level[0].prefetch, 0, sizeof m.level[0].prefetch);
+        m.level[0].n_ways = 4;
+        m.level[0].line_bytes = m.level[0].line_bytes < 16 && m.n_levels == 1 ? 32 : m.level[0].line_bytes;
+        if (one_in(2))
+            snprintf(m.level[0].policy, sizeof m.level[0].policy, "QLRU_H%d%d_M%u_R%u_U%u", one_in(2) ? 2 : 1,
+                     one_in(2) ? 1 : 0, (unsigned)rng_below(4), (unsigned)rng_below(2), (unsigned)rng_below(2));
+        if (sim_machine_validate(&m, NULL, 0))
+            continue;
+        if (!engine_agrees(round, &sim_engine_full, &m)) {
+            print_machine(m);
+            return;
+        }
+    }
+}
+
+/* Any one access, somewhere in a window. */
+static struct sim_run random_access(const struct sim_machine *m, uint64_t window)
+{
+    struct sim_run run = random_run(m, window);
+
+    run.count = 1;
+    run.step_bytes = 0;
+    return run;
+}
+
+static void check_level(const struct sim_level_counts *c, bool is_classified, unsigned round, size_t k)
+{
+    uint64_t n_misses = c->read_misses + c->write_misses;
+    uint64_t n_classes = c->compulsory_misses + c->capacity_misses + c->conflict_misses;
+
+    test_check(c->read_misses <= c->reads && c->write_misses <= c->writes, "round %u, level %zu: too many misses",
+               round, k);
+    test_check(n_classes == (is_classified ? n_misses : 0),
+               "round %u, level %zu: %" PRIu64 " misses, classes add up to %" PRIu64, round, k, n_misses, n_classes);
+    test_check(c->useful_prefetches + c->useless_prefetches <= c->prefetch_fills,
+               "round %u, level %zu: more prefetches used and thrown away than made", round, k);
+}
+
+/* What goes out of one level arrives at the next, unless levels between have rules of their own. */
+static void check_flow(const struct sim_machine *m, const struct sim_cell *sum, unsigned round)
+{
+    for (size_t k = 0; k + 1 < m->n_levels; k++) {
+        const struct sim_level *l = &m->level[k], *outer = &m->level[k + 1];
+        const struct sim_level_counts *c = &sum->level[k], *o = &sum->level[k + 1];
+        bool is_simple = l->line_bytes == outer->line_bytes && !l->no_full_store_fetch && !l->no_write_allocate &&
+                         !l->is_write_through && !l->inclusion;
+
+        if (is_simple && !k)
+            test_check(o->reads == c->read_misses + c->write_misses + c->prefetch_fills && o->writes == c->write_backs,
+                       "round %u: level %zu and the next do not agree on what went between them", round, k);
+    }
+}
+
+static void counts_of_any_machine_add_up(void)
+{
+    for (unsigned round = 0; round < test_rounds(200); round++) {
+        struct sim_machine m = random_full_machine();
+        struct sim_hierarchy *h;
+        struct sim_cell sum;
+
+        m.combining_buffers = 0;
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
+        for (unsigned i = 0; i < 300; i++) {
+            struct sim_run run = random_access(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+
+            sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+        }
+        sum = sim_stats_total(sim_hierarchy_stats(h));
+        for (size_t k = 0; k < m.n_levels; k++)
+            check_level(&sum.level[k], m.level[k].is_classified, round, k);
+        check_flow(&m, &sum, round);
+        sim_hierarchy_free(h);
+    }
+}
+
+static void splitting_bursts_into_accesses_changes_nothing(void)
+{
+    for (unsigned round = 0; round < test_rounds(200); round++) {
+        struct sim_machine m = random_full_machine();
+        struct sim_hierarchy *whole, *split;
+
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&whole, &m) && !sim_hierarchy_new(&split, &m));
+        for (unsigned i = 0; i < 20; i++) {
+            struct sim_run run = random_run(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+            struct sim_run one = run;
+
+            sim_emit(sim_hierarchy_sink(whole), &run, 1, 3);
+            one.count = 1;
+            for (uint64_t a = 0; a < 3 * (uint64_t)run.count; a++) {
+                one.addr =
+                    run.addr + a / run.count * (uint64_t)run.step_bytes + a % run.count * (uint64_t)run.stride_bytes;
+                sim_emit(sim_hierarchy_sink(split), &one, 1, 1);
+            }
+        }
+        same_stats(sim_hierarchy_stats(whole), sim_hierarchy_stats(split), round, 0);
+        sim_hierarchy_free(whole);
+        sim_hierarchy_free(split);
+    }
+}
+
+/* Tags become others, and so do their cells; nothing else changes. */
+static void renaming_tags_renames_counts(void)
+{
+    for (unsigned round = 0; round < test_rounds(200); round++) {
+        struct sim_machine m = random_full_machine();
+        unsigned shift = 1 + (unsigned)rng_below(SIM_MAX_TAGS - 1);
+        struct sim_hierarchy *h, *renamed;
+        bool same = true;
+
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m) && !sim_hierarchy_new(&renamed, &m));
+        for (unsigned i = 0; i < 100; i++) {
+            struct sim_run run = random_run(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+
+            sim_emit(sim_hierarchy_sink(h), &run, 1, 2);
+            run.tag = (uint8_t)((run.tag + shift) % SIM_MAX_TAGS);
+            sim_emit(sim_hierarchy_sink(renamed), &run, 1, 2);
+        }
+        for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++)
+            same = same && !memcmp(sim_hierarchy_stats(h)->cell[tag],
+                                   sim_hierarchy_stats(renamed)->cell[(tag + shift) % SIM_MAX_TAGS],
+                                   sizeof sim_hierarchy_stats(h)->cell[tag]);
+        test_check(same, "round %u: other counts under other names", round);
+        sim_hierarchy_free(h);
+        sim_hierarchy_free(renamed);
+    }
+}
+
+static uint64_t misses_with_ways(const struct sim_run *run, size_t n, uint64_t n_sets, uint32_t n_ways)
+{
+    struct sim_machine m = { .n_levels = 1 };
+    struct sim_hierarchy *h;
+    struct sim_cell sum;
+
+    m.level[0] = (struct sim_level){ .policy = "lru", .n_sets = n_sets, .n_ways = n_ways, .line_bytes = 64 };
+    CU_ASSERT_FATAL(!sim_engine_new(&h, &sim_engine_full, &m));
+    for (size_t i = 0; i < n; i++)
+        sim_emit(sim_hierarchy_sink(h), &run[i], 1, 1);
+    sum = sim_stats_total(sim_hierarchy_stats(h));
+    sim_hierarchy_free(h);
+    return sum.level[0].read_misses + sum.level[0].write_misses;
+}
+
+static void lru_never_misses_more_with_more_ways(void)
+{
+    enum { N_RUNS = 300 };
+
+    for (unsigned round = 0; round < test_rounds(30); round++) {
+        const struct sim_machine m = { .n_levels = 1, .level[0] = { .line_bytes = 64 } };
+        uint64_t n_sets = random_sets(), before = UINT64_MAX;
+        struct sim_run run[N_RUNS];
+
+        for (size_t i = 0; i < N_RUNS; i++)
+            run[i] = random_run(&m, 64 * 300);
+        for (uint32_t n_ways = 1; n_ways < 20; n_ways++) {
+            uint64_t now = misses_with_ways(run, N_RUNS, n_sets, n_ways);
+
+            test_check(now <= before, "round %u: %" PRIu64 " misses with %u ways, more than before", round, now,
+                       n_ways);
+            before = now;
+        }
+    }
+}
+
+/* Whether all inclusive and exclusive levels hold what they must. */
+static bool holds_what_it_must(const struct sim_naive *s, const struct sim_machine *m)
+{
+    for (size_t k = 1; k < m->n_levels; k++) {
+        if (m->level[k].inclusion == SIM_EXCLUSIVE && !sim_naive_excludes(s, k, k - 1))
+            return false;
+        for (size_t j = 0; m->level[k].inclusion == SIM_INCLUSIVE && j < k; j++) {
+            if (m->level[j].line_bytes == m->level[k].line_bytes && !sim_naive_includes(s, k, j))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Looked at in the naive model after every access, with which the engine agrees in every counter. */
+static void inclusive_levels_contain_and_exclusive_ones_exclude(void)
+{
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        struct sim_machine m = random_full_machine();
+        struct sim_naive *naive = sim_naive_new(&m);
+        struct sim_hierarchy *h;
+        bool holds = true;
+
+        CU_ASSERT_FATAL(naive && !sim_hierarchy_new(&h, &m));
+        for (unsigned i = 0; holds && i < 200; i++) {
+            struct sim_run run = random_access(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
+
+            sim_emit(sim_naive_sink(naive), &run, 1, 1);
+            sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+            holds = test_check(holds_what_it_must(naive, &m),
+                               "round %u, access %u: a line is where it must not be, or "
+                               "not where it must",
+                               round, i);
+        }
+        same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 0);
+        sim_hierarchy_free(h);
+        sim_naive_free(naive);
+    }
+}
+
+/* Uses of lines with some locality: steps near the last, jumps back, and jumps anywhere. */
+static uint64_t next_line(uint64_t line, uint64_t n_lines)
+{
+    switch (rng_below(3)) {
+    case 0:
+        return (line + 1) % n_lines;
+    case 1:
+        return (line + n_lines - rng_below(n_lines < 9 ? n_lines : 9)) % n_lines;
+    default:
+        return rng_below(n_lines);
+    }
+}
+
+static struct sim_hierarchy *fully_associative(uint32_t n_ways)
+{
+    struct sim_machine m = {
+        .n_levels = 1,
+        .level[0] = { .policy = "lru", .n_sets = 1, .n_ways = n_ways, .line_bytes = 64 },
+    };
+    struct sim_hierarchy *h;
+
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
+    return h;
+}
+
+static void fully_associative_levels_miss_as_stack_distances_say(void)
+{
+    enum { N_CAPACITIES = 8 };
+    static const uint32_t capacity[N_CAPACITIES] = { 1, 2, 3, 7, 16, 61, 128, 500 };
+    struct sim_hierarchy *h[N_CAPACITIES];
+    struct sim_stackdist *s;
+    uint64_t line = 0, distance;
+
+    CU_ASSERT_FATAL(!sim_stackdist_new(&s));
+    for (size_t c = 0; c < N_CAPACITIES; c++)
+        h[c] = fully_associative(capacity[c]);
+    for (unsigned i = 0; i < 20000; i++) {
+        line = next_line(line, i < 10000 ? 90 : 1500);
+        CU_ASSERT_FATAL(!sim_stackdist_use(s, line, &distance));
+        for (size_t c = 0; c < N_CAPACITIES; c++)
+            sim_emit(sim_hierarchy_sink(h[c]), &(struct sim_run){ .addr = line * 64, .count = 1, .access_bytes = 8 }, 1,
+                     1);
+    }
+    CU_ASSERT_EQUAL(sim_stackdist_uses(s), 20000);
+    for (size_t c = 0; c < N_CAPACITIES; c++) {
+        uint64_t engine = sim_stats_total(sim_hierarchy_stats(h[c])).memory_read_lines;
+        uint64_t oracle = sim_stackdist_misses(s, capacity[c]);
+
+        test_check(engine == oracle, "%" PRIu32 " lines: engine %" PRIu64 ", oracle %" PRIu64, capacity[c], engine,
+                   oracle);
+        sim_hierarchy_free(h[c]);
+    }
+    sim_stackdist_free(s);
+}
+
+/* Distances by looking back: the distinct lines used since the last use. */
+static uint64_t distance_by_looking_back(const uint64_t *lines, size_t now)
+{
+    uint64_t n_distinct = 0;
+
+    for (size_t i = now; i-- > 0;) {
+        bool is_new = true;
+
+        if (lines[i] == lines[now])
+            return n_distinct;
+        for (size_t j = i + 1; j < now && is_new; j++)
+            is_new = lines[j] != lines[i];
+        n_distinct += is_new;
+    }
+    return SIM_STACKDIST_COLD;
+}
+
+static void stack_distances_count_the_other_lines_since(void)
+{
+    enum { N_USES = 2500 }; /* more than one packing of the time line */
+    static uint64_t lines[N_USES];
+    struct sim_stackdist *s;
+    uint64_t n_cold = 0, distance;
+
+    CU_ASSERT_FATAL(!sim_stackdist_new(&s));
+    for (size_t i = 0; i < N_USES; i++) {
+        uint64_t line = next_line(i ? lines[i - 1] / 0x10001 : 0, 1 + i / 4);
+        uint64_t expected;
+
+        lines[i] = line * 0x10001;
+        expected = distance_by_looking_back(lines, i);
+        n_cold += expected == SIM_STACKDIST_COLD;
+        CU_ASSERT_FATAL(!sim_stackdist_use(s, lines[i], &distance));
+        if (!test_check(distance == expected, "use %zu: distance %" PRIu64 ", expected %" PRIu64, i, distance,
+                        expected))
+            break;
+    }
+    CU_ASSERT_EQUAL(sim_stackdist_misses(s, 0), N_USES);
+    CU_ASSERT_EQUAL(sim_stackdist_misses(s, UINT64_MAX), n_cold);
+    sim_stackdist_free(s);
+}
+
+static const struct test_case cases[] = {
+    { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
+    { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
+    { "hits in a line that are only counted agree under every policy", hits_that_are_only_counted_agree_too },
+    { "full engine on plain machines agrees too", full_engine_on_plain_machines_agrees_too },
+    { "counts of any machine add up", counts_of_any_machine_add_up },
+    { "splitting bursts into accesses changes nothing", splitting_bursts_into_accesses_changes_nothing },
+    { "renaming tags renames counts", renaming_tags_renames_counts },
+    { "lru never misses more with more ways", lru_never_misses_more_with_more_ways },
+    { "inclusive levels contain and exclusive ones exclude", inclusive_levels_contain_and_exclusive_ones_exclude },
+    { "stack distances count the other lines since", stack_distances_count_the_other_lines_since },
+    { "fully associative levels miss as stack distances say", fully_associative_levels_miss_as_stack_distances_say },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_sim_random = { "sim_random", cases };
