@@ -177,6 +177,10 @@ judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: m
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
 	$(Q)$(BUILD)/judge $(call pass,judge) "COMMIT=$(COMMIT)"
 
+counters: deps ## Prove this computer's performance counters on loops of known work; without counters, say why and what to do
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
+	$(Q)$(BUILD)/counters
+
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
 	$(Q)install -d $(addprefix $(destination)/,bin lib/pkgconfig share/convsim/machines share/man/man1)
@@ -321,4 +325,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment judge figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps format format-check clean help
+.PHONY: all experiment judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps format format-check clean help

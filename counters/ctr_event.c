@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h> /* brings its own copy of <linux/perf_event.h>: never include both */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,74 +80,19 @@ int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, s
     return 0;
 }
 
-static const struct {
-    const char *pmu, *uarch;
-} folders[] = {
-    { "skx", "skx" },         { "clx", "clx" }, { "icx", "icx" }, { "spr", "spr" }, { "amd64_fam19h_zen4", "zen4" },
-    { "power10", "power10" },
-};
-
-/* Emerald Rapids has the core of Sapphire Rapids. */
-static const struct {
-    const char *vendor;
-    unsigned family, model;
-    const char *uarch;
-} newer_cpus[] = {
-    { "GenuineIntel", 6, 207, "spr" },
-};
-
-const char *ctr_uarch_of_pmu(const char *pmu)
+int ctr_event_host_pmu(char *name, size_t bytes)
 {
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (!strcmp(folders[i].pmu, pmu))
-            return folders[i].uarch;
-    return NULL;
-}
-
-const char *ctr_uarch_of_cpu(const char *vendor, unsigned family, unsigned model)
-{
-    for (size_t i = 0; i < sizeof newer_cpus / sizeof newer_cpus[0]; i++)
-        if (newer_cpus[i].family == family && newer_cpus[i].model == model && !strcmp(newer_cpus[i].vendor, vendor))
-            return newer_cpus[i].uarch;
-    return NULL;
-}
-
-static unsigned cpuinfo_number(const char *key)
-{
-    char text[64];
-
-    return ctr_text_key("/proc/cpuinfo", key, text, sizeof text) ? 0 : (unsigned)strtoul(text, NULL, 10);
-}
-
-static int uarch_by_cpuinfo(const char **uarch, const char *pmus, char *why, size_t why_bytes)
-{
-    unsigned family = cpuinfo_number("cpu family"), model = cpuinfo_number("model");
-    char vendor[64] = "unknown vendor";
-
-    ctr_text_key("/proc/cpuinfo", "vendor_id", vendor, sizeof vendor);
-    *uarch = ctr_uarch_of_cpu(vendor, family, model);
-    if (*uarch)
-        return 0;
-    return ctr_fail(-ENOENT, why, why_bytes,
-                    "no event groups for this CPU (%s family %u model %u; libpfm4 recognises: %s)", vendor, family,
-                    model, *pmus ? pmus : "no core PMU");
-}
-
-int ctr_uarch_host(const char **uarch, char *why, size_t why_bytes)
-{
-    char pmus[128] = "";
-
     if (start_libpfm() != PFM_SUCCESS)
-        return ctr_fail(-ENOENT, why, why_bytes, "libpfm4 does not start on this machine");
+        return -ENOENT;
     for (int i = 0; i < PFM_PMU_MAX; i++) {
         pfm_pmu_info_t info = { .size = sizeof info };
 
         if (pfm_get_pmu_info((pfm_pmu_t)i, &info) != PFM_SUCCESS || !info.is_present || info.type != PFM_PMU_TYPE_CORE)
             continue;
-        *uarch = ctr_uarch_of_pmu(info.name);
-        if (*uarch)
-            return 0;
-        snprintf(pmus + strlen(pmus), sizeof pmus - strlen(pmus), "%s%s", *pmus ? ", " : "", info.name);
+        if (!strncmp(info.name, "ix86arch", 8)) /* what every Intel has */
+            continue;
+        ctr_fail(0, name, bytes, "%s", info.name);
+        return 0;
     }
-    return uarch_by_cpuinfo(uarch, pmus, why, why_bytes);
+    return -ENOENT;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_cpu.h"
 #include "counters/ctr_event.h"
 #include "counters/ctr_expr.h"
 #include "counters/ctr_text.h"
@@ -94,6 +95,8 @@ static int read_event(struct reader *r, char *text)
         return bad(r, "label is not letters, digits and underscores", label);
     if (ctr_group_event_index(r->g, label, strlen(label)) < r->g->n_events)
         return bad(r, "label used twice", label);
+    if (r->g->n_events == CTR_MAX_EVENTS)
+        return bad(r, "too many events", label);
     if (events_in_last_set(r->g) == CTR_MAX_SET_EVENTS)
         return bad(r, "more events in one set than any CPU has counters", label);
     if (ctr_event_is_raw(name) && ctr_event_raw_code(name, &config))
@@ -161,8 +164,6 @@ static int begin_events(struct reader *r, char *rest)
         return bad(r, "text after EVENTS", cut(rest));
     if (r->g->n_sets && !events_in_last_set(r->g))
         return bad(r, "a second EVENTS while the one before is empty", "EVENTS");
-    if (r->g->n_sets == CTR_MAX_SETS)
-        return bad(r, "too many event sets", "EVENTS");
     r->g->n_sets++;
     r->section = read_event;
     return 0;
@@ -334,20 +335,45 @@ int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why
     return err;
 }
 
+/* Reads folder/<group>.txt for the CPU of folder uarch. */
+static int read_for(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *folder,
+                    const char *group, char *why, size_t why_bytes)
+{
+    char path[sizeof(*g)->path];
+    int err;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s.txt", groups_dir, folder, group) >= sizeof path)
+        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "path too long, '%s/%s/%s.txt'", groups_dir, folder, group);
+    err = ctr_group_read(g, path, why, why_bytes);
+    if (err == -ENOENT)
+        ctr_fail(err, why, why_bytes, "no event group '%s' for '%s': no file '%s'", group, uarch, path);
+    if (!err)
+        copy((*g)->uarch, sizeof(*g)->uarch, uarch);
+    return err;
+}
+
+/* Folders that are like one another form a chain; a longer one than this is a circle. */
+enum { MAX_LIKE = 4 };
+
 int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,
                    size_t why_bytes)
 {
-    char path[sizeof(*g)->path];
-    int err = uarch ? 0 : ctr_uarch_host(&uarch, why, why_bytes);
+    struct ctr_cpu cpu;
+    char name[sizeof cpu.uarch], folder[sizeof cpu.uarch];
+    int err = uarch ? 0 : ctr_cpu_host(&cpu, groups_dir, why, why_bytes);
 
     *g = NULL;
     if (err)
         return err;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s.txt", groups_dir, uarch, group) >= sizeof path)
-        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "path too long, '%s/%s/%s.txt'", groups_dir, uarch, group);
-    err = ctr_group_read(g, path, why, why_bytes);
-    if (err == -ENOENT)
-        ctr_fail(err, why, why_bytes, "no event group '%s' for '%s': no file '%s'", group, uarch, path);
+    if (copy(name, sizeof name, uarch ? uarch : cpu.uarch))
+        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "name too long, '%s'", uarch);
+    memcpy(folder, name, sizeof folder);
+    for (int i = 0; i < MAX_LIKE; i++) {
+        err = read_for(g, groups_dir, name, folder, group, why, why_bytes);
+        if (err != -ENOENT || ctr_cpu_read(&cpu, groups_dir, folder, NULL, 0) || !*cpu.like)
+            return err;
+        memcpy(folder, cpu.like, sizeof folder);
+    }
     return err;
 }
 

@@ -29,14 +29,14 @@
 #include "counters/ctr_perf.h"
 
 enum {
-    CTR_MAX_SETS = 4,
-    CTR_MAX_EVENTS = CTR_MAX_SETS * CTR_MAX_SET_EVENTS,
+    CTR_MAX_EVENTS = 32,
+    CTR_MAX_SETS = CTR_MAX_EVENTS, /* on a CPU with a single counter */
     CTR_MAX_METRICS = 32,
 };
 
 struct ctr_event {
     char label[32];  /* unique in the group */
-    char name[192];  /* as ctr_event_encode takes it */
+    char name[288];  /* as ctr_event_encode takes it */
     size_t set;      /* 0 .. n_sets - 1, in file order */
     size_t position; /* within its set */
     unsigned line;   /* of the file */
@@ -56,6 +56,7 @@ struct ctr_group {
     char about[128]; /* SHORT */
     char *meaning;   /* LONG */
     size_t n_sets;
+    char filler[128]; /* event for the counters that ctr_fit leaves out; "" if it leaves out none */
     size_t n_events;
     struct ctr_event event[CTR_MAX_EVENTS];
     size_t n_metrics;
@@ -69,7 +70,8 @@ struct ctr_group {
 int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why_bytes);
 
 /*
- * Reads groups_dir/<uarch>/<group>.txt, where uarch NULL means the CPU that this runs on. Returns as ctr_group_read;
+ * Reads groups_dir/<uarch>/<group>.txt, where uarch NULL means the CPU that this runs on, or the file of the folder that
+ * this one is `like` (ctr_cpu.h). Returns as ctr_group_read;
  * -ENOENT with the reason if there is no group for this CPU or no group of this name.
  */
 int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,

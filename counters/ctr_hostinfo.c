@@ -15,7 +15,7 @@
 #include <gnu/libc-version.h>
 #endif
 
-#include "counters/ctr_event.h"
+#include "counters/ctr_cpu.h"
 #include "counters/ctr_perf.h"
 #include "counters/ctr_pin.h"
 #include "counters/ctr_emulated.h"
@@ -231,13 +231,13 @@ static void print_watch(FILE *out)
 
 static void print_counters(FILE *out)
 {
-    const char *uarch;
-    char why[512];
+    struct ctr_cpu cpu;
+    char why[1024];
 
-    if (ctr_uarch_host(&uarch, why, sizeof why))
+    if (ctr_cpu_host(&cpu, CTR_GROUPS_DIR, why, sizeof why))
         fprintf(out, "event_groups: none (%s)\n", why);
     else
-        fprintf(out, "event_groups: %s\n", uarch);
+        fprintf(out, "event_groups: %s\n", cpu.uarch);
     if (ctr_perf_probe(why, sizeof why))
         fprintf(out, "hardware_counters: none (%s)\n", why);
     else

@@ -88,22 +88,27 @@ void ctr_perf_close(struct ctr_perf_set *set)
         close(set->fd[--set->n_events]);
 }
 
-/* The usual causes, in the words of somebody who has to act on them. */
+/* The usual causes and what can be done, in the words of somebody who has to act on them. */
 static const struct {
     int err;
-    const char *meaning;
+    const char *meaning, *remedy;
 } meanings[] = {
-    { -ENOENT, "no such event: this machine (virtual?) exposes no hardware performance counters" },
-    { -ENOSYS, "no such system call: this is an emulator, or a kernel built without perf events" },
-    { -EOPNOTSUPP, "not supported: the counters of this machine cannot count this event" },
-    { -ENODEV, "no such device: this CPU does not have the feature that the event needs" },
-    { -EINVAL, "invalid: the kernel refuses this event code, or more events in one set than there are counters" },
-    { -E2BIG, "too many events in one set" },
-    { -EMFILE, "too many open files: raise the limit (ulimit -n) or close sessions" },
-    { -ENFILE, "too many open files in the whole system" },
-    { -ENOSPC, "no debug register left: all are in use, by other watchpoints or by a debugger" },
-    { -EBUSY, "busy: somebody else has exclusive use of the counters" },
-    { -ENOMEM, "out of memory" },
+    { -ENOENT, "no such event: this machine (virtual?) exposes no hardware performance counters",
+      "give the virtual machine a PMU (KVM: `-cpu host,pmu=on`), or use a whole computer; a new CPU may need a newer "
+      "kernel" },
+    { -ENOSYS, "no such system call: this is an emulator, or a kernel built without perf events",
+      "run on the computer itself" },
+    { -EOPNOTSUPP, "not supported: the counters of this machine cannot count this event",
+      "none, unless the hypervisor is told to pass more of the PMU on" },
+    { -ENODEV, "no such device: this CPU does not have the feature that the event needs", "none" },
+    { -EINVAL, "invalid: the kernel refuses this event code, or more events in one set than there are counters",
+      "stop what else counts (`perf`, kernel.nmi_watchdog = 1), or update the kernel" },
+    { -E2BIG, "too many events in one set", "none" },
+    { -EMFILE, "too many open files", "raise the limit (ulimit -n) or close sessions" },
+    { -ENFILE, "too many open files in the whole system", "raise fs.file-max" },
+    { -ENOSPC, "no debug register left: all are in use", "close other watchpoints and debuggers" },
+    { -EBUSY, "busy: somebody else has exclusive use of the counters", "stop the other profiler" },
+    { -ENOMEM, "out of memory", "none" },
 };
 
 static int explain_refusal(int err, const char *event, char *why, size_t why_bytes)
@@ -112,23 +117,26 @@ static int explain_refusal(int err, const char *event, char *why, size_t why_byt
 
     if (ctr_text_first_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof level))
         snprintf(level, sizeof level, "unreadable");
-    return ctr_fail(err, why, why_bytes,
-                    "perf_event_open: not allowed (%s, kernel.perf_event_paranoid = %s): run `sysctl "
-                    "kernel.perf_event_paranoid=1` as root, or grant CAP_PERFMON; containers also filter the call: "
-                    "event '%s'",
-                    err == -EPERM ? "EPERM" : "EACCES", level, event);
+    return ctr_fail(
+        err, why, why_bytes,
+        "perf_event_open: not allowed (%s, kernel.perf_event_paranoid = %s): event '%s'; remedy: run `sysctl "
+        "kernel.perf_event_paranoid=1` as root, or grant CAP_PERFMON; containers also filter the call",
+        err == -EPERM ? "EPERM" : "EACCES", level, event);
 }
 
 int ctr_perf_explain(int err, const char *event, char *why, size_t why_bytes)
 {
-    const char *meaning = strerror(-err);
+    const char *meaning = strerror(-err), *remedy = "none known";
 
     if (err == -EACCES || err == -EPERM)
         return explain_refusal(err, event, why, why_bytes);
-    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
-        if (meanings[i].err == err)
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (meanings[i].err == err) {
             meaning = meanings[i].meaning;
-    return ctr_fail(err, why, why_bytes, "perf_event_open: %s: event '%s'", meaning, event);
+            remedy = meanings[i].remedy;
+        }
+    }
+    return ctr_fail(err, why, why_bytes, "perf_event_open: %s: event '%s'; remedy: %s", meaning, event, remedy);
 }
 
 int ctr_perf_probe(char *why, size_t why_bytes)

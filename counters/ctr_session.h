@@ -15,7 +15,9 @@
  *
  * Scaling. The events of a set are on the counters together or not at all; if there are more sets than fit, the kernel
  * lets them take turns and a count becomes the estimate count * time_enabled / time_running. A reading says whether
- * that happened and by how much. Exact counts of a group with several sets take one run of the (repeatable) region per
+ * that happened and by how much. No estimate is made of a count that ran less than a tenth of the time, and none of a
+ * zero: both are missing. So is a count that no CPU could have made in that time (a counter that overflowed or went
+ * back). Exact counts of a group with several sets take one run of the (repeatable) region per
  * set:
  *
  *     for (size_t i = 0; i < group->n_sets; i++) {
@@ -39,6 +41,8 @@
 #include <stdint.h>
 
 #include "counters/ctr_group.h"
+#include "counters/ctr_source.h"
+#include "counters/ctr_trust.h"
 
 struct ctr_session;
 
@@ -56,6 +60,7 @@ struct ctr_event_reading {
 
 struct ctr_reading {
     const struct ctr_group *group; /* has to outlive the reading */
+    const struct ctr_trust *trust; /* so has this; NULL: every count is taken at its word */
     bool is_scaled;                /* a set that was measured did not run all the time, or never */
     double max_scale;              /* the largest time_enabled / time_running; 1 if nothing was scaled */
     struct ctr_set_reading set[CTR_MAX_SETS];
@@ -65,12 +70,23 @@ struct ctr_reading {
 /* g has to outlive the session. On failure *s is NULL and why holds one sentence that says what to do or that nothing
  * can be done. */
 int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, char *why, size_t why_bytes);
+int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g, char *why,
+                        size_t why_bytes);
+
+/* Readings from now on heed this, which has to outlive them. */
+void ctr_session_set_trust(struct ctr_session *s, const struct ctr_trust *trust);
 void ctr_session_close(struct ctr_session *s); /* NULL is fine */
 
 /* Counts from zero with all sets; with one set, where the others keep what they counted. -EINVAL: no such set. */
 int ctr_session_start(struct ctr_session *s);
 int ctr_session_start_set(struct ctr_session *s, size_t set);
 int ctr_session_stop(struct ctr_session *s);
+
+/* Runs known work where the session's source counts it; between a start and a stop. */
+void ctr_session_run(struct ctr_session *s, const struct ctr_loop *loop, struct ctr_ground *ground);
+
+const struct ctr_group *ctr_session_group(const struct ctr_session *s);
+void ctr_session_forget(struct ctr_session *s); /* what was counted so far */
 
 /* What was counted between the last start and stop of each set (or until now). */
 int ctr_session_read(struct ctr_session *s, struct ctr_reading *out);
@@ -98,7 +114,10 @@ int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why
 void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g);
 void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts *c);
 
-/* count * enabled / running, exact if both are equal. -ENODATA if the event never ran or the times contradict. */
+/*
+ * count * enabled / running, exact if both are equal. -ENODATA if the event never ran, ran too little for an estimate,
+ * or cannot have happened so often.
+ */
 int ctr_scale(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns, double *value);
 
 #endif

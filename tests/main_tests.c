@@ -40,6 +40,7 @@
     X(exp_model) \
     X(counters) \
     X(counters_run) \
+    X(counters_proof) \
     X(observer) \
     X(observe) \
     X(peers) \

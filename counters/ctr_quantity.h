@@ -1,0 +1,22 @@
+/*
+ * The common metrics: quantities that a simulator has too, with one definition for all CPUs. A group COMMON computes
+ * those that its CPU counts; what a CPU cannot count is not in its group, and the group's text says why.
+ */
+#ifndef CTR_QUANTITY_H
+#define CTR_QUANTITY_H
+
+#include <stddef.h>
+
+struct ctr_quantity {
+    const char *name; /* as in METRICS */
+    const char *unit;
+    const char *definition;
+};
+
+size_t ctr_n_quantities(void);
+const struct ctr_quantity *ctr_quantity_at(size_t i);
+
+/* Index of a name, or ctr_n_quantities(). */
+size_t ctr_quantity_index(const char *name);
+
+#endif

@@ -1,0 +1,471 @@
+/*
+ * Counters, the part that decides what is believed, on a computer made up (fake_counters.h): the census of counters,
+ * the sets that they hold, the proofs, and what a reading then says. And the loops themselves, as far as they can be
+ * checked without counters.
+ */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_counters.h"
+#include "counters/ctr_fit.h"
+#include "counters/ctr_loop.h"
+#include "counters/ctr_quantity.h"
+#include "counters/ctr_timer.h"
+#include "tests/counters/fake_counters.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_counters_proof;
+
+static bool open_fake(struct ctr_counters *c, struct fake_counters *f, const char *group)
+{
+    char why[1024] = "";
+    int err = ctr_counters_open(c, &f->source, FAKE_GROUPS_DIR, "fake", group, why, sizeof why);
+
+    return test_check(!err, "error %d, '%s'", err, why);
+}
+
+static void close_fake(struct ctr_counters *c, const struct fake_counters *f)
+{
+    ctr_counters_close(c);
+    test_check(!f->n_open, "%u sets are still open", f->n_open);
+}
+
+/* Work that the made-up computer takes for a region. */
+static void work(void)
+{
+    const uint64_t start = ctr_thread_ns();
+
+    while (ctr_thread_ns() - start < 20000)
+        ;
+}
+
+/* Counts work once per set. */
+static void measure(struct ctr_counters *c, struct ctr_reading *r)
+{
+    for (size_t set = 0; set < c->group->n_sets; set++) {
+        CU_ASSERT_EQUAL(ctr_session_start_set(c->session, set), 0);
+        work();
+        CU_ASSERT_EQUAL(ctr_session_stop(c->session), 0);
+    }
+    CU_ASSERT_EQUAL(ctr_session_read(c->session, r), 0);
+    CU_ASSERT_EQUAL(ctr_reading_subtract(r, &c->overhead), 0);
+}
+
+static void set_region(struct fake_counters *f)
+{
+    for (size_t i = 0; i < N_FAKE_EVENTS; i++)
+        f->region[i] = 1000.0 * (double)(i + 1);
+}
+
+/* The value that a metric has, or -1 with the reason in why. */
+static double value_of(const struct ctr_reading *r, const char *metric, char *why, size_t why_bytes)
+{
+    double value;
+
+    if (!ctr_reading_metric(r, metric, &value))
+        return value;
+    CU_ASSERT_EQUAL(ctr_reading_explain(r, metric, why, why_bytes), -ENODATA);
+    return -1;
+}
+
+static void check_value(const struct ctr_reading *r, const char *metric, double expected)
+{
+    char why[512] = "";
+    double value = value_of(r, metric, why, sizeof why);
+
+    test_check(value == expected, "%s is %g, expected %g (%s)", metric, value, expected, why);
+}
+
+static void check_missing(const struct ctr_reading *r, const char *metric, const char *part)
+{
+    char why[512] = "";
+    double value = value_of(r, metric, why, sizeof why);
+
+    test_check(value == -1 && strstr(why, part), "%s is %g because of '%s', not '%s'", metric, value, why, part);
+}
+
+/* Loads come out without the prefetch instructions that event 0 counts too. */
+static void check_all_values(const struct ctr_reading *r)
+{
+    check_value(r, "loads", 1000);
+    for (size_t i = 1; i < ctr_n_quantities(); i++)
+        check_value(r, ctr_quantity_at(i)->name, 1000.0 * (double)(i + 1));
+}
+
+static void test_good_counters(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    set_region(&f);
+    if (!open_fake(&c, &f, "COMMON"))
+        return;
+    CU_ASSERT(c.census.n_good == 6 && !*c.census.note && c.group->n_sets == 3);
+    for (size_t i = 0; i < ctr_n_quantities(); i++) {
+        size_t m = ctr_group_metric_index(c.group, ctr_quantity_at(i)->name);
+
+        test_check(c.proof.trust.metric[m] == CTR_PROVEN, "%s is not proven", ctr_quantity_at(i)->name);
+    }
+    measure(&c, &r);
+    check_all_values(&r);
+    close_fake(&c, &f);
+}
+
+/* Whatever counter is dead, no event comes to lie on it. */
+static void test_dead_counters(void)
+{
+    for (unsigned dead = 0; dead < 6; dead++) {
+        struct fake_counters f;
+        struct ctr_counters c;
+        struct ctr_reading r;
+        char name[64];
+
+        fake_counters_init(&f);
+        set_region(&f);
+        f.is_dead[dead] = true;
+        if (!open_fake(&c, &f, "COMMON"))
+            return;
+        snprintf(name, sizeof name, "counter %u counted 41 where 100000 were made and is left out", dead + 1);
+        test_check(c.census.n_good == 5 && !strcmp(c.census.note, name), "'%s'", c.census.note);
+        measure(&c, &r);
+        check_all_values(&r);
+        close_fake(&c, &f);
+    }
+}
+
+static void test_taken_counters(void)
+{
+    for (unsigned taken = 1; taken < 6; taken++) {
+        struct fake_counters f;
+        struct ctr_counters c;
+        struct ctr_reading r;
+
+        fake_counters_init(&f);
+        set_region(&f);
+        f.n_taken = taken;
+        if (!open_fake(&c, &f, "COMMON"))
+            return;
+        test_check(c.census.n_counters == 6 - taken && strstr(c.census.note, "kernel.nmi_watchdog = 1"), "'%s'",
+                   c.census.note);
+        measure(&c, &r);
+        check_all_values(&r);
+        close_fake(&c, &f);
+    }
+}
+
+static void check_refused(struct fake_counters *f, int expected, const char *part)
+{
+    struct ctr_counters c;
+    char why[1024] = "";
+    int err = ctr_counters_open(&c, &f->source, FAKE_GROUPS_DIR, "fake", "COMMON", why, sizeof why);
+
+    test_check(err == expected && strstr(why, part) && !strchr(why, '\n') && !c.session && !f->n_open,
+               "error %d, '%s', expected %d, '%s'; %u sets open", err, why, expected, part, f->n_open);
+}
+
+static void test_no_counters(void)
+{
+    struct fake_counters f;
+
+    fake_counters_init(&f);
+    f.n_taken = 6;
+    check_refused(&f, -ENODATA, "no event gets on a counter: other programs hold all of them");
+    fake_counters_init(&f);
+    for (size_t i = 0; i < 6; i++)
+        f.is_dead[i] = true;
+    check_refused(&f, -ENODATA, "no counter counts: 'r0x9' counted 41 where 100000 were made");
+    fake_counters_init(&f);
+    f.factor[9] = 0; /* branches, filtered */
+    check_refused(&f, -ENODATA, "counted 0 where 100000 were made; the hypervisor filters it");
+    fake_counters_init(&f);
+    f.refusal = -ENOENT;
+    check_refused(&f, -ENOENT, "no hardware performance counters");
+    f.refusal = -EACCES;
+    check_refused(&f, -EACCES, "sysctl kernel.perf_event_paranoid=1");
+}
+
+/* An event that is filtered, or counts a tenth or four times as much: its metrics are missing, the others are not. */
+static void test_liars(void)
+{
+    static const double lies[] = { 0, 0.1, 4 };
+
+    for (size_t e = 0; e < ctr_n_quantities(); e++) {
+        const char *name = ctr_quantity_at(e)->name;
+
+        for (size_t k = 0; k < sizeof lies / sizeof lies[0] && strcmp(name, "branches"); k++) {
+            struct fake_counters f;
+            struct ctr_counters c;
+            struct ctr_reading r;
+            char part[64];
+
+            fake_counters_init(&f);
+            set_region(&f);
+            f.factor[e] = lies[k];
+            if (!open_fake(&c, &f, "COMMON"))
+                return;
+            measure(&c, &r);
+            snprintf(part, sizeof part, "not available: %s counted ", name);
+            check_missing(&r, name, part);
+            check_missing(&r, name, " were made (known work: ");
+            check_value(&r, "branches", 10000);
+            if (e < 2)
+                check_missing(&r, "stores_per_load", "does not count what it says");
+            close_fake(&c, &f);
+        }
+    }
+}
+
+/* A zero is a value if its event has proven that it counts, else it is none. */
+static void test_zeros(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    if (!open_fake(&c, &f, "COMMON"))
+        return;
+    measure(&c, &r);
+    for (size_t i = 0; i < ctr_n_quantities(); i++)
+        check_value(&r, ctr_quantity_at(i)->name, 0);
+    check_missing(&r, "other", "it counted nothing and no known work proves 'r0xff'");
+    close_fake(&c, &f);
+}
+
+/* The counters have other users at times, after the proof. */
+static void test_multiplexing(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    set_region(&f);
+    if (!open_fake(&c, &f, "COMMON"))
+        return;
+    f.running_percent = 50;
+    measure(&c, &r);
+    check_all_values(&r);
+    CU_ASSERT(r.is_scaled && r.max_scale == 2);
+    memset(f.region, 0, sizeof f.region);
+    measure(&c, &r);
+    check_missing(&r, "loads", "counted 0 while on a counter for 50000 of 100000 ns");
+    set_region(&f);
+    f.running_percent = 5;
+    measure(&c, &r);
+    check_missing(&r, "loads", "while on a counter for 5000 of 100000 ns, too little");
+    f.running_percent = 0;
+    measure(&c, &r);
+    check_missing(&r, "loads", "never got on the counters");
+    close_fake(&c, &f);
+}
+
+/* While it is proven already: then the estimates are good enough for the proof. */
+static void test_multiplexed_proof(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    set_region(&f);
+    f.running_percent = 50;
+    check_refused(&f, -ENODATA, "other programs hold all of them");
+    f.running_percent = 100;
+    if (!open_fake(&c, &f, "CACHE"))
+        return;
+    measure(&c, &r);
+    check_value(&r, "l1_load_misses", 15000);
+    close_fake(&c, &f);
+}
+
+static void test_overflow(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    set_region(&f);
+    if (!open_fake(&c, &f, "COMMON"))
+        return;
+    f.n_bits = 32;
+    measure(&c, &r);
+    check_missing(&r, "stores", "which is impossible: the counter overflowed");
+    f.n_bits = 0;
+    f.region[1] = 1e9; /* in 0.1 ms */
+    measure(&c, &r);
+    check_missing(&r, "stores", "counted 1000000000 in 100000 ns, which is impossible");
+    close_fake(&c, &f);
+}
+
+/* Real groups on working counters of any number: every event is on one, none on a bad one. */
+static void check_fit(const char *uarch, const char *group, unsigned n_counters, unsigned bad)
+{
+    struct fake_counters f;
+    struct ctr_census census = { .n_counters = n_counters, .n_good = n_counters - (bad < n_counters) };
+    struct ctr_group *g;
+    struct ctr_cpu cpu;
+    char why[1024] = "";
+    bool is_used[CTR_MAX_SETS][CTR_MAX_SET_EVENTS] = { { false } };
+
+    fake_counters_init(&f);
+    f.n_counters = n_counters;
+    if (bad < n_counters)
+        census.is_bad[bad] = true;
+    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, uarch, why, sizeof why) &&
+                        !ctr_group_find(&g, CTR_GROUPS_DIR, uarch, group, why, sizeof why),
+                    "%s", why))
+        return;
+    test_check(!ctr_fit(g, &f.source, &cpu, &census, why, sizeof why), "%s/%s: %s", uarch, group, why);
+    for (size_t i = 0; i < g->n_events; i++) {
+        const struct ctr_event *e = &g->event[i];
+
+        if (test_check(e->set < g->n_sets && e->position < n_counters && e->position != bad &&
+                           !is_used[e->set][e->position],
+                       "%s/%s with %u counters: %s in set %zu at %zu", uarch, group, n_counters, e->label, e->set,
+                       e->position))
+            is_used[e->set][e->position] = true;
+    }
+    test_check(g->n_sets <= (g->n_events + census.n_good - 1) / census.n_good, "%s/%s: %zu sets of %u", uarch, group,
+               g->n_sets, census.n_good);
+    ctr_group_free(g);
+}
+
+static void test_fit(void)
+{
+#if defined(__x86_64__)
+    static const char *const groups[] = { "COMMON", "CACHE" };
+
+    for (unsigned n = 1; n <= 6; n++)
+        for (unsigned bad = 0; bad <= n; bad++)
+            for (size_t i = 0; i < 2 && (n > 1 || bad); i++)
+                check_fit("zen3", groups[i], n, bad);
+#else
+    (void)check_fit;
+    test_skip("libpfm4 knows AMD's events on x86 only");
+#endif
+}
+
+/* Instructions and cycles take no programmable counter on Intel, so four of these hold six events. */
+static void test_fit_fixed(void)
+{
+#if defined(__x86_64__)
+    struct fake_counters f;
+    const struct ctr_census census = { .n_counters = 4, .n_good = 4 };
+    struct ctr_group *g;
+    struct ctr_cpu cpu;
+    char why[1024] = "";
+
+    fake_counters_init(&f);
+    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, "icl", why, sizeof why) &&
+                        !ctr_group_find(&g, CTR_GROUPS_DIR, "icl", "CACHE", why, sizeof why) &&
+                        !ctr_fit(g, &f.source, &cpu, &census, why, sizeof why),
+                    "%s", why))
+        return;
+    CU_ASSERT_STRING_EQUAL(g->uarch, "icl");
+    CU_ASSERT_EQUAL(g->n_sets, 2); /* five programmable events, one set too many for four */
+    for (size_t i = 0; i < g->n_events; i++)
+        CU_ASSERT_EQUAL(g->event[i].set, !strcmp(g->event[i].label, "PREFETCHES"));
+    ctr_group_free(g);
+#else
+    test_skip("libpfm4 knows Intel's events on x86 only");
+#endif
+}
+
+/* Loops run, and the rings go through every place once. */
+static void test_loops(void)
+{
+    struct ctr_ground g = { 0 };
+
+    CU_ASSERT_EQUAL_FATAL(ctr_ground_init(&g), 0);
+    for (size_t i = 0; i < ctr_n_loops(); i++) {
+        const struct ctr_loop *loop = ctr_loop_at(i);
+        const void *const *at;
+        size_t n = 0;
+
+        if (!loop->can_run())
+            continue;
+        g.start = NULL;
+        loop->prepare(&g);
+        CU_ASSERT(g.n_turns > 0);
+        loop->run(&g);
+        at = g.start;
+        if (!at || strstr(loop->name, "_lines_prefetched") || !strstr(loop->name, "_at_random"))
+            continue;
+        do {
+            at = *(const void *const *)at;
+            n++;
+        } while (at != g.start && n <= g.n_turns);
+        test_check(g.n_turns % n == 0 && n >= 1024, "%s: a ring of %zu places, %zu turns", loop->name, n, g.n_turns);
+    }
+    ctr_ground_release(&g);
+}
+
+/* Each claim is about a metric and its tolerance holds what is made. */
+static void test_claims(void)
+{
+    for (size_t i = 0; i < ctr_n_claims(); i++) {
+        const struct ctr_claim *c = ctr_claim_at(i);
+
+        test_check(c->at_least <= c->made && c->made <= c->at_most && c->at_most < 2 * c->made + 0.2 && *c->reason,
+                   "%s of %s: %g to %g of %g", c->metric, c->loop, c->at_least, c->at_most, c->made);
+    }
+    for (size_t q = 0; q < ctr_n_quantities(); q++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < ctr_n_claims(); i++)
+            n += !strcmp(ctr_claim_at(i)->metric, ctr_quantity_at(q)->name);
+        test_check(n > 0, "no known work for %s", ctr_quantity_at(q)->name);
+    }
+}
+
+static void test_print(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    char text[16384] = "";
+    FILE *out = tmpfile();
+    size_t n;
+
+    fake_counters_init(&f);
+    f.factor[8] = 0;
+    if (!test_check(out != NULL, "no temporary file") || !open_fake(&c, &f, "COMMON"))
+        return;
+    ctr_counters_print(&c, out);
+    rewind(out);
+    n = fread(text, 1, sizeof text - 1, out);
+    text[n] = '\0';
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "counters: 6 of 6"));
+    test_check(strstr(text, "dtlb_misses                       not available\n") &&
+                   strstr(text, "     65536 made          0 counted  REFUTED") &&
+                   strstr(text, "loads                             proven\n"),
+               "%s", text);
+    close_fake(&c, &f);
+}
+
+static const struct test_case cases[] = {
+    { "good counters are proven and count", test_good_counters },
+    { "a dead counter is named and left out, wherever it is", test_dead_counters },
+    { "counters that others hold make the sets smaller", test_taken_counters },
+    { "no counters at all have a reason", test_no_counters },
+    { "an event that lies is missing with what it counted", test_liars },
+    { "a zero needs a proof", test_zeros },
+    { "counts of sets that shared their counters are scaled or missing", test_multiplexing },
+    { "counters that others use cannot be proven", test_multiplexed_proof },
+    { "a counter that overflows is missing", test_overflow },
+    { "events are dealt out to the counters that work", test_fit },
+    { "events with a counter of their own take no other", test_fit_fixed },
+    { "loops of known work run", test_loops },
+    { "every common metric has known work, with a tolerance", test_claims },
+    { "the verdicts are printed", test_print },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_counters_proof = { "counters_proof", cases };
