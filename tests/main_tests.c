@@ -35,6 +35,7 @@
     X(emit) \
     X(watch) \
     X(exp_csv) \
+    X(exp_error) \
     X(exp_outdir) \
     X(exp_table) \
     X(exp_model) \

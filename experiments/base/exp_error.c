@@ -40,28 +40,57 @@ static void put_ends(char *out, size_t bytes, const char *text)
     snprintf(out, bytes, "%.*s%s%s", (int)(room - tail), text, gap, text + length - tail);
 }
 
+/* Puts a text like printf's into out[bytes] as one line. */
+static void put(char *out, size_t bytes, const char *line, va_list args) __attribute__((format(printf, 3, 0)));
+
+static void put(char *out, size_t bytes, const char *line, va_list args)
+{
+    va_list again;
+    char *whole;
+
+    if (!bytes)
+        return;
+    va_copy(again, args);
+    whole = format(line, again);
+    va_end(again);
+    if (whole)
+        put_ends(out, bytes, whole);
+    else
+        vsnprintf(out, bytes, line, args);
+    free(whole);
+    for (size_t i = 0; i < bytes && out[i]; i++) {
+        if (iscntrl((unsigned char)out[i]))
+            out[i] = ' '; /* quoted values may hold anything; the report stays one line */
+    }
+}
+
 int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...)
 {
     va_list args;
-    char *whole;
 
-    if (!why_bytes)
-        return err;
     va_start(args, line);
-    whole = format(line, args);
+    put(why, why_bytes, line, args);
     va_end(args);
-    va_start(args, line);
-    if (whole)
-        put_ends(why, why_bytes, whole);
-    else
-        vsnprintf(why, why_bytes, line, args);
-    va_end(args);
-    free(whole);
-    for (size_t i = 0; i < why_bytes && why[i]; i++) {
-        if (iscntrl((unsigned char)why[i]))
-            why[i] = ' '; /* quoted values may hold anything; the report stays one line */
-    }
     return err;
+}
+
+void exp_say(char *text, size_t bytes, const char *line, ...)
+{
+    va_list args;
+
+    va_start(args, line);
+    put(text, bytes, line, args);
+    va_end(args);
+}
+
+void exp_say_more(char *text, size_t bytes, const char *line, ...)
+{
+    size_t used = bytes ? strlen(text) : 0;
+    va_list args;
+
+    va_start(args, line);
+    put(text + used, bytes - used, line, args);
+    va_end(args);
 }
 
 char *exp_format(const char *line, ...)

@@ -8,6 +8,10 @@
  * blanks. why may be NULL if why_bytes is 0. Returns err. */
 int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...) __attribute__((format(printf, 4, 5)));
 
+/* Prints one line into text[bytes], as exp_fail does: for what is no error. The second appends to what is there. */
+void exp_say(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
+void exp_say_more(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
+
 /* A string like printf's, from malloc; NULL when out of memory. */
 char *exp_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

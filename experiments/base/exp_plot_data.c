@@ -245,10 +245,8 @@ static int use_reads(struct head *h, char *text, char *why, size_t why_bytes)
 
 static void use_hint(char *text, char *why, size_t why_bytes)
 {
-    size_t used = strlen(why);
-
     text[strcspn(text, "\n")] = '\0';
-    snprintf(why + used, why_bytes - used, " (%s)", text);
+    exp_say_more(why, why_bytes, " (%s)", text);
 }
 
 /* Returns 1 where the head ends. */

@@ -116,7 +116,7 @@ static void end_line(struct last_line *l)
     l->length = 0;
     start = l->current + strspn(l->current, " \t");
     if (l->current[strspn(l->current, " \t^")])
-        exp_fail(l->text, l->bytes, 0, "%s", start);
+        exp_say(l->text, l->bytes, "%s", start);
 }
 
 static void add_text(struct last_line *l, const char *text, size_t n)

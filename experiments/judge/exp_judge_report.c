@@ -277,9 +277,9 @@ static int sum_up(struct exp_judge_report *r, struct exp_judge_model *model, cha
         exp_judge_add(&model->total, &v[i]);
     err = exp_judge_clock_of(&model->clock, v, model->n_verdicts);
     if (!err && model->clock.n_timed < model->n_verdicts && !*model->why_not_timed)
-        exp_fail(model->why_not_timed, sizeof model->why_not_timed, 0,
-                 "make experiment left no times for %zu of %zu layers with this machine's caches and micro-kernel",
-                 model->n_verdicts - model->clock.n_timed, model->n_verdicts);
+        exp_say(model->why_not_timed, sizeof model->why_not_timed,
+                "make experiment left no times for %zu of %zu layers with this machine's caches and micro-kernel",
+                model->n_verdicts - model->clock.n_timed, model->n_verdicts);
     return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
 }
 
@@ -296,7 +296,7 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
     if (times_path)
         exp_judge_measured_read(&times, times_path, model->why_not_timed, sizeof model->why_not_timed);
     else
-        exp_fail(model->why_not_timed, sizeof model->why_not_timed, 0, "%s", why_no_times);
+        exp_say(model->why_not_timed, sizeof model->why_not_timed, "%s", why_no_times);
     for (size_t l = 0; l < e->model->n_layers && !err; l++)
         err = add_layer(r, e, l, &times, caches, why, why_bytes);
     exp_judge_measured_release(&times);

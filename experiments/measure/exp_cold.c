@@ -78,8 +78,8 @@ void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const stru
 void exp_cold_describe(const struct exp_cold *c, char *text, size_t bytes)
 {
     if (c->sweep)
-        exp_fail(text, bytes, 0, "a buffer of %zu bytes written", c->sweep_bytes);
+        exp_say(text, bytes, "a buffer of %zu bytes written", c->sweep_bytes);
     else
-        exp_fail(text, bytes, 0, "tensors%s flushed by %s", c->blas_buffer ? " and OpenBLAS's buffer" : "",
-                 ctr_flush_name());
+        exp_say(text, bytes, "tensors%s flushed by %s", c->blas_buffer ? " and OpenBLAS's buffer" : "",
+                ctr_flush_name());
 }

@@ -150,7 +150,7 @@ void exp_disturbance_describe(const struct exp_disturbance *d, char *text, size_
     };
     size_t used;
 
-    exp_fail(text, bytes, 0, "%s", exp_disturbance_is_large(d) ? "disturbed" : "quiet");
+    exp_say(text, bytes, "%s", exp_disturbance_is_large(d) ? "disturbed" : "quiet");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         used = strlen(text);
         if (isfinite(parts[i].value + parts[i].second))

@@ -291,7 +291,7 @@ static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
     char step[64];
     int err = 0;
 
-    exp_fail(step, sizeof step, 0, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
+    exp_say(step, sizeof step, "timing rounds %zu to %zu", n_before + 1, n_before + n_rounds);
 
     for (size_t l = 0; l < m->e->model->n_layers && !err; l++) {
         struct exp_case *first = &m->e->cases[l * m->e->n_algos];

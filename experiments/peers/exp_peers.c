@@ -170,7 +170,7 @@ static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
             exp_dnnl_conv_new(&l->conv[i], p->dnnl, (enum exp_dnnl_layout)i, problem(l), l->in, l->filter, l->out, why,
                               sizeof l->why_not[0]);
         else
-            exp_fail(why, sizeof l->why_not[0], 0, "%s", p->why_no_dnnl);
+            exp_say(why, sizeof l->why_not[0], "%s", p->why_no_dnnl);
     }
 }
 
@@ -183,7 +183,7 @@ static int open_sconv(const struct exp_peers *p, struct exp_peers_layer *l, enum
     struct conv_exec exec;
 
     if (why)
-        exp_fail(l->why_not[m], sizeof l->why_not[m], 0, "%s", why);
+        exp_say(l->why_not[m], sizeof l->why_not[m], "%s", why);
     if (err || why)
         return err;
     b = bind(p, l, x->packed);
@@ -555,7 +555,7 @@ static int prepare_sweep(void *ctx)
     char step[64];
     int err;
 
-    exp_fail(step, sizeof step, 0, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
+    exp_say(step, sizeof step, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
     exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, step);
     if (s->p->peak && s->n_peaks < s->o->rounds.most * EXP_N_PEERS)
         s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);

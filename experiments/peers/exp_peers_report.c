@@ -142,13 +142,13 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
         const struct csa_tiling *t = &plan->tiling;
 
         if (plan->algorithm == CONV_DIRECT)
-            exp_fail(text, bytes, 0, "%s rows %zu groups %zu", conv_plan_kernel_name(plan), plan->direct.rows,
-                     plan->direct.groups);
+            exp_say(text, bytes, "%s rows %zu groups %zu", conv_plan_kernel_name(plan), plan->direct.rows,
+                    plan->direct.groups);
         else
-            exp_fail(text, bytes, 0, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
-                     t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
+            exp_say(text, bytes, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
+                    t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
     } else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW]) {
-        exp_fail(text, bytes, 0, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
+        exp_say(text, bytes, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     }
     return text;
 }
@@ -276,7 +276,7 @@ int exp_peers_report_add(struct exp_peers_report *r, const struct exp_peers *p, 
         return exp_fail(why, why_bytes, err, "out of memory");
     model = &r->model[r->n_models];
     *model = (struct exp_peers_model){ .peak_gflops = p->peak_gflops, .read_gbytes = p->read_gbytes };
-    exp_fail(model->name, sizeof model->name, 0, "%s", p->experiment.model->name);
+    exp_say(model->name, sizeof model->name, "%s", p->experiment.model->name);
     memcpy(model->why_no_base_phases, p->why_no_parts, sizeof model->why_no_base_phases);
     add_certainty(p, model);
     for (size_t i = 0; i < p->n_layers; i++)
@@ -406,7 +406,7 @@ static void describe_sweeps(const struct exp_peers_model *m, char *text, size_t 
     char disturbance[320];
 
     exp_disturbance_describe(&m->disturbance, disturbance, sizeof disturbance);
-    exp_fail(text, bytes, 0, "%zu sweeps: %s; %s", m->n_rounds[EXP_PEERS_SWEEP], exp_end_text(m->end), disturbance);
+    exp_say(text, bytes, "%zu sweeps: %s; %s", m->n_rounds[EXP_PEERS_SWEEP], exp_end_text(m->end), disturbance);
 }
 
 static int write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)

@@ -62,12 +62,12 @@ static void describe(struct session *s)
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    exp_fail(s->what, sizeof s->what, 0,
-             "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
-             "%s",
-             *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
-             s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
-             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
+    exp_say(s->what, sizeof s->what,
+            "peers, commit %s; %s; one thread, %s clock, %u hot; OpenBLAS core %s; SConv %s; oneDNN %s; peak by "
+            "%s",
+            *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
+            s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
+            s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
 }
 
 static int prepare(struct session *s)

@@ -243,10 +243,10 @@ static void find_openblas_ukr(struct exp_setup *s)
     struct conv_blas_parts parts;
     int err = s->core && s->blas.handle ? 0 : -ENOENT;
 
-    exp_fail(s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr, 0, "%s",
-             !s->core ? s->why_no_core
-             : err    ? s->why_no_blas
-                      : "this computer cannot execute the micro-kernel of the OpenBLAS core");
+    exp_say(s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr, "%s",
+            !s->core ? s->why_no_core
+            : err    ? s->why_no_blas
+                     : "this computer cannot execute the micro-kernel of the OpenBLAS core");
     if (!err)
         err = conv_blas_parts_find(&parts, &s->blas, core->name, s->why_no_openblas_ukr, sizeof s->why_no_openblas_ukr);
     conv_blas_ukr_init(&s->openblas_ukr, core, err ? NULL : parts.kernel);

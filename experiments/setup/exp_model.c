@@ -161,16 +161,11 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 
 static int no_match(const struct exp_model *m, const char *pattern, char *why, size_t why_bytes)
 {
-    size_t used;
-
-    exp_fail(why, why_bytes, 0, "no layer of %s matches '%.60s'; it has", m->name, pattern);
-    for (size_t i = 0; i < m->n_layers && i < 6; i++) {
-        used = strlen(why);
-        exp_fail(why + used, why_bytes - used, 0, "%s %.40s", i ? "," : "", m->layer[i].name);
-    }
-    used = strlen(why);
-    return exp_fail(why + used, why_bytes - used, -ENOENT, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "",
-                    m->n_layers);
+    exp_say(why, why_bytes, "no layer of %s matches '%.60s'; it has", m->name, pattern);
+    for (size_t i = 0; i < m->n_layers && i < 6; i++)
+        exp_say_more(why, why_bytes, "%s %.40s", i ? "," : "", m->layer[i].name);
+    exp_say_more(why, why_bytes, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+    return -ENOENT;
 }
 
 static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)
