@@ -206,6 +206,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 	$(Q)tests/deps.sh
+	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 

@@ -17,14 +17,8 @@
 
 #include "counters/observe/obs_result.h"
 #include "experiments/setup/exp_case.h"
+#include "experiments/setup/exp_options.h"
 #include "experiments/base/exp_progress.h"
-
-enum exp_observe_mode {
-    EXP_OBSERVE_NONE,
-    EXP_OBSERVE_SAMPLE, /* layers of equal shape share one observation */
-    EXP_OBSERVE_ALL,
-    EXP_OBSERVE_DEFAULT, /* sample for POWER10 simulated elsewhere, else none */
-};
 
 /* A way to run programs of a CPU family. */
 struct exp_emulator {

@@ -71,6 +71,12 @@ const struct exp_observe_file *exp_observe_files(void)
     return files;
 }
 
+void exp_observe_document(FILE *out)
+{
+    for (const struct exp_observe_file *f = files; f->name; f++)
+        exp_csv_document(out, f->name, f->column, f->n_columns, sizeof *f->column);
+}
+
 /* ---- observed.csv ---- */
 
 /* What one level saw: at the core, instructions; at memory, lines that came and went. */

@@ -13,7 +13,7 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/base/exp_outdir.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 /* Writes the three files; none if nothing was to be observed. Returns 0, or -errno with one line in why. */
 int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
@@ -34,5 +34,8 @@ struct exp_observe_file {
 };
 
 const struct exp_observe_file *exp_observe_files(void);
+
+/* The same as Markdown tables. */
+void exp_observe_document(FILE *out);
 
 #endif

@@ -6,7 +6,7 @@
 #define EXPERIMENTS_EXP_CLASSES_H
 
 #include "experiments/base/exp_csv.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 const struct exp_csv_column *exp_classes_columns(size_t *n);
 

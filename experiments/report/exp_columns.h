@@ -3,7 +3,7 @@
 #define EXPERIMENTS_EXP_COLUMNS_H
 
 #include "experiments/base/exp_csv.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 struct exp_row {
     const struct exp_report *r;

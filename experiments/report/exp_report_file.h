@@ -3,7 +3,7 @@
 #define EXPERIMENTS_EXP_REPORT_FILE_H
 
 #include "experiments/base/exp_csv.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 /*
  * Creates <dir>/<name>; row says what one row is. Returns 0, or -errno with one line in why and nothing to close. To be

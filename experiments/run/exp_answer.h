@@ -5,7 +5,7 @@
 #ifndef EXPERIMENTS_EXP_ANSWER_H
 #define EXPERIMENTS_EXP_ANSWER_H
 
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 /* Writes verdict.txt, with all its rows. Returns 0, or -errno with one line in why. */
 int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);

@@ -25,7 +25,7 @@
 #include "experiments/setup/exp_published.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/replay/exp_replay.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/replay/exp_totals.h"
@@ -445,6 +445,7 @@ int main(int argc, char **argv)
         exp_options_usage(EXP_EXPERIMENT, stdout);
     } else if (!err && o->documents) {
         exp_report_document(stdout);
+        exp_observe_document(stdout);
     } else if (!err && (*o->redraw || o->redraws)) {
         err = redraw(&s);
     } else if (!err) {

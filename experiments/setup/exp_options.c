@@ -8,7 +8,6 @@
 #include "counters/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
-#include "experiments/observe/exp_observe.h"
 #include "sim/cpu.h"
 
 enum kind { TEXT, NUMBER, WORD };

@@ -12,6 +12,14 @@ enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
+/* Which layers run under emulation (exp_observe.h). */
+enum exp_observe_mode {
+    EXP_OBSERVE_NONE,
+    EXP_OBSERVE_SAMPLE, /* layers of equal shape share one observation */
+    EXP_OBSERVE_ALL,
+    EXP_OBSERVE_DEFAULT, /* sample for POWER10 simulated elsewhere, else none */
+};
+
 /* Fields of options that a program does not know have their default. */
 struct exp_options {
     const char *model;   /* name or path of a table; judge, peers: several, comma-separated, or all */

@@ -1,4 +1,4 @@
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_classes.h"
-#include "experiments/observe/exp_observe_report.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
@@ -364,6 +363,4 @@ void exp_report_document(FILE *out)
     exp_csv_document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
     exp_csv_document(out, "classes.csv", classes, n_classes, sizeof *classes);
     exp_csv_document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
-    for (const struct exp_observe_file *f = exp_observe_files(); f->name; f++)
-        exp_csv_document(out, f->name, f->column, f->n_columns, sizeof *f->column);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "counters/ctr_emulated.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 #include "experiments/replay/exp_totals.h"
 
 enum { MOST_LAYERS = 40 };
