@@ -12,8 +12,14 @@
  *   write-back       a dirty victim leaving this level for the next one out
  *   prefetch fill    a line that a prefetcher of this level, or a software prefetch at the first level, brought in; the
  *                    requests it makes further out are ordinary reads there. Never a read, write or load miss here
- *   useful, useless  a prefetched line met by its first read or write here; one that left before that. There is no
- *                    count of late prefetches: without time, every prefetch is complete before the next access
+ *   useful, useless  a prefetched line met by its first read or write here; one that left before that
+ *   late             of the useful ones, those met before they had come, by anything but a prefetch: fewer requests of the
+ *                    core (lines that its loads and stores touch) after they were asked for than the prefetcher's `late`.
+ *                    There is no other notion of time. Hardware counts such a line among those in by demand, so that
+ *                    by demand = lines in - prefetch fills + late prefetches
+ *   lines in         lines put into this level: by reads and writes that missed, by prefetches, by evictions of the
+ *                    level inside
+ *   software fills   of the prefetch fills, those by prefetch instructions
  *   compulsory, capacity, conflict
  *                    every miss (read or write) of a level with classify = 3c is one of the three: the level was never
  *                    asked for the line before; or a fully associative LRU cache of as many lines, asked the same,
@@ -41,8 +47,11 @@ struct sim_level_counts {
     uint64_t write_backs; /* dirty lines sent outwards */
     uint64_t clean_fills; /* of an exclusive level: clean lines taken over from the level inside; not reads or writes */
     uint64_t back_invalidations; /* lines lost because an inclusive level further out evicted theirs */
+    uint64_t lines_in;           /* whatever brought them */
     uint64_t prefetch_fills;
+    uint64_t software_fills; /* of these, by prefetch instructions */
     uint64_t useful_prefetches;
+    uint64_t late_prefetches; /* of these, not there yet */
     uint64_t useless_prefetches;
     uint64_t compulsory_misses; /* these three are 0 without classify = 3c */
     uint64_t capacity_misses;

@@ -58,6 +58,7 @@ static void clear(struct sim_hierarchy *h)
         sim_full_tlb_clear(&e->tlb[i]);
     e->last_page = SIM_FULL_NO_LINE;
     e->queue_length = e->queue_first = e->n_buffers = 0;
+    e->n_requests = 0;
     e->base.err = 0;
     clear_stats(h);
 }
@@ -75,14 +76,13 @@ static void release(struct sim_hierarchy *h)
 
 /*
  * Whether accesses to a line that the access before has hit in the first level need only be counted: they hit as well
- * and leave everything as it is. That takes a policy to which a second hit says nothing new, and nobody who watches.
+ * and leave everything as it is. That takes a policy to which a second hit says nothing new; prefetchers ignore it.
  */
 static bool merges(const struct sim_machine *m)
 {
     const struct sim_level *first = &m->level[0];
 
-    return !m->n_tlbs && !m->combining_buffers && !first->prefetch[0].kind &&
-           sim_replacement_find(first->policy)->hit_settles;
+    return !m->n_tlbs && !m->combining_buffers && sim_replacement_find(first->policy)->hit_settles;
 }
 
 static int init(struct sim_full *e, const struct sim_machine *m)

@@ -39,6 +39,7 @@ struct sim_full_wanted {
     uint8_t level;
     uint8_t tag;
     uint8_t phase;
+    uint8_t late;
 };
 
 struct sim_full_buffer {
@@ -60,6 +61,7 @@ struct sim_full {
     size_t n_buffers;
     unsigned unit_shift;              /* log2 of what a buffer covers: the longest line of all levels */
     bool merges_loads, merges_stores; /* see merges() */
+    uint64_t n_requests;              /* lines of loads and stores at the first level: the time that prefetches take */
     struct sim_stats stats;
 };
 
@@ -69,6 +71,8 @@ struct sim_full_request {
     uint8_t tag;
     uint8_t phase;
     uint8_t source;
+    uint8_t run; /* place in its burst */
+    bool is_prefetch;
 };
 
 static inline struct sim_full_request sim_full_request_of(struct sim_full *e, unsigned tag, unsigned phase)

@@ -100,6 +100,21 @@ void sim_full_level_clear(struct sim_full_level *l)
     l->leaving = l->page = SIM_FULL_NO_LINE;
 }
 
+/* Returns false if memory runs out. */
+static bool init_prefetch(struct sim_full_level *l, uint64_t n_lines)
+{
+    bool is_late = false;
+
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
+        l->asks[i] = sim_prefetch_resolve(&l->shape->prefetch[i]);
+        l->watches_hits = l->watches_hits || l->asks[i].on == SIM_PREFETCH_ON_ALL;
+        is_late = is_late || l->asks[i].late;
+    }
+    l->prefetch = calloc(SIM_MAX_PREFETCHERS, sizeof *l->prefetch);
+    l->due = is_late ? calloc((size_t)n_lines, sizeof *l->due) : NULL;
+    return l->prefetch && (l->due || !is_late);
+}
+
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
                         uint64_t page_seed)
 {
@@ -124,7 +139,7 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->state = calloc((size_t)l->n_sets * l->set_words + 1, sizeof *l->state);
     if (!l->line || !l->flags || !l->state)
         return -ENOMEM;
-    if (shape->prefetch[0].kind && !(l->prefetch = calloc(SIM_MAX_PREFETCHERS, sizeof *l->prefetch)))
+    if (shape->prefetch[0].kind && !init_prefetch(l, n))
         return -ENOMEM;
     return l->is_classified ? sim_shadow_new(&l->shadow, n) : 0;
 }
@@ -135,5 +150,6 @@ void sim_full_level_release(struct sim_full_level *l)
     free(l->flags);
     free(l->state);
     free(l->prefetch);
+    free(l->due);
     sim_shadow_free(l->shadow);
 }

@@ -11,17 +11,32 @@ static void note_unused(struct sim_full *e, size_t k, uint8_t flags, unsigned ph
         e->stats.cell[flags >> SIM_FULL_ASKER_SHIFT][phase].level[k].useless_prefetches++;
 }
 
-/* A read or write found the line. */
-static void use(struct sim_full *e, size_t k, const struct sim_full_place *p, unsigned phase)
+/* Counts the first use of a prefetched line. */
+static void note_useful(struct sim_full *e, size_t k, const struct sim_full_place *p, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     uint8_t *flags = sim_full_level_flags(l, p);
+    struct sim_level_counts *c = &e->stats.cell[*flags >> SIM_FULL_ASKER_SHIFT][r->phase].level[k];
 
-    if (*flags & SIM_FULL_PREFETCHED) {
-        e->stats.cell[*flags >> SIM_FULL_ASKER_SHIFT][phase].level[k].useful_prefetches++;
-        *flags &= SIM_FULL_DATA;
-    }
+    c->useful_prefetches++;
+    c->late_prefetches += l->due && !r->is_prefetch && l->due[p->first + p->way] > e->n_requests;
+    *flags &= SIM_FULL_DATA;
+}
+
+/* A read or write found the line. */
+static inline void use(struct sim_full *e, size_t k, const struct sim_full_place *p, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+
+    if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
+        note_useful(e, k, p, r);
     sim_full_level_touch(l, p);
+}
+
+/* Whether a prefetcher of level k, which has some, may want to see a request. */
+static inline bool is_watched(const struct sim_full_level *l, const struct sim_full_place *p)
+{
+    return !p->is_hit || l->watches_hits || *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED;
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
@@ -76,6 +91,7 @@ static void put(struct sim_full *e, size_t k, uint64_t line, struct sim_full_pla
     struct sim_full_level *l = &e->level[k];
 
     sim_full_level_insert(l, line, p);
+    r->cell->level[k].lines_in++;
     if (l->leaving == SIM_FULL_NO_LINE)
         return;
     note_unused(e, k, l->leaving_flags, r->phase);
@@ -190,12 +206,12 @@ uint8_t sim_full_read_line(struct sim_full *e, size_t k, uint64_t line, struct s
     r->cell->level[k].reads++;
     if (l->is_classified)
         classify(e, k, line, l->is_exclusive ? SIM_SHADOW_TAKE : SIM_SHADOW_KEEP, !p.is_hit, r);
-    if (l->prefetch)
+    if (l->prefetch && is_watched(l, &p))
         sim_full_watch(e, k, line, &p, r);
     if (p.is_hit && l->is_exclusive)
         return take_out(e, k, &p, r->phase) & SIM_FULL_DATA;
     if (p.is_hit) {
-        use(e, k, &p, r->phase);
+        use(e, k, &p, r);
         return 0;
     }
     r->cell->level[k].read_misses++;
@@ -246,10 +262,10 @@ void sim_full_write_line(struct sim_full *e, size_t k, uint64_t line, const stru
 
     r->cell->level[k].writes++;
     classify(e, k, line, allocates ? SIM_SHADOW_KEEP : SIM_SHADOW_REFRESH, !p.is_hit, r);
-    if (l->prefetch && !k)
+    if (l->prefetch && !k && is_watched(l, &p))
         sim_full_watch(e, k, line, &p, r);
     if (p.is_hit)
-        use(e, k, &p, r->phase);
+        use(e, k, &p, r);
     else
         r->cell->level[k].write_misses++;
     if (!p.is_hit && allocates)

@@ -1,40 +1,55 @@
 #include "sim/full/engine_full_prefetch.h"
 
-enum { BLOCK_SHIFT = 12 };
+static bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
+{
+    return a << line_shift >> SIM_PREFETCH_BLOCK_SHIFT == b << line_shift >> SIM_PREFETCH_BLOCK_SHIFT;
+}
 
-static void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, const struct sim_full_request *r)
+static void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, const struct sim_prefetch *p,
+                 const struct sim_full_request *r)
 {
     unsigned shift = e->level[k].line_shift;
 
-    if (wanted << shift >> BLOCK_SHIFT != line << shift >> BLOCK_SHIFT || e->queue_length == SIM_FULL_QUEUE)
+    if (p->pages == SIM_PREFETCH_CROSSES)
+        wanted &= SIM_FULL_ADDRESS_MASK >> shift;
+    else if (!is_same_block(wanted, line, shift))
         return;
-    e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE] =
-        (struct sim_full_wanted){ .line = wanted, .level = (uint8_t)k, .tag = r->tag, .phase = r->phase };
+    if (e->queue_length == SIM_FULL_QUEUE)
+        return;
+    e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE] = (struct sim_full_wanted){
+        .line = wanted, .level = (uint8_t)k, .tag = r->tag, .phase = r->phase, .late = p->late
+    };
+}
+
+/* Whether a prefetcher sees a request. */
+static bool sees(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
+{
+    return p->on == SIM_PREFETCH_ON_ALL    ? true
+           : p->on == SIM_PREFETCH_ON_MISS ? !r->is_hit || r->is_first_use
+                                           : !r->is_hit && !r->is_prefetch;
 }
 
 void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_place *p,
                     const struct sim_full_request *r)
 {
-    static const sim_prefetch_fn ask[] = {
-        [SIM_PREFETCH_NEXT_LINE] = sim_prefetch_next_line,
-        [SIM_PREFETCH_STREAM] = sim_prefetch_stream,
-        [SIM_PREFETCH_STRIDE] = sim_prefetch_stride,
-    };
     struct sim_full_level *l = &e->level[k];
     struct sim_prefetch_request seen = {
         .line = (int64_t)line,
         .line_shift = l->line_shift,
         .tag = r->tag,
+        .run = ((unsigned)r->tag * SIM_MAX_PHASES + r->phase) * SIM_MAX_BURST_RUNS + r->run,
         .is_hit = p->is_hit,
         .is_first_use = p->is_hit && *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED,
+        .is_prefetch = r->is_prefetch,
     };
     int64_t lines[SIM_MAX_PREFETCH_LINES];
 
-    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
-        size_t n = ask[l->shape->prefetch[i].kind](&l->prefetch[i], &l->shape->prefetch[i], &seen, lines);
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->asks[i].kind; i++) {
+        const struct sim_prefetch *ask = &l->asks[i];
+        size_t n = sees(ask, &seen) ? sim_prefetchers[ask->kind]->ask(&l->prefetch[i], ask, &seen, lines) : 0;
 
         for (size_t j = 0; j < n; j++)
-            want(e, k, line, (uint64_t)lines[j], r);
+            want(e, k, line, (uint64_t)lines[j], ask, r);
     }
 }
 

@@ -19,11 +19,15 @@ static void for_each_piece(struct sim_full *e, uint64_t addr, uint32_t bytes, un
         f(e, ((addr + i * size) & SIM_FULL_ADDRESS_MASK) >> shift, r);
 }
 
-/* Brings a line into level k ahead of its use. */
-static void prefetch(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place *p, struct sim_full_request *r)
+/* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
+static void prefetch(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place *p, struct sim_full_request *r,
+                     unsigned late)
 {
+    r->is_prefetch = true;
     r->cell->level[k].prefetch_fills++;
     sim_full_bring(e, k, line, p, r, (uint8_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
+    if (e->level[k].due)
+        e->level[k].due[p->first + p->way] = e->n_requests + late;
 }
 
 void sim_full_run_queue(struct sim_full *e)
@@ -34,7 +38,7 @@ void sim_full_run_queue(struct sim_full *e)
         struct sim_full_place p = sim_full_level_find(l, w.line);
 
         if (!p.is_hit && !sim_full_is_buffered(e, w.line << l->line_shift >> e->unit_shift))
-            prefetch(e, w.level, w.line, &p, &r);
+            prefetch(e, w.level, w.line, &p, &r, w.late);
     }
 }
 
@@ -43,18 +47,22 @@ static void prefetch_software(struct sim_full *e, uint64_t line, struct sim_full
     struct sim_full_level *l = &e->level[0];
     struct sim_full_place p = sim_full_level_find(l, line);
 
-    if (p.is_hit)
+    if (p.is_hit) {
         sim_full_level_touch(l, &p);
-    else
-        prefetch(e, 0, line, &p, r);
+        return;
+    }
+    r->cell->level[0].software_fills++;
+    prefetch(e, 0, line, &p, r, 0);
 }
 
-/* One line's part of an access. */
-static inline void access_line(struct sim_full *e, unsigned kind, uint64_t addr, uint64_t bytes,
+/* One line's part of an access. Returns whether prefetchers asked for nothing. */
+static inline bool access_line(struct sim_full *e, unsigned kind, uint64_t addr, uint64_t bytes,
                                struct sim_full_request *r)
 {
     uint64_t line = addr >> e->level[0].line_shift;
+    bool is_quiet;
 
+    e->n_requests += kind != SIM_PREFETCH;
     if (kind == SIM_LOAD) {
         sim_full_read_line(e, 0, line, r);
     } else if (kind == SIM_PREFETCH) {
@@ -64,8 +72,10 @@ static inline void access_line(struct sim_full *e, unsigned kind, uint64_t addr,
 
         sim_full_write_line(e, 0, line, &w, r);
     }
-    if (e->queue_length)
+    is_quiet = !e->queue_length;
+    if (!is_quiet)
         sim_full_run_queue(e);
+    return is_quiet;
 }
 
 /* What comes before the lines: pages, and buffered units. */
@@ -77,12 +87,14 @@ static void prepare(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t b
         for_each_piece(e, addr, bytes, e->unit_shift, r, sim_full_drain_unit);
 }
 
-static void access_one(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr, bool has_extras)
+static void access_one(struct sim_full *e, const struct sim_run *run, unsigned place, unsigned kind, uint64_t addr,
+                       bool has_extras)
 {
     struct sim_full_request r = sim_full_request_of(e, run->tag, run->phase);
     uint64_t line_bytes = e->level[0].line_bytes;
     uint64_t left = run->access_bytes;
 
+    r.run = (uint8_t)place;
     addr &= SIM_FULL_ADDRESS_MASK;
     if (has_extras) {
         prepare(e, kind, addr, run->access_bytes, &r);
@@ -146,33 +158,37 @@ static inline void access_within_line(struct sim_full *e, const struct sim_run *
 
     for (; n; n--, addr += (uint64_t)run->stride_bytes) {
         uint64_t write_misses = c->write_misses;
+        bool is_quiet;
 
         r->source = 0;
-        access_line(e, kind, addr & SIM_FULL_ADDRESS_MASK, run->access_bytes, r);
+        is_quiet = access_line(e, kind, addr & SIM_FULL_ADDRESS_MASK, run->access_bytes, r);
         for (size_t k = 0; kind == SIM_LOAD && k < r->source; k++)
             c[k].load_misses++;
-        if (!r->source && c->write_misses == write_misses)
+        if (is_quiet && !r->source && c->write_misses == write_misses)
             break;
     }
-    *(kind == SIM_LOAD ? &c->reads : &c->writes) += n ? n - 1 : 0;
+    n -= !!n;
+    e->n_requests += n;
+    *(kind == SIM_LOAD ? &c->reads : &c->writes) += n;
 }
 
-static void walk_merging(struct sim_full *e, const struct sim_run *r, unsigned kind, uint64_t addr)
+static void walk_merging(struct sim_full *e, const struct sim_run *r, unsigned place, unsigned kind, uint64_t addr)
 {
     struct sim_full_request request = sim_full_request_of(e, r->tag, r->phase);
 
+    request.run = (uint8_t)place;
     for (uint32_t left = r->count, n; left; left -= n, addr += n * (uint64_t)r->stride_bytes) {
         n = accesses_within_line(e, r, addr, left);
         if (n)
             access_within_line(e, r, kind, addr, n, &request);
         else
-            access_one(e, r, kind, addr, false);
+            access_one(e, r, place, kind, addr, false);
         n += !n;
     }
 }
 
 /* One repetition of one run. */
-static void walk(struct sim_full *e, const struct sim_run *r, uint64_t addr)
+static void walk(struct sim_full *e, const struct sim_run *r, unsigned place, uint64_t addr)
 {
     bool combines = e->machine.combining_buffers;
     bool has_extras = combines || e->machine.n_tlbs;
@@ -183,11 +199,11 @@ static void walk(struct sim_full *e, const struct sim_run *r, uint64_t addr)
     if (kind == SIM_PREFETCH && !e->machine.has_software_prefetch)
         return;
     if ((kind == SIM_LOAD && e->merges_loads) || (kind == SIM_STORE && e->merges_stores)) {
-        walk_merging(e, r, kind, addr);
+        walk_merging(e, r, place, kind, addr);
         return;
     }
     for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
-        access_one(e, r, kind, addr, has_extras);
+        access_one(e, r, place, kind, addr, has_extras);
 }
 
 void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
@@ -198,7 +214,7 @@ void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_
     for (uint64_t t = 0; t < n_times; t++) {
         for (size_t i = 0; i < n_runs; i++) {
             if (run[i].count)
-                walk(e, &run[i], run[i].addr + t * (uint64_t)run[i].step_bytes);
+                walk(e, &run[i], (unsigned)i, run[i].addr + t * (uint64_t)run[i].step_bytes);
         }
     }
 }

@@ -42,9 +42,7 @@
 enum {
     SIM_MAX_LEVELS = 8,
     SIM_MAX_TLBS = 2,
-    SIM_MAX_PREFETCHERS = 3,     /* one of each kind per level */
-    SIM_MAX_PREFETCH_LINES = 16, /* largest degree; the largest distance is 64 */
-    SIM_MAX_PREFETCH_DISTANCE = 64,
+    SIM_MAX_PREFETCHERS = 5, /* one of each kind per level */
     SIM_MAX_COMBINING_BUFFERS = 64,
     SIM_MIN_PAGE_BYTES = 1 << 12,
     SIM_MAX_PAGE_BYTES = 1 << 30,
@@ -54,13 +52,34 @@ enum {
 
 enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
 
-enum sim_prefetch_kind { SIM_PREFETCH_NONE, SIM_PREFETCH_NEXT_LINE, SIM_PREFETCH_STREAM, SIM_PREFETCH_STRIDE };
+/* The kinds of prefetchers: a line here and a file prefetch_<name>.c with their functions. */
+#define SIM_PREFETCH_KINDS(X)   \
+    X(NEXT_LINE, next_line)     \
+    X(STREAM, stream)           \
+    X(STRIDE, stride)           \
+    X(PAIR, pair)               \
+    X(REGION, region)
 
+#define SIM_PREFETCH_ENUM(upper, lower) SIM_PREFETCH_##upper,
+enum sim_prefetch_kind { SIM_PREFETCH_NONE, SIM_PREFETCH_KINDS(SIM_PREFETCH_ENUM) SIM_PREFETCH_KINDS_END };
+
+/* What a prefetcher's words mean: prefetch.h. A 0 is what its kind usually has. */
 struct sim_prefetch {
     uint8_t kind;     /* enum sim_prefetch_kind; SIM_PREFETCH_NONE ends a level's list */
-    uint8_t degree;   /* lines asked for at once, 1..SIM_MAX_PREFETCH_LINES */
-    uint8_t distance; /* prefetch.h; 1..SIM_MAX_PREFETCH_DISTANCE */
+    uint8_t degree;   /* lines asked for at once */
+    uint8_t distance; /* how far ahead */
+    uint8_t train;    /* how much it wants to see before it asks */
+    uint8_t first;    /* lines asked for the first time, if not degree */
+    uint8_t entries;  /* how many pages or instructions it watches */
+    uint8_t late;     /* requests of the core until a line has come */
+    uint8_t on;       /* enum sim_prefetch_on */
+    uint8_t key;      /* enum sim_prefetch_key */
+    uint8_t pages;    /* enum sim_prefetch_pages */
 };
+
+enum sim_prefetch_on { SIM_PREFETCH_ON_ALL = 1, SIM_PREFETCH_ON_MISS, SIM_PREFETCH_ON_DEMAND };
+enum sim_prefetch_key { SIM_PREFETCH_BY_TAG = 1, SIM_PREFETCH_BY_RUN };
+enum sim_prefetch_pages { SIM_PREFETCH_STAYS = 1, SIM_PREFETCH_CROSSES };
 
 /* All fields after latency_cycles: 0 is the default and what the plain engine does. */
 struct sim_level {
@@ -136,6 +155,12 @@ static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
  * virtual indexing, and no prefetch, slices, classes, TLBs or combining buffers.
  */
 bool sim_machine_is_plain(const struct sim_machine *m);
+
+/*
+ * Takes from m what fetches lines that no load or store asked for, prefetchers and software_prefetch: the machine as
+ * its caches alone would be.
+ */
+void sim_machine_strip_prefetch(struct sim_machine *m);
 
 /*
  * Reads and checks a machine file. Returns 0, or -errno with one line "path:line: what, value" in why[why_bytes]

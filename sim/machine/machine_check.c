@@ -6,6 +6,7 @@
 
 #include "sim/machine/machine_check.h"
 #include "sim/machine/machine_keys.h"
+#include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 
 #define FAULT(what, key) ((struct sim_fault){ what, key })
@@ -42,12 +43,12 @@ static struct sim_fault prefetch_fault(const struct sim_machine *m, size_t k)
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && list[i].kind; i++) {
         const struct sim_prefetch *f = &list[i];
 
-        if (f->kind > SIM_N_PREFETCH_KINDS)
+        if (f->kind >= SIM_PREFETCH_KINDS_END)
             return FAULT("unknown prefetcher", "prefetch");
-        if (!f->degree || f->degree > SIM_MAX_PREFETCH_LINES)
-            return FAULT("degree of a prefetcher is out of range", "prefetch");
-        if (!f->distance != !sim_prefetch_names[f->kind - 1].usual.distance || f->distance > SIM_MAX_PREFETCH_DISTANCE)
-            return FAULT("distance of a prefetcher is out of range", "prefetch");
+        for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
+            if (!sim_prefetch_param_fits(p, f))
+                return FAULT(p->fault, "prefetch");
+        }
         for (size_t j = 0; j < i; j++) {
             if (list[j].kind == f->kind)
                 return FAULT("duplicate prefetcher", "prefetch");
@@ -196,6 +197,13 @@ static bool is_plain_level(const struct sim_level *l)
     return !strcmp(l->policy, "lru") && l->n_slices <= 1 && !l->inclusion && !l->is_write_through &&
            !l->no_write_allocate && !l->no_full_store_fetch && !l->is_physically_indexed && !l->is_classified &&
            !l->prefetch[0].kind;
+}
+
+void sim_machine_strip_prefetch(struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++)
+        memset(m->level[k].prefetch, 0, sizeof m->level[k].prefetch);
+    m->has_software_prefetch = false;
 }
 
 bool sim_machine_is_plain(const struct sim_machine *m)

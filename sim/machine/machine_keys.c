@@ -79,12 +79,6 @@ const struct sim_key sim_tlb_keys[] = {
     { .name = NULL },
 };
 
-const struct sim_prefetch_name sim_prefetch_names[SIM_N_PREFETCH_KINDS] = {
-    { "next_line", { SIM_PREFETCH_NEXT_LINE, 1, 0 } },
-    { "stream", { SIM_PREFETCH_STREAM, 2, 8 } },
-    { "stride", { SIM_PREFETCH_STRIDE, 1, 1 } },
-};
-
 _Static_assert(sizeof sim_machine_keys / sizeof sim_machine_keys[0] <= SIM_MAX_SECTION_KEYS + 1, "too many keys");
 _Static_assert(sizeof sim_cache_keys / sizeof sim_cache_keys[0] <= SIM_MAX_SECTION_KEYS + 1, "too many keys");
 _Static_assert(sizeof sim_tlb_keys / sizeof sim_tlb_keys[0] <= SIM_MAX_SECTION_KEYS + 1, "too many keys");

@@ -20,7 +20,6 @@ enum {
     SIM_MAX_SECTION_KEYS = 24,
     SIM_MAX_LINE_CHARS = 511, /* without the line's end */
     SIM_MAX_TLB_ENTRIES = 1 << 20,
-    SIM_N_PREFETCH_KINDS = SIM_PREFETCH_STRIDE, /* without SIM_PREFETCH_NONE */
 };
 
 enum sim_key_kind {
@@ -63,14 +62,6 @@ enum { SIM_TLB_KEY_ENTRIES, SIM_TLB_KEY_WAYS };
 extern const struct sim_key sim_machine_keys[];
 extern const struct sim_key sim_cache_keys[];
 extern const struct sim_key sim_tlb_keys[];
-
-struct sim_prefetch_name {
-    const char *name;
-    struct sim_prefetch usual; /* what its parameters are if not given; a distance of 0: it takes none */
-};
-
-/* In the order of enum sim_prefetch_kind, from SIM_PREFETCH_NEXT_LINE. */
-extern const struct sim_prefetch_name sim_prefetch_names[SIM_N_PREFETCH_KINDS];
 
 /* A character that no line may hold; a tab may be held. */
 bool sim_is_control(char c);

@@ -6,6 +6,7 @@
 
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_keys.h"
+#include "sim/prefetch/prefetch.h"
 
 /* Could the text be read back from a file? text[bytes] need not end. */
 static bool is_printable(const char *text, size_t bytes)
@@ -82,13 +83,22 @@ static void print_bytes(FILE *out, const char *name, uint64_t bytes)
         fprintf(out, "%s = %" PRIu64 "\n", name, bytes);
 }
 
+static void print_prefetch_param(FILE *out, const struct sim_prefetch_param *p, const struct sim_prefetch *f)
+{
+    uint8_t value = *sim_prefetch_value(p, f);
+
+    if (value && p->word)
+        fprintf(out, " %s=%s", p->name, p->word[value - 1]);
+    else if (value)
+        fprintf(out, " %s=%u", p->name, (unsigned)value);
+}
+
 static void print_prefetch(FILE *out, const struct sim_prefetch *list)
 {
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && list[i].kind; i++) {
-        fprintf(out, "%s%s degree=%u", i ? ", " : "prefetch = ", sim_prefetch_names[list[i].kind - 1].name,
-                (unsigned)list[i].degree);
-        if (list[i].distance)
-            fprintf(out, " distance=%u", (unsigned)list[i].distance);
+        fprintf(out, "%s%s", i ? ", " : "prefetch = ", sim_prefetchers[list[i].kind]->name);
+        for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++)
+            print_prefetch_param(out, p, &list[i]);
     }
     if (list[0].kind)
         fprintf(out, "\n");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/machine/machine_values.h"
+#include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 
 int sim_place_report(const struct sim_place *at, const char *what, const char *value)
@@ -150,46 +151,85 @@ static int set_choice(const struct sim_place *at, const struct sim_key *key, con
 
 /* ---- lists of prefetchers ---- */
 
-/* One "name=number" of a prefetcher; text is the whole word, for messages. */
-static int set_prefetch_number(const struct sim_place *at, const struct sim_prefetch_name *kind, const char *text,
-                               struct sim_prefetch *to)
+/* The parameter of a prefetcher that a word begins with, if its kind has it. */
+static const struct sim_prefetch_param *find_param(const struct sim_prefetch *of, const char *word)
 {
-    bool is_distance = !strncmp(text, "distance=", 9);
-    uint64_t value = 0, max = is_distance ? SIM_MAX_PREFETCH_DISTANCE : SIM_MAX_PREFETCH_LINES;
-    const char *rest = strchr(text, '=');
-    int err;
+    size_t length = strcspn(word, "=");
 
-    if ((!is_distance && strncmp(text, "degree=", 7)) || (is_distance && !kind->usual.distance))
-        return sim_place_report(at, "not a parameter of this prefetcher", text);
-    rest++;
-    err = parse_digits(at, &rest, &value);
-    if (err)
-        return err;
-    if (*rest || !value || value > max)
-        return sim_place_report(at, is_distance ? "distance must be 1..64" : "degree must be 1..16", text);
-    *(is_distance ? &to->distance : &to->degree) = (uint8_t)value;
+    for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
+        if (word[length] && strlen(p->name) == length && !strncmp(p->name, word, length))
+            return *sim_prefetch_value(p, &sim_prefetchers[of->kind]->usual) ? p : NULL;
+    }
+    return NULL;
+}
+
+/* What stands behind the '=': one of the parameter's words, by its place from 1, or a number. */
+static int parse_prefetch_value(const struct sim_place *at, const struct sim_prefetch_param *p, const char *text,
+                                uint64_t *value)
+{
+    const char *rest = strchr(text, '=') + 1;
+    int err = 0;
+
+    *value = 0;
+    if (!p->word) {
+        err = parse_digits(at, &rest, value);
+        return !err && *rest ? sim_place_report(at, p->rule, text) : err;
+    }
+    for (uint64_t i = 0; p->word[i]; i++) {
+        if (!strcmp(p->word[i], rest))
+            *value = i + 1;
+    }
     return 0;
 }
 
-/* One "kind [degree=N] [distance=N]", which is taken apart. */
+/* One "name=value" of a prefetcher; text is the whole word, for messages. */
+static int set_prefetch_param(const struct sim_place *at, const char *text, struct sim_prefetch *to)
+{
+    const struct sim_prefetch_param *p = find_param(to, text);
+    uint64_t value;
+    int err;
+
+    if (!p)
+        return sim_place_report(at, "not a parameter of this prefetcher", text);
+    err = parse_prefetch_value(at, p, text, &value);
+    if (!err && (!value || value > p->max))
+        err = sim_place_report(at, p->rule, text);
+    if (!err)
+        *((uint8_t *)to + p->offset) = (uint8_t)value;
+    return err;
+}
+
+/* "expected none, next_line, ... or region" */
+static int report_prefetcher(const struct sim_place *at, const char *word)
+{
+    const char *choice[SIM_PREFETCH_KINDS_END + 1] = { "none" };
+
+    for (size_t kind = 1; kind < SIM_PREFETCH_KINDS_END; kind++)
+        choice[kind] = sim_prefetchers[kind]->name;
+    return report_choice(at, choice, word);
+}
+
+/* One "kind [name=value]...", which is taken apart. */
 static int set_prefetcher(const struct sim_place *at, char *text, struct sim_prefetch *list)
 {
     char *state = NULL;
     const char *word = strtok_r(text, SIM_BLANKS, &state);
-    size_t kind = 0, place = 0;
+    size_t kind = 1, place = 0;
     int err = 0;
 
-    while (word && kind < SIM_N_PREFETCH_KINDS && strcmp(sim_prefetch_names[kind].name, word))
+    while (word && kind < SIM_PREFETCH_KINDS_END && strcmp(sim_prefetchers[kind]->name, word))
         kind++;
-    if (!word || kind == SIM_N_PREFETCH_KINDS)
-        return sim_place_report(at, "expected none, next_line, stream or stride", word ? word : "");
+    if (!word || kind == SIM_PREFETCH_KINDS_END)
+        return report_prefetcher(at, word ? word : "");
     for (; place < SIM_MAX_PREFETCHERS && list[place].kind; place++) {
-        if (list[place].kind == sim_prefetch_names[kind].usual.kind)
+        if (list[place].kind == kind)
             return sim_place_report(at, "duplicate prefetcher", word);
     }
-    list[place] = sim_prefetch_names[kind].usual;
+    list[place] = (struct sim_prefetch){ .kind = (uint8_t)kind,
+                                         .degree = sim_prefetchers[kind]->usual.degree,
+                                         .distance = sim_prefetchers[kind]->usual.distance };
     while (!err && (word = strtok_r(NULL, SIM_BLANKS, &state)))
-        err = set_prefetch_number(at, &sim_prefetch_names[kind], word, &list[place]);
+        err = set_prefetch_param(at, word, &list[place]);
     return err;
 }
 

@@ -1,23 +1,47 @@
 /*
  * Hardware prefetchers of the full engine: each watches the requests that arrive at its level and names lines to bring
- * into it. One file each (prefetch_<name>.c).
+ * into it. One file each (prefetch_<name>.c), one line each in SIM_PREFETCH_KINDS (machine.h).
  *
- * What they see: at the first level, every line of a load or store; further out, every line read. Not write-backs, not
- * stores passing through, not software prefetches, not what their own level prefetches. What they may ask for: lines in
- * the same 4 KiB of the address space as the line that made them ask (the engine drops others), since hardware knows no
- * more than that about what is next in memory. hierarchy.h says when the lines come.
+ * What they see: at the first level, every line of a load or store; further out, every line read, also what prefetchers
+ * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their own
+ * level prefetches. A request for the same line as the one just before, from the same instruction, changes nothing in
+ * any of them, and asks for nothing, if it hits and is not the first use of a prefetched line. hierarchy.h says when the
+ * lines come.
  *
- *   next_line  degree   A request that misses, or is the first for a line that was prefetched, asks for the next degree
- *                       lines (Smith, Computing Surveys 14, 1982: tagged prefetch).
- *   stream     degree   Watches the 16 blocks of 4 KiB that were used last (LRU). The first request in a block only
+ * Words that most of them take:
+ *
+ *   on       all | miss | demand: which of the requests they see. miss: those that miss, or are the first for a line
+ *            that was prefetched; demand: those that miss and come from a load or store, not from a prefetcher
+ *   pages    stay | cross: stay drops lines outside of the 4 KiB of the address space that the request is in, since
+ *            hardware that sees physical addresses knows nothing about what is next in memory
+ *   late     until this many requests have arrived at the first level (lines of loads and stores) after a line was asked
+ *            for, it has not come: see late prefetches in stats.h. 0, in time, if not given. Nothing else is delayed
+ *   entries  how many pages, or instructions, are watched; the one unused for longest gives way
+ *   key      tag | run: what stands for an instruction's address, which is not in our traces: the tag, or tag, phase and
+ *            place of the run in its burst
+ *
+ *   next_line  degree   A request asks for the next degree lines (Smith, Computing Surveys 14, 1982: tagged prefetch).
+ *              on (miss), pages (stay), late
+ *   pair       A request asks for the other line of the two that lie on an even line.
+ *              on (miss), late
+ *   stream     degree   Watches the `entries` blocks of 4 KiB that were used last. The first request in a block only
  *              distance enters it; a request for the block's last line again changes nothing. Any other has a
- *                       direction, up or down from the last line. A change of direction (the first direction is one)
- *                       starts the stream anew, in that direction, with nothing asked for. A second step in the same
- *                       direction and every later one asks for up to degree lines, onward from what was asked for last
- *                       (if that is behind: from the line after this one), at most distance lines ahead.
- *   stride     degree   Watches each tag. The difference to the tag's last line, if not 0, is its stride; when it has
- *              distance been the same three times or more in a row, line + stride * (distance + i) is asked for,
- *                       i < degree. (The instruction's address, which hardware uses, is not in our traces.)
+ *              train    direction, up or down from the last line. A change of direction (the first direction is one)
+ *              first    starts the stream anew, in that direction. The train-th step in the same direction and every
+ *                       later one asks for up to degree lines (the train-th: first lines, if that is given), onward from
+ *                       what was asked for last (if that is behind: from the line after this one), at most distance
+ *                       lines ahead. With pages = cross a request for the line next to the last of a stream that ran to
+ *                       its block's end takes it on into the next block.
+ *              entries (16), on (all), pages (stay), late; train (2)
+ *   stride     degree   Watches each instruction. The difference to its last line, if not 0, is its stride; when it has
+ *              distance been the same train times or more in a row, line + stride * (distance + i) is asked for,
+ *              train    i < degree.
+ *              key (tag), entries (8), on (all), pages (stay), late; train (3)
+ *   region     degree   Watches each instruction. Its first request opens a region; later ones at most distance lines
+ *              distance above or below that are its footprint, any other closes it and opens another. If a region's
+ *              train    footprint was that of the region before, train times in a row, opening one asks for the
+ *                       footprint's lines in ascending order, unless these are more than degree: those are streams.
+ *              key (tag), entries (8), on (miss), pages (stay), late; train (1)
  */
 #ifndef SIM_PREFETCH_H
 #define SIM_PREFETCH_H
@@ -29,47 +53,114 @@
 #include "sim/access.h"
 #include "sim/machine/machine.h"
 
-enum { SIM_STREAMS = 16 };
+enum {
+    SIM_MAX_PREFETCH_LINES = 16, /* largest degree */
+    SIM_MAX_PREFETCH_DISTANCE = 64,
+    SIM_MAX_PREFETCH_ENTRIES = 64,
+    SIM_MAX_REGION_DISTANCE = 31,
+    SIM_PREFETCH_BLOCK_SHIFT = 12,
+};
 
-struct sim_stream {
+/* What a prefetcher knows of one page or one instruction. */
+struct sim_prefetch_entry {
     bool is_valid;
-    bool is_trained;
-    int8_t direction; /* 0: none yet */
-    uint64_t block;
-    int64_t last;
-    int64_t head; /* the next line to ask for */
-    uint64_t used;
+    uint64_t key;
+    uint64_t used; /* time */
+    int64_t last;  /* line; of a region the one that opened it */
+    union {
+        struct {
+            int64_t head;     /* the next line to ask for */
+            int8_t direction; /* 0: none yet */
+            uint32_t n_steps; /* in this direction, train at most */
+            bool has_asked;
+        } stream;
+        struct {
+            int64_t step; /* in lines */
+            uint32_t n_same;
+        } stride;
+        struct {
+            uint64_t footprint, before; /* bit SIM_MAX_REGION_DISTANCE + i: i lines above the first */
+            uint32_t n_same;
+        } region;
+    };
 };
 
 /* What one prefetcher remembers; zeroed at the start. */
 struct sim_prefetch_state {
-    struct sim_stream stream[SIM_STREAMS];
+    struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
+    size_t recent; /* the entry that was used last */
     uint64_t clock;
-    struct {
-        bool is_valid;
-        int64_t last;
-        int64_t stride;
-        unsigned n_same;
-    } tag[SIM_MAX_TAGS];
 };
 
 struct sim_prefetch_request {
     int64_t line;        /* number: address / line size */
     unsigned line_shift; /* log2 of the line size */
     unsigned tag;
+    unsigned run; /* tag, phase and place in the burst in one number */
     bool is_hit;
     bool is_first_use; /* of a line that was prefetched */
+    bool is_prefetch;  /* of a level inside, or of software */
 };
 
-/* Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines. */
+/*
+ * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines.
+ * p has no 0 left in it (sim_prefetch_resolve).
+ */
 typedef size_t (*sim_prefetch_fn)(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                   const struct sim_prefetch_request *r, int64_t *want);
 
-size_t sim_prefetch_next_line(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                              const struct sim_prefetch_request *r, int64_t *want);
-size_t sim_prefetch_stream(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                           const struct sim_prefetch_request *r, int64_t *want);
-size_t sim_prefetch_stride(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                           const struct sim_prefetch_request *r, int64_t *want);
+/* The words that a prefetcher may take, as bits. */
+enum {
+    SIM_PREFETCH_TAKES_DEGREE = 1 << 0,
+    SIM_PREFETCH_TAKES_DISTANCE = 1 << 1,
+    SIM_PREFETCH_TAKES_TRAIN = 1 << 2,
+    SIM_PREFETCH_TAKES_FIRST = 1 << 3,
+    SIM_PREFETCH_TAKES_ENTRIES = 1 << 4,
+    SIM_PREFETCH_TAKES_LATE = 1 << 5,
+    SIM_PREFETCH_TAKES_ON = 1 << 6,
+    SIM_PREFETCH_TAKES_KEY = 1 << 7,
+    SIM_PREFETCH_TAKES_PAGES = 1 << 8,
+};
+
+struct sim_prefetcher {
+    const char *name;
+    unsigned takes;
+    struct sim_prefetch usual; /* what stands for a 0 */
+    sim_prefetch_fn ask;
+};
+
+/* By enum sim_prefetch_kind; NULL first. */
+extern const struct sim_prefetcher *const sim_prefetchers[SIM_PREFETCH_KINDS_END];
+
+/* A word of machine files that all prefetchers that take it share. */
+struct sim_prefetch_param {
+    const char *name;
+    unsigned bit;           /* of takes */
+    size_t offset;          /* of the uint8_t in struct sim_prefetch */
+    uint8_t max;            /* from 1 */
+    const char *const *word; /* what it may be, by value from 1, NULL last; NULL: a number */
+    const char *rule, *fault; /* for messages */
+};
+
+extern const struct sim_prefetch_param sim_prefetch_params[]; /* ends with one without a name */
+
+static inline const uint8_t *sim_prefetch_value(const struct sim_prefetch_param *p, const struct sim_prefetch *f)
+{
+    return (const uint8_t *)f + p->offset;
+}
+
+/* Whether f's value of p is one that f's kind, which is valid, can have. */
+bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct sim_prefetch *f);
+
+/* f with what is usual in place of every 0. */
+struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f);
+
+/* The entry of a key, or the one that it replaces, emptied and not valid; most recently used from now on. */
+struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key);
+
+static inline uint64_t sim_prefetch_key(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
+{
+    return p->key == SIM_PREFETCH_BY_RUN ? r->run : r->tag;
+}
 
 #endif

@@ -1,12 +1,18 @@
 #include "sim/prefetch/prefetch.h"
 
-size_t sim_prefetch_next_line(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                              const struct sim_prefetch_request *r, int64_t *want)
+static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
+                  int64_t *want)
 {
     (void)s;
-    if (r->is_hit && !r->is_first_use)
-        return 0;
     for (size_t i = 0; i < p->degree; i++)
         want[i] = r->line + 1 + (int64_t)i;
     return p->degree;
 }
+
+extern const struct sim_prefetcher sim_prefetch_next_line;
+const struct sim_prefetcher sim_prefetch_next_line = {
+    .name = "next_line",
+    .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES | SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS },
+    .ask = ask,
+};

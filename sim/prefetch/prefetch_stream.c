@@ -1,54 +1,94 @@
 #include "sim/prefetch/prefetch.h"
 
-enum { BLOCK_SHIFT = 12 };
-
-/* The block's stream, or the one that it replaces, emptied. */
-static struct sim_stream *find(struct sim_prefetch_state *s, uint64_t block)
+static uint64_t block_of(int64_t line, unsigned line_shift)
 {
-    struct sim_stream *oldest = &s->stream[0];
+    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? (uint64_t)line >> (SIM_PREFETCH_BLOCK_SHIFT - line_shift)
+                                                 : (uint64_t)line;
+}
 
-    for (size_t i = 0; i < SIM_STREAMS; i++) {
-        if (s->stream[i].is_valid && s->stream[i].block == block)
-            return &s->stream[i];
-        if (s->stream[i].used < oldest->used)
-            oldest = &s->stream[i];
+static bool is_known(const struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t block)
+{
+    for (size_t i = 0; i < p->entries; i++) {
+        if (s->entry[i].is_valid && s->entry[i].key == block)
+            return true;
     }
-    *oldest = (struct sim_stream){ .block = block };
-    return oldest;
+    return false;
+}
+
+/*
+ * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
+ * last.
+ */
+static void follow(struct sim_prefetch_state *s, const struct sim_prefetch *p, int64_t line, uint64_t block)
+{
+    struct sim_prefetch_entry *latest = NULL;
+
+    if ((s->entry[s->recent].is_valid && s->entry[s->recent].key == block) || is_known(s, p, block))
+        return;
+    for (size_t i = 0; i < p->entries; i++) {
+        struct sim_prefetch_entry *e = &s->entry[i];
+
+        if (e->is_valid && e->stream.direction && e->last + e->stream.direction == line &&
+            (!latest || e->used > latest->used))
+            latest = e;
+    }
+    if (latest)
+        latest->key = block;
 }
 
 /* Learns from a step to another line. */
-static void step(struct sim_stream *t, int64_t line)
+static void step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
-    int8_t direction = line > t->last ? 1 : -1;
+    int8_t direction = line > e->last ? 1 : -1;
 
-    t->is_trained = direction == t->direction;
-    t->direction = direction;
-    t->last = line;
-    if (!t->is_trained || (t->head - line) * direction <= 0)
-        t->head = line + direction;
+    if (direction != e->stream.direction) {
+        e->stream.n_steps = 0;
+        e->stream.has_asked = false;
+        e->stream.head = line + direction;
+    }
+    e->stream.n_steps += e->stream.n_steps < p->train;
+    e->stream.direction = direction;
+    e->last = line;
+    if ((e->stream.head - line) * direction <= 0)
+        e->stream.head = line + direction;
 }
 
-size_t sim_prefetch_stream(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                           const struct sim_prefetch_request *r, int64_t *want)
+static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
+                  int64_t *want)
 {
-    uint64_t block =
-        r->line_shift < BLOCK_SHIFT ? (uint64_t)r->line >> (BLOCK_SHIFT - r->line_shift) : (uint64_t)r->line;
-    struct sim_stream *t = find(s, block);
-    size_t n = 0;
+    uint64_t block = block_of(r->line, r->line_shift);
+    struct sim_prefetch_entry *e;
+    size_t n = 0, degree;
 
-    t->used = ++s->clock;
-    if (!t->is_valid) {
-        t->is_valid = true;
-        t->last = r->line;
+    if (p->pages == SIM_PREFETCH_CROSSES)
+        follow(s, p, r->line, block);
+    e = sim_prefetch_entry(s, p, block);
+    if (!e->is_valid) {
+        e->is_valid = true;
+        e->last = r->line;
         return 0;
     }
-    if (r->line == t->last)
+    if (r->line == e->last)
         return 0;
-    step(t, r->line);
-    if (!t->is_trained)
+    step(e, p, r->line);
+    if (e->stream.n_steps < p->train)
         return 0;
-    for (; n < p->degree && (t->head - r->line) * t->direction <= p->distance; n++, t->head += t->direction)
-        want[n] = t->head;
+    degree = e->stream.has_asked ? p->degree : p->first;
+    e->stream.has_asked = true;
+    for (; n < degree && (e->stream.head - r->line) * e->stream.direction <= p->distance; n++) {
+        want[n] = e->stream.head;
+        e->stream.head += e->stream.direction;
+    }
     return n;
 }
+
+extern const struct sim_prefetcher sim_prefetch_stream;
+const struct sim_prefetcher sim_prefetch_stream = {
+    .name = "stream",
+    .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
+             SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
+             SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 8, .train = 2, .entries = 16,
+               .on = SIM_PREFETCH_ON_ALL, .pages = SIM_PREFETCH_STAYS },
+    .ask = ask,
+};

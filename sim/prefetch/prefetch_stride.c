@@ -1,27 +1,36 @@
 #include "sim/prefetch/prefetch.h"
 
-enum { ENOUGH = 3 };
-
-size_t sim_prefetch_stride(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                           const struct sim_prefetch_request *r, int64_t *want)
+static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
+                  int64_t *want)
 {
-    int64_t stride = r->line - s->tag[r->tag].last;
-    bool is_first = !s->tag[r->tag].is_valid;
+    struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
+    int64_t step = r->line - e->last;
 
-    if (!is_first && !stride)
+    if (e->is_valid && !step)
         return 0;
-    s->tag[r->tag].is_valid = true;
-    s->tag[r->tag].last = r->line;
-    if (is_first)
+    e->last = r->line;
+    if (!e->is_valid) {
+        e->is_valid = true;
         return 0;
-    if (stride != s->tag[r->tag].stride)
-        s->tag[r->tag].n_same = 0;
-    s->tag[r->tag].stride = stride;
-    if (s->tag[r->tag].n_same < ENOUGH)
-        s->tag[r->tag].n_same++;
-    if (s->tag[r->tag].n_same < ENOUGH)
+    }
+    if (step != e->stride.step)
+        e->stride.n_same = 0;
+    e->stride.step = step;
+    e->stride.n_same += e->stride.n_same < p->train;
+    if (e->stride.n_same < p->train)
         return 0;
     for (size_t i = 0; i < p->degree; i++)
-        want[i] = (int64_t)((uint64_t)r->line + (uint64_t)stride * (p->distance + i));
+        want[i] = (int64_t)((uint64_t)r->line + (uint64_t)step * (p->distance + i));
     return p->degree;
 }
+
+extern const struct sim_prefetcher sim_prefetch_stride;
+const struct sim_prefetcher sim_prefetch_stride = {
+    .name = "stride",
+    .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
+             SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
+             SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1, .train = 3, .key = SIM_PREFETCH_BY_TAG,
+               .entries = 8, .on = SIM_PREFETCH_ON_ALL, .pages = SIM_PREFETCH_STAYS },
+    .ask = ask,
+};

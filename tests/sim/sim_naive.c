@@ -5,7 +5,7 @@
 
 #include "tests/sim/sim_naive_policy.h"
 
-enum { QUEUE = 64, N_STREAMS = 16, BLOCK = 4096 };
+enum { QUEUE = 64, N_WATCHED = 64, BLOCK = 4096 };
 
 /* A fully associative LRU cache: lines in order of use, and all lines ever asked for. */
 struct shadow {
@@ -15,13 +15,23 @@ struct shadow {
     size_t n_seen, max_seen;
 };
 
-struct stream {
-    bool is_used;
-    uint64_t block;
-    int64_t last, next_to_ask;
+/* A page or an instruction that a prefetcher watches, latest use first in its list. */
+struct watched {
+    uint64_t key;
+    int64_t seen[66]; /* the last different lines, latest first */
+    unsigned n_seen;
     int direction;
-    bool is_trained;
-    uint64_t last_use;
+    unsigned n_steps;
+    bool has_asked;
+    int64_t next_to_ask;
+    bool footprint[64], before[64]; /* 32 is the line that opened the region */
+    unsigned n_same;
+};
+
+struct prefetcher {
+    struct sim_prefetch p; /* no 0 left */
+    struct watched watched[N_WATCHED];
+    unsigned n_watched;
 };
 
 struct level {
@@ -30,18 +40,14 @@ struct level {
     struct naive_way *way; /* [n_sets][n_ways] */
     struct naive_way leaving;
     struct shadow shadow;
-    struct stream stream[N_STREAMS];
-    uint64_t stream_time;
-    struct {
-        int64_t line[5]; /* the last different ones, latest first */
-        unsigned n;
-    } history[SIM_MAX_TAGS];
+    struct prefetcher prefetcher[SIM_MAX_PREFETCHERS];
 };
 
 struct wish {
     size_t k;
     uint64_t line;
     unsigned tag, phase;
+    unsigned late;
 };
 
 struct tlb {
@@ -62,6 +68,7 @@ struct sim_naive {
     } buffer[SIM_MAX_COMBINING_BUFFERS];
     size_t n_buffers;
     uint64_t unit_bytes;
+    uint64_t now; /* lines of loads and stores so far */
     struct sim_stats stats;
 };
 
@@ -69,6 +76,8 @@ struct sim_naive {
 struct request {
     unsigned tag;
     unsigned phase;
+    unsigned place; /* in its burst */
+    bool is_prefetch;
     bool missed[SIM_MAX_LEVELS];
 };
 
@@ -208,6 +217,7 @@ static struct naive_way *put(struct sim_naive *s, size_t k, uint64_t line, const
     struct naive_way *set = set_of(s, k, line);
     uint32_t way;
 
+    counts(s, k, r->tag, r->phase)->lines_in++;
     naive_policy_miss(&l->policy, set);
     way = naive_policy_choose(&l->policy, set);
     l->leaving = set[way];
@@ -274,107 +284,203 @@ static void classify(struct sim_naive *s, size_t k, uint64_t line, bool brings_i
 
 /* ---- prefetchers ---- */
 
-static void wish(struct sim_naive *s, size_t k, int64_t from, int64_t line, const struct request *r)
+static uint8_t or_usual(uint8_t given, uint8_t usual)
+{
+    return given ? given : usual;
+}
+
+/* What sim/prefetch.h says is usual. */
+static struct sim_prefetch in_full(struct sim_prefetch p)
+{
+    bool is_stream = p.kind == SIM_PREFETCH_STREAM, is_stride = p.kind == SIM_PREFETCH_STRIDE;
+
+    p.degree = or_usual(p.degree, is_stream ? 2 : p.kind == SIM_PREFETCH_REGION ? 4 : 1);
+    p.distance = or_usual(p.distance, is_stream ? 8 : is_stride ? 1 : 16);
+    p.train = or_usual(p.train, is_stream ? 2 : is_stride ? 3 : 1);
+    p.first = or_usual(p.first, p.degree);
+    p.entries = or_usual(p.entries, is_stream ? 16 : 8);
+    p.on = or_usual(p.on, is_stream || is_stride ? SIM_PREFETCH_ON_ALL : SIM_PREFETCH_ON_MISS);
+    p.key = or_usual(p.key, SIM_PREFETCH_BY_TAG);
+    p.pages = or_usual(p.pages, SIM_PREFETCH_STAYS);
+    return p;
+}
+
+static void wish(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t from, int64_t line,
+                 const struct request *r)
 {
     int64_t bytes = s->level[k].shape.line_bytes;
+    int64_t n_lines = ((int64_t)1 << SIM_ADDRESS_BITS) / bytes;
 
-    if (line < 0 || line * bytes / BLOCK != from * bytes / BLOCK || s->n_queue == QUEUE)
+    if (p->pages == SIM_PREFETCH_CROSSES)
+        line = (line % n_lines + n_lines) % n_lines;
+    else if (line < 0 || line * bytes / BLOCK != from * bytes / BLOCK)
         return;
-    s->queue[s->n_queue++] = (struct wish){ k, (uint64_t)line, r->tag, r->phase };
+    if (s->n_queue < QUEUE)
+        s->queue[s->n_queue++] = (struct wish){ k, (uint64_t)line, r->tag, r->phase, p->late };
 }
 
-static struct stream *stream_of(struct level *l, uint64_t block)
+/* What is known of a key; moves it, or a new one, to the front. */
+static struct watched *watched_of(struct prefetcher *f, uint64_t key)
 {
-    struct stream *oldest = l->stream;
+    struct watched found = { .key = key };
+    unsigned i = 0;
 
-    for (struct stream *t = l->stream; t < l->stream + N_STREAMS; t++) {
-        if (t->is_used && t->block == block)
-            return t;
-    }
-    for (struct stream *t = l->stream; t < l->stream + N_STREAMS; t++) {
-        if (!t->is_used)
-            oldest = t;
-    }
-    for (struct stream *t = l->stream; oldest->is_used && t < l->stream + N_STREAMS; t++) {
-        if (t->last_use < oldest->last_use)
-            oldest = t;
-    }
-    memset(oldest, 0, sizeof *oldest);
-    oldest->block = block;
-    return oldest;
+    while (i < f->n_watched && f->watched[i].key != key)
+        i++;
+    if (i < f->n_watched)
+        found = f->watched[i];
+    else if (f->n_watched < f->p.entries)
+        f->n_watched++;
+    else
+        i--;
+    memmove(&f->watched[1], &f->watched[0], i * sizeof found);
+    f->watched[0] = found;
+    return &f->watched[0];
 }
 
-static void watch_stream(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line,
-                         const struct request *r)
+/* Puts a line in front of those seen; false if it is there already. */
+static bool see(struct watched *w, int64_t line)
+{
+    if (w->n_seen && w->seen[0] == line)
+        return false;
+    memmove(&w->seen[1], &w->seen[0], sizeof w->seen - sizeof w->seen[0]);
+    w->seen[0] = line;
+    w->n_seen += w->n_seen < 66;
+    return true;
+}
+
+/* A stream that ran up to the line before (or down to the one behind) goes on in a block that nobody watches. */
+static void carry_on(struct prefetcher *f, uint64_t block, int64_t line)
+{
+    for (unsigned i = 0; i < f->n_watched; i++) {
+        if (f->watched[i].key == block)
+            return;
+    }
+    for (unsigned i = 0; i < f->n_watched; i++) {
+        struct watched *w = &f->watched[i];
+
+        if (w->direction && w->seen[0] + w->direction == line) {
+            w->key = block;
+            return;
+        }
+    }
+}
+
+static void watch_stream(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
 {
     uint64_t line_bytes = s->level[k].shape.line_bytes;
     uint64_t block = line_bytes < BLOCK ? (uint64_t)line / (BLOCK / line_bytes) : (uint64_t)line;
-    struct stream *t = stream_of(&s->level[k], block);
-    int direction = line > t->last ? 1 : -1;
+    struct watched *w;
+    int direction;
 
-    t->last_use = ++s->level[k].stream_time;
-    if (!t->is_used || line == t->last) {
-        t->is_used = true;
-        t->last = line;
+    if (f->p.pages == SIM_PREFETCH_CROSSES)
+        carry_on(f, block, line);
+    w = watched_of(f, block);
+    if (!see(w, line) || w->n_seen == 1)
         return;
+    direction = line > w->seen[1] ? 1 : -1;
+    if (direction != w->direction) {
+        w->n_steps = 0;
+        w->has_asked = false;
+        w->next_to_ask = line + direction;
     }
-    t->last = line;
-    if (direction != t->direction) {
-        t->direction = direction;
-        t->next_to_ask = line + direction;
+    w->direction = direction;
+    w->n_steps++;
+    if (direction > 0 ? w->next_to_ask <= line : w->next_to_ask >= line)
+        w->next_to_ask = line + direction;
+    if (w->n_steps < f->p.train)
         return;
-    }
-    if (direction > 0 ? t->next_to_ask <= line : t->next_to_ask >= line)
-        t->next_to_ask = line + direction;
-    for (unsigned i = 0; i < p->degree; i++) {
-        int64_t ahead = direction > 0 ? t->next_to_ask - line : line - t->next_to_ask;
+    for (unsigned i = 0; i < (w->has_asked ? f->p.degree : f->p.first); i++) {
+        int64_t ahead = direction > 0 ? w->next_to_ask - line : line - w->next_to_ask;
 
-        if (ahead > p->distance)
+        if (ahead > f->p.distance)
+            break;
+        wish(s, k, &f->p, line, w->next_to_ask, r);
+        w->next_to_ask += direction;
+    }
+    w->has_asked = true;
+}
+
+/* The tag, or tag, phase and place in one number. */
+static uint64_t instruction(const struct prefetcher *f, const struct request *r)
+{
+    return f->p.key == SIM_PREFETCH_BY_TAG ? r->tag : (r->tag * 100 + r->phase) * 100 + r->place;
+}
+
+static void watch_stride(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
+{
+    struct watched *w = watched_of(f, instruction(f, r));
+
+    if (!see(w, line) || w->n_seen < f->p.train + 1u)
+        return;
+    for (unsigned i = 1; i < f->p.train; i++) {
+        if (w->seen[i] - w->seen[i + 1] != line - w->seen[1])
             return;
-        wish(s, k, line, t->next_to_ask, r);
-        t->next_to_ask += direction;
+    }
+    for (int i = 0; i < f->p.degree; i++)
+        wish(s, k, &f->p, line, line + (line - w->seen[1]) * (f->p.distance + i), r);
+}
+
+static void watch_region(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
+{
+    struct watched *w = watched_of(f, instruction(f, r));
+    unsigned n_lines = 0;
+
+    if (w->n_seen && line - w->seen[0] <= f->p.distance && w->seen[0] - line <= f->p.distance) {
+        w->footprint[32 + line - w->seen[0]] = line != w->seen[0];
+        return;
+    }
+    w->n_same = memcmp(w->footprint, w->before, sizeof w->before) ? 0 : w->n_same + (w->n_seen > 0);
+    see(w, line);
+    memcpy(w->before, w->footprint, sizeof w->before);
+    memset(w->footprint, 0, sizeof w->footprint);
+    for (int i = 0; i < 64; i++)
+        n_lines += w->before[i];
+    for (int i = 0; i < 64 && w->n_same >= f->p.train && n_lines <= f->p.degree; i++) {
+        if (w->before[i])
+            wish(s, k, &f->p, line, line + i - 32, r);
     }
 }
 
-static void watch_stride(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t line,
-                         const struct request *r)
+static void watch_next_line(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
 {
-    int64_t *last = s->level[k].history[r->tag].line;
-    unsigned *n = &s->level[k].history[r->tag].n;
+    for (int d = 1; d <= f->p.degree; d++)
+        wish(s, k, &f->p, line, line + d, r);
+}
 
-    if (*n && last[0] == line)
-        return;
-    memmove(&last[1], &last[0], 4 * sizeof last[0]);
-    last[0] = line;
-    *n += *n < 5;
-    if (*n < 4 || last[0] - last[1] != last[1] - last[2] || last[1] - last[2] != last[2] - last[3])
-        return;
-    for (int i = 0; i < p->degree; i++)
-        wish(s, k, line, line + (last[0] - last[1]) * (p->distance + i), r);
+static void watch_pair(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
+{
+    wish(s, k, &f->p, line, line % 2 ? line - 1 : line + 1, r);
 }
 
 static void watch(struct sim_naive *s, size_t k, uint64_t line, const struct naive_way *found, const struct request *r)
 {
-    for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++) {
-        const struct sim_prefetch *p = &s->level[k].shape.prefetch[i];
+    static void (*const by_kind[])(struct sim_naive *, size_t, struct prefetcher *, int64_t, const struct request *) = {
+        [SIM_PREFETCH_NEXT_LINE] = watch_next_line, [SIM_PREFETCH_STREAM] = watch_stream,
+        [SIM_PREFETCH_STRIDE] = watch_stride,       [SIM_PREFETCH_PAIR] = watch_pair,
+        [SIM_PREFETCH_REGION] = watch_region,
+    };
 
-        if (p->kind == SIM_PREFETCH_NEXT_LINE && (!found || found->is_unused_prefetch)) {
-            for (int d = 1; d <= p->degree; d++)
-                wish(s, k, (int64_t)line, (int64_t)line + d, r);
-        }
-        if (p->kind == SIM_PREFETCH_STREAM)
-            watch_stream(s, k, p, (int64_t)line, r);
-        if (p->kind == SIM_PREFETCH_STRIDE)
-            watch_stride(s, k, p, (int64_t)line, r);
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && s->level[k].shape.prefetch[i].kind; i++) {
+        struct prefetcher *f = &s->level[k].prefetcher[i];
+
+        if (f->p.on == SIM_PREFETCH_ON_MISS && found && !found->is_unused_prefetch)
+            continue;
+        if (f->p.on == SIM_PREFETCH_ON_DEMAND && (found || r->is_prefetch))
+            continue;
+        by_kind[f->p.kind](s, k, f, (int64_t)line, r);
     }
 }
 
 /* ---- requests ---- */
 
 /* A read or a write met a line. */
-static void meet(struct sim_naive *s, size_t k, struct naive_way *w, unsigned phase)
+static void meet(struct sim_naive *s, size_t k, struct naive_way *w, const struct request *r)
 {
-    counts(s, k, w->asker, phase)->useful_prefetches += w->is_unused_prefetch;
+    bool is_late = w->is_unused_prefetch && !r->is_prefetch && s->now < w->comes;
+
+    counts(s, k, w->asker, r->phase)->useful_prefetches += w->is_unused_prefetch;
+    counts(s, k, w->asker, r->phase)->late_prefetches += is_late;
     w->is_unused_prefetch = false;
     refresh(s, k, w);
 }
@@ -403,7 +509,7 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
     return came;
 }
 
-static void read_into(struct sim_naive *s, size_t k, uint64_t line, struct request *r, bool is_prefetch)
+static void read_into(struct sim_naive *s, size_t k, uint64_t line, struct request *r, bool is_prefetch, unsigned late)
 {
     struct naive_way *w = put(s, k, line, r);
     struct naive_way came = fetch(s, k, line, r);
@@ -413,6 +519,7 @@ static void read_into(struct sim_naive *s, size_t k, uint64_t line, struct reque
         w->owner = came.owner;
     }
     w->is_unused_prefetch = is_prefetch;
+    w->comes = s->now + late;
     w->asker = is_prefetch ? r->tag : 0;
     deal_with_victim(s, k, r);
 }
@@ -431,11 +538,11 @@ static struct naive_way read_line(struct sim_naive *s, size_t k, uint64_t line, 
         r->missed[k] = true;
         if (is_exclusive(s, k))
             return fetch(s, k, line, r);
-        read_into(s, k, line, r, false);
+        read_into(s, k, line, r, false, 0);
     } else if (is_exclusive(s, k)) {
         return drop(s, k, line, r->phase);
     } else {
-        meet(s, k, w, r->phase);
+        meet(s, k, w, r);
     }
     return (struct naive_way){ 0 };
 }
@@ -477,7 +584,7 @@ static void write_part(struct sim_naive *s, size_t k, struct data d, struct requ
     if (k == 0)
         watch(s, k, line, w, r);
     if (w)
-        meet(s, k, w, r->phase);
+        meet(s, k, w, r);
     if (is_new) {
         w = put(s, k, line, r);
         if (is_silent) {
@@ -604,14 +711,14 @@ static void bring_what_is_queued(struct sim_naive *s)
 {
     while (s->n_queue) {
         struct wish w = s->queue[0];
-        struct request r = { .tag = w.tag, .phase = w.phase };
+        struct request r = { .tag = w.tag, .phase = w.phase, .is_prefetch = true };
         size_t i;
 
         memmove(&s->queue[0], &s->queue[1], --s->n_queue * sizeof s->queue[0]);
         if (find(s, w.k, w.line) || is_buffered(s, w.line * s->level[w.k].shape.line_bytes / s->unit_bytes, &i))
             continue;
         counts(s, w.k, w.tag, w.phase)->prefetch_fills++;
-        read_into(s, w.k, w.line, &r, true);
+        read_into(s, w.k, w.line, &r, true, w.late);
     }
 }
 
@@ -624,7 +731,9 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct request *r)
         return;
     }
     counts(s, 0, r->tag, r->phase)->prefetch_fills++;
-    read_into(s, 0, line, r, true);
+    counts(s, 0, r->tag, r->phase)->software_fills++;
+    r->is_prefetch = true;
+    read_into(s, 0, line, r, true, 0);
 }
 
 /* The next byte of an access that begins another aligned piece, going through all bytes. Returns false at the end. */
@@ -670,6 +779,7 @@ static void access_lines(struct sim_naive *s, const struct sim_run *run, uint64_
         uint64_t room = line_bytes - at % line_bytes;
         uint64_t left = run->access_bytes - first;
 
+        s->now += run->kind != SIM_PREFETCH;
         if (run->kind == SIM_LOAD)
             read_line(s, 0, line, r);
         else if (run->kind == SIM_PREFETCH)
@@ -680,10 +790,10 @@ static void access_lines(struct sim_naive *s, const struct sim_run *run, uint64_
     }
 }
 
-static void access_one(struct sim_naive *s, const struct sim_run *run, uint64_t addr)
+static void access_one(struct sim_naive *s, const struct sim_run *run, unsigned place, uint64_t addr)
 {
     struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
-    struct request r = { .tag = run->tag, .phase = run->phase };
+    struct request r = { .tag = run->tag, .phase = run->phase, .place = place };
 
     if (run->kind == SIM_PREFETCH) {
         cell->software_prefetches++;
@@ -712,7 +822,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
     for (uint64_t t = 0; t < n_times; t++) {
         for (size_t r = 0; r < n_runs; r++) {
             for (uint32_t i = 0; i < run[r].count; i++)
-                access_one(s, &run[r],
+                access_one(s, &run[r], (unsigned)r,
                            run[r].addr + t * (uint64_t)run[r].step_bytes + i * (uint64_t)run[r].stride_bytes);
         }
     }
@@ -795,13 +905,15 @@ void sim_naive_clear(struct sim_naive *s)
         for (uint64_t set = 0; set < l->shape.n_sets; set++)
             naive_policy_empty(&l->policy, l->way + set * l->shape.n_ways);
         l->shadow.n_held = l->shadow.n_seen = 0;
-        memset(l->stream, 0, sizeof l->stream);
-        memset(l->history, 0, sizeof l->history);
+        memset(l->prefetcher, 0, sizeof l->prefetcher);
+        for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++)
+            l->prefetcher[i].p = in_full(l->shape.prefetch[i]);
         l->leaving.is_valid = false;
     }
     for (size_t i = 0; i < s->m.n_tlbs; i++)
         memset(s->tlb[i].page, 0, s->m.tlb[i].n_entries * sizeof *s->tlb[i].page);
     s->n_queue = s->n_buffers = 0;
+    s->now = 0;
     sim_naive_clear_stats(s);
 }
 

@@ -341,7 +341,7 @@ static struct sim_machine prefetching(uint32_t n_ways, enum sim_prefetch_kind ki
 {
     struct sim_machine m = { .n_levels = 1, .level = { level("lru", 1, n_ways) } };
 
-    m.level[0].prefetch[0] = (struct sim_prefetch){ (uint8_t)kind, degree, distance };
+    m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = (uint8_t)kind, .degree = degree, .distance = distance };
     return m;
 }
 

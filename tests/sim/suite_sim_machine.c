@@ -367,9 +367,11 @@ static void every_option_is_read_and_printed(void)
         "[cache L3]\nsize = 8 KiB\n" REST "policy = QLRU_H00_M1_R2_U1_UMO\ninclusion = exclusive\nslices = 4\n"
         "hash = xor-fold\nclassify = 3c\n"
         "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n";
-    static const struct sim_prefetch list[] = { { SIM_PREFETCH_STRIDE, 1, 3 },
-                                                { SIM_PREFETCH_STREAM, 4, 20 },
-                                                { SIM_PREFETCH_NEXT_LINE, 2, 0 } };
+    static const struct sim_prefetch list[] = {
+        { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 3 },
+        { .kind = SIM_PREFETCH_STREAM, .degree = 4, .distance = 20 },
+        { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 2 },
+    };
     struct sim_machine m;
     char why[WHY_BYTES] = "";
 
@@ -418,8 +420,8 @@ static void bad_options_are_reported_with_their_line(void)
         { LEVEL2("slices = 3\n"), "FILE:14: not a power of two, '3'" },
         { LEVEL2("slices = 64\n"), "FILE:14: the sets cannot be divided into that many slices, '[cache L2]'" },
         { LEVEL2("seed = -1\n"), "FILE:14: negative number, '-1'" },
-        { LEVEL2("prefetch = next_page\n"), "FILE:14: expected none, next_line, stream or stride, 'next_page'" },
-        { LEVEL2("prefetch = stream,\n"), "FILE:14: expected none, next_line, stream or stride, ''" },
+        { LEVEL2("prefetch = next_page\n"), "FILE:14: expected none, next_line, stream, stride, pair or region, 'next_page'" },
+        { LEVEL2("prefetch = stream,\n"), "FILE:14: expected none, next_line, stream, stride, pair or region, ''" },
         { LEVEL2("prefetch = stream, stream\n"), "FILE:14: duplicate prefetcher, 'stream'" },
         { LEVEL2("prefetch = stream depth=1\n"), "FILE:14: not a parameter of this prefetcher, 'depth=1'" },
         { LEVEL2("prefetch = next_line distance=1\n"), "FILE:14: not a parameter of this prefetcher, 'distance=1'" },
@@ -469,9 +471,9 @@ static void validate_knows_the_options_too(void)
 
     bad[0].level[0].inclusion = SIM_INCLUSIVE;
     bad[1].level[0].n_slices = 8;
-    bad[2].level[0].prefetch[0] = (struct sim_prefetch){ SIM_PREFETCH_NEXT_LINE, 1, 1 };
-    bad[3].level[0].prefetch[0] = (struct sim_prefetch){ SIM_PREFETCH_STREAM, 17, 1 };
-    bad[4].level[0].prefetch[0] = (struct sim_prefetch){ 9, 1, 1 };
+    bad[2].level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_NEXT_LINE, .distance = 1 };
+    bad[3].level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .degree = 17 };
+    bad[4].level[0].prefetch[0] = (struct sim_prefetch){ .kind = 9 };
     bad[5].page_bytes = 1 << 11;
     bad[6].n_tlbs = 1;
     bad[7].combining_buffers = SIM_MAX_COMBINING_BUFFERS + 1;

@@ -7,6 +7,7 @@
 #include "sim/engine.h"
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
+#include "sim/prefetch/prefetch.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_naive.h"
 #include "tests/suites.h"
@@ -57,19 +58,27 @@ static void random_policy(struct sim_level *l)
                  (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
 }
 
+/* A value that the kind takes, small ones more often; often what is usual. */
+static uint8_t random_value(const struct sim_prefetch_param *p)
+{
+    uint8_t max = p->word || one_in(4) ? p->max : p->max < 5 ? p->max : 5;
+
+    return one_in(3) ? 0 : (uint8_t)(1 + rng_below(max));
+}
+
 static void random_prefetchers(struct sim_level *l)
 {
-    unsigned first = (unsigned)rng_below(3);
-    size_t n = (size_t)rng_below(4);
+    unsigned n_kinds = SIM_PREFETCH_KINDS_END - 1, first = (unsigned)rng_below(n_kinds);
+    size_t n = (size_t)rng_below(n_kinds + 1);
 
     for (size_t i = 0; i < n; i++) {
-        uint8_t kind = (uint8_t)(1 + (first + i) % 3);
+        struct sim_prefetch *f = &l->prefetch[i];
 
-        l->prefetch[i] = (struct sim_prefetch){
-            .kind = kind,
-            .degree = (uint8_t)(1 + rng_below(one_in(4) ? 16 : 3)),
-            .distance = kind == SIM_PREFETCH_NEXT_LINE ? 0 : (uint8_t)(1 + rng_below(one_in(4) ? 64 : 8)),
-        };
+        f->kind = (uint8_t)(1 + (first + i) % n_kinds);
+        for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
+            if (sim_prefetchers[f->kind]->takes & p->bit)
+                *((uint8_t *)f + p->offset) = random_value(p);
+        }
     }
 }
 
@@ -282,7 +291,6 @@ static void hits_that_are_only_counted_agree_too(void)
         struct sim_machine m = random_full_machine();
 
         m.n_tlbs = m.combining_buffers = 0;
-        memset(m.level[0].prefetch, 0, sizeof m.level[0].prefetch);
         m.level[0].n_ways = 4;
         m.level[0].line_bytes = m.level[0].line_bytes < 16 && m.n_levels == 1 ? 32 : m.level[0].line_bytes;
         if (one_in(2))

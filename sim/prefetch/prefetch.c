@@ -1,0 +1,88 @@
+#include "sim/prefetch/prefetch.h"
+
+#define DECLARE(upper, lower) extern const struct sim_prefetcher sim_prefetch_##lower;
+SIM_PREFETCH_KINDS(DECLARE)
+
+#define ADDRESS(upper, lower) [SIM_PREFETCH_##upper] = &sim_prefetch_##lower,
+const struct sim_prefetcher *const sim_prefetchers[SIM_PREFETCH_KINDS_END] = { SIM_PREFETCH_KINDS(ADDRESS) };
+
+static const char *const requests[] = { "all", "miss", "demand", NULL };
+static const char *const keys[] = { "tag", "run", NULL };
+static const char *const pages[] = { "stay", "cross", NULL };
+
+#define NUMBER(m, bit, max) \
+    { #m,   SIM_PREFETCH_TAKES_##bit,   offsetof(struct sim_prefetch, m), max, \
+      NULL, #m " must be 1.." #max, #m " of a prefetcher is out of range" }
+#define WORD(m, bit, max, words, rule) \
+    { #m,    SIM_PREFETCH_TAKES_##bit, offsetof(struct sim_prefetch, m), max, \
+      words, #m " must be " rule, #m " of a prefetcher is out of range" }
+
+const struct sim_prefetch_param sim_prefetch_params[] = {
+    NUMBER(degree, DEGREE, 16),
+    NUMBER(distance, DISTANCE, 64),
+    NUMBER(train, TRAIN, 64),
+    NUMBER(first, FIRST, 16),
+    NUMBER(entries, ENTRIES, 64),
+    NUMBER(late, LATE, 255),
+    WORD(on, ON, 3, requests, "all, miss or demand"),
+    WORD(key, KEY, 2, keys, "tag or run"),
+    WORD(pages, PAGES, 2, pages, "stay or cross"),
+    { .name = NULL },
+};
+
+bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct sim_prefetch *f)
+{
+    const struct sim_prefetcher *kind = sim_prefetchers[f->kind];
+    uint8_t value = *sim_prefetch_value(p, f);
+
+    if (!(kind->takes & p->bit))
+        return !value;
+    if (kind->usual.kind == SIM_PREFETCH_REGION && p->bit == SIM_PREFETCH_TAKES_DISTANCE)
+        return value <= SIM_MAX_REGION_DISTANCE;
+    return value <= p->max;
+}
+
+struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
+{
+    struct sim_prefetch full = *f;
+
+    for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
+        uint8_t *value = (uint8_t *)&full + p->offset;
+
+        if (!*value)
+            *value = *sim_prefetch_value(p, &sim_prefetchers[f->kind]->usual);
+    }
+    if (!full.first)
+        full.first = full.degree;
+    return full;
+}
+
+/* The place of a key, or of what it replaces: the first entry that is not valid, else the one unused for longest. */
+static size_t find(const struct sim_prefetch_state *s, size_t n, uint64_t key)
+{
+    size_t oldest = 0;
+
+    for (size_t i = 0; i < n && s->entry[i].is_valid; i++) {
+        if (s->entry[i].key == key)
+            return i;
+        if (s->entry[i].used < s->entry[oldest].used)
+            oldest = i;
+        if (i + 1 < n && !s->entry[i + 1].is_valid)
+            oldest = i + 1;
+    }
+    return oldest;
+}
+
+struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
+{
+    struct sim_prefetch_entry *e = &s->entry[s->recent];
+
+    if (!e->is_valid || e->key != key) {
+        s->recent = find(s, p->entries, key);
+        e = &s->entry[s->recent];
+        if (!e->is_valid || e->key != key)
+            *e = (struct sim_prefetch_entry){ .key = key };
+    }
+    e->used = ++s->clock;
+    return e;
+}

@@ -1,0 +1,50 @@
+#include "sim/prefetch/prefetch.h"
+
+enum { MIDDLE = SIM_MAX_REGION_DISTANCE };
+
+/* The lines of a footprint around the one that opened the region, in ascending order; none if they are too many. */
+static size_t lines_of(uint64_t footprint, size_t max, int64_t first, int64_t *want)
+{
+    size_t n = 0;
+
+    for (int64_t i = 0; i <= 2 * MIDDLE; i++) {
+        if (!(footprint >> i & 1))
+            continue;
+        if (n == max)
+            return 0;
+        want[n++] = first + i - MIDDLE;
+    }
+    return n;
+}
+
+static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
+                  int64_t *want)
+{
+    struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
+    int64_t offset = r->line - e->last;
+
+    if (e->is_valid && offset >= -p->distance && offset <= p->distance) {
+        e->region.footprint |= offset ? (uint64_t)1 << (offset + MIDDLE) : 0;
+        return 0;
+    }
+    if (e->region.footprint != e->region.before)
+        e->region.n_same = 0;
+    else
+        e->region.n_same += e->is_valid && e->region.n_same < p->train;
+    e->is_valid = true;
+    e->last = r->line;
+    e->region.before = e->region.footprint;
+    e->region.footprint = 0;
+    return e->region.n_same < p->train ? 0 : lines_of(e->region.before, p->degree, r->line, want);
+}
+
+extern const struct sim_prefetcher sim_prefetch_region;
+const struct sim_prefetcher sim_prefetch_region = {
+    .name = "region",
+    .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
+             SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
+             SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_REGION, .degree = 4, .distance = 16, .train = 1, .key = SIM_PREFETCH_BY_TAG,
+               .entries = 8, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS },
+    .ask = ask,
+};
