@@ -21,7 +21,8 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
         return;
     }
     printf("  %-36s not drawn: %s\n", file, why);
-    fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
+    if (err != -ENODATA)
+        fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
 /*

@@ -12,8 +12,8 @@ struct exp_program_figures {
 };
 
 /*
- * Lists a figure on standard output; one that is missing with the reason, which goes to standard error as well. An
- * exp_plot_report_fn whose ctx is a struct exp_program_figures.
+ * Lists a figure on standard output, and one that is missing with its reason. The reason goes to standard error as well,
+ * unless it is that there is no data for the figure. An exp_plot_report_fn whose ctx is a struct exp_program_figures.
  */
 void exp_program_report_figure(void *figures, const char *file, int err, const char *why);
 
