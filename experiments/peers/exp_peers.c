@@ -20,7 +20,6 @@ enum {
     PEAK_STEPS = 1 << 14,  /* some 100 us */
     READ_FLOATS = 1 << 25, /* 128 MiB: beyond any cache here */
     READ_ROUNDS = 3,
-    AMPLITUDE = 4,
 };
 
 const char *exp_peer_name(enum exp_peer m)
@@ -83,17 +82,6 @@ static int allocate(float **x, size_t bytes)
     memset(memory, 0, bytes);
     *x = memory;
     return 0;
-}
-
-/* Small integers, so that sums are exact in any order; another sequence for every seed. */
-static void fill(float *x, size_t bytes, uint64_t seed)
-{
-    uint64_t state = seed;
-
-    for (size_t i = 0; i < bytes / sizeof(float); i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (float)((int)(state >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
-    }
 }
 
 static const struct conv_problem *problem(const struct exp_peers_layer *l)
@@ -202,8 +190,8 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
         err = allocate(&l->out, bytes[CONV_OUTPUT]);
     if (err)
         return err;
-    fill(l->in, bytes[CONV_INPUT], 2 * seed);
-    fill(l->filter, bytes[CONV_FILTER], 2 * seed + 1);
+    exp_tensors_fill(l->in, bytes[CONV_INPUT], 2 * seed);
+    exp_tensors_fill(l->filter, bytes[CONV_FILTER], 2 * seed + 1);
     for (int m = EXP_PEER_SCONV; m < EXP_PEER_NCHW && !err; m++)
         err = open_sconv(p, l, (enum exp_peer)m);
     if (!err)

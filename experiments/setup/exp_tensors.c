@@ -14,10 +14,8 @@ bool exp_tensors_exact(const struct conv_problem *p)
     return conv_reduction(p) < SUM_LIMIT / (AMPLITUDE * AMPLITUDE);
 }
 
-/* Integers in [-AMPLITUDE, AMPLITUDE] from a linear congruence: the same for the same seed, on every machine. */
-static void fill(uint64_t address, size_t bytes, uint64_t seed)
+void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
 {
-    float *x = conv_out_ptr(address);
     uint64_t state = seed;
 
     for (size_t i = 0; i < bytes / sizeof(float); i++) {
@@ -37,8 +35,8 @@ int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)
         return -err;
     memset(t->arena, 0, plan->layout.arena_bytes);
     t->bind = conv_bind(&plan->layout, (uintptr_t)t->arena);
-    fill(t->bind.addr[CONV_INPUT], plan->layout.bytes[CONV_INPUT], 1);
-    fill(t->bind.addr[CONV_FILTER], plan->layout.bytes[CONV_FILTER], 2);
+    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_INPUT]), plan->layout.bytes[CONV_INPUT], 1);
+    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_FILTER]), plan->layout.bytes[CONV_FILTER], 2);
     conv_exec_init(&exec, plan, &t->bind);
     err = conv_nest_pack_filters(plan, &exec.base);
     if (err)

@@ -8,6 +8,8 @@
 #define EXPERIMENTS_EXP_TENSORS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "kernels/plan.h"
 
@@ -21,7 +23,13 @@ struct exp_tensors {
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan);
 void exp_tensors_release(struct exp_tensors *t);
 
-/* Whether every partial sum of a reduction of this length is an integer below 2^24. */
+/*
+ * Fills a tensor with small integers from a linear congruence: the same for the same seed, on every machine; another
+ * sequence for every seed.
+ */
+void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
+
+/* Whether every partial sum is an integer below 2^24, of tensors that exp_tensors_fill has filled. */
 bool exp_tensors_exact(const struct conv_problem *p);
 
 #endif
