@@ -13,15 +13,17 @@
 
 /* ---- the path ---- */
 
-/* Folders below <RESULTS>/<machine>, and what stands there for more than one model. */
+/* Folders below <RESULTS>/<machine>. */
 static const struct layout {
-    const char *folder;       /* "": the models' own folders */
-    const char *whole, *part; /* all models, some of them; NULL: there is only ever one */
+    const char *folder; /* "": the models' own folders */
+    bool has_sums;      /* results may be of more than one model: they are not in a model's folder */
 } layouts[EXP_N_PROGRAMS] = {
-    [EXP_EXPERIMENT] = { "", NULL, NULL },
-    [EXP_JUDGE] = { "/judgement", "all", "some" },
-    [EXP_PEERS] = { "/peers", "all", "several" },
+    [EXP_EXPERIMENT] = { "", false },
+    [EXP_JUDGE] = { "/judgement", true },
+    [EXP_PEERS] = { "/peers", true },
 };
+
+static const char all_models[] = "all", some_models[] = "some";
 
 /* Whether a program's results lie in a folder of that name. */
 static bool is_taken(enum exp_program program, const char *name)
@@ -32,7 +34,7 @@ static bool is_taken(enum exp_program program, const char *name)
         if (*layouts[p].folder && !strcmp(layouts[p].folder + 1, name))
             return true;
     }
-    return own->whole && (!strcmp(own->whole, name) || !strcmp(own->part, name));
+    return own->has_sums && (!strcmp(all_models, name) || !strcmp(some_models, name));
 }
 
 static int check_name(enum exp_program program, const struct exp_model *model, char *why, size_t why_bytes)
@@ -52,7 +54,7 @@ int exp_results_path(char **path, enum exp_program program, const struct exp_opt
                      const struct exp_model *model, size_t n, char *why, size_t why_bytes)
 {
     const struct layout *layout = &layouts[program];
-    const char *name = n == 1 ? model->name : strcmp(o->model, "all") ? layout->part : layout->whole;
+    const char *name = n == 1 ? model->name : strcmp(o->model, "all") ? some_models : all_models;
     int err = n == 1 ? check_name(program, model, why, why_bytes) : 0;
 
     *path = err ? NULL : exp_format("%s/%s%s/%s", o->results, machine, layout->folder, name);

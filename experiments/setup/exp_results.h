@@ -1,7 +1,12 @@
 /*
- * Where results lie: an experiment's in <RESULTS>/<machine>/<model>/, those of judge and peers in a folder of their own
- * beside the models. machine.cfg in such a folder is the machine that was simulated, and names the file that it is
- * from.
+ * Where results lie:
+ *
+ *     <RESULTS>/<machine>/<model>/             an experiment's
+ *     <RESULTS>/<machine>/judgement/<models>/  those of judge
+ *     <RESULTS>/host/peers/<models>/           those of peers
+ *
+ * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of models.
+ * machine.cfg in such a folder is the machine that was simulated, and names the file that it is from.
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H

@@ -9,6 +9,7 @@
 
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_published.h"
+#include "experiments/setup/exp_results.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -292,6 +293,36 @@ static void test_several(void)
     CU_ASSERT(m.n == 0 && strstr(why, "conv5*"));
 }
 
+static void check_path(enum exp_program program, const char *option, const char *name, size_t n, const char *wanted)
+{
+    const struct exp_options o = { .model = option, .results = "r" };
+    char why[256] = "", *path, *copy = strdup(name);
+    const struct exp_model model = { .name = copy, .path = copy };
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+    CU_ASSERT_EQUAL(exp_results_path(&path, program, &o, "m", &model, n, why, sizeof why), wanted ? 0 : -EINVAL);
+    test_check(wanted ? path && !strcmp(path, wanted) : !path && strstr(why, name) != NULL, "%s, %zu models: %s %s",
+               option, n, path ? path : "", why);
+    free(path);
+    free(copy);
+}
+
+/* Judge and peers name their folders alike; a model whose folder would be one of these is refused. */
+static void test_result_paths(void)
+{
+    check_path(EXP_EXPERIMENT, "vgg16", "vgg16", 1, "r/m/vgg16");
+    check_path(EXP_JUDGE, "vgg16", "vgg16", 1, "r/m/judgement/vgg16");
+    check_path(EXP_PEERS, "vgg16", "vgg16", 1, "r/m/peers/vgg16");
+    check_path(EXP_JUDGE, "all", "vgg16", 7, "r/m/judgement/all");
+    check_path(EXP_PEERS, "all", "vgg16", 7, "r/m/peers/all");
+    check_path(EXP_JUDGE, "vgg16,resnet18", "vgg16", 2, "r/m/judgement/some");
+    check_path(EXP_PEERS, "vgg16,resnet18", "vgg16", 2, "r/m/peers/some");
+    check_path(EXP_JUDGE, "some.csv", "some", 1, NULL);
+    check_path(EXP_PEERS, "all.csv", "all", 1, NULL);
+    check_path(EXP_EXPERIMENT, "some.csv", "some", 1, "r/m/some");
+    check_path(EXP_EXPERIMENT, "peers.csv", "peers", 1, NULL);
+}
+
 static void test_published(void)
 {
     struct exp_published p;
@@ -333,6 +364,7 @@ static const struct test_case cases[] = {
     { "layers are chosen by shell patterns", test_filter },
     { "chosen layers keep their place in the model", test_filter_keeps_index },
     { "several models are read at once, or none", test_several },
+    { "results lie in a folder per model, and in all or some", test_result_paths },
     { "published numbers are found by figure, model, machine and metric", test_published },
     { NULL, NULL },
 };
