@@ -15,8 +15,7 @@
 struct exp_csv {
     FILE *out;
     char *path;
-    const struct exp_csv_column *column;
-    size_t n_columns;
+    struct exp_csv_file file;
     size_t next; /* the column that the next cell must name */
     uint64_t n_rows;
     bool has_names; /* the line of column names is out */
@@ -24,14 +23,18 @@ struct exp_csv {
     char why[256];
 };
 
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
-                 char *why, size_t why_bytes)
+static const struct exp_csv_column *column_at(const struct exp_csv_file *file, size_t i)
+{
+    return (const void *)((const char *)file->column + i * file->stride_bytes);
+}
+
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, char *why, size_t why_bytes)
 {
     struct exp_csv *c;
     int err = -ENOMEM;
 
     *csv = NULL;
-    if (!n_columns)
+    if (!file->n_columns)
         return exp_fail(why, why_bytes, -EINVAL, "cannot write '%s': no columns", path);
     c = calloc(1, sizeof *c);
     if (!c)
@@ -39,8 +42,7 @@ int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_co
     c->path = strdup(path);
     if (!c->path)
         goto fail;
-    c->column = column;
-    c->n_columns = n_columns;
+    c->file = *file;
     errno = 0;
     c->out = fopen(path, "w");
     if (!c->out) {
@@ -56,16 +58,16 @@ fail:
     return exp_fail(why, why_bytes, err, "cannot create '%s': %s", path, strerror(-err));
 }
 
-int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const char *name,
-                   const struct exp_csv_column *column, size_t n_columns, const char *what, char *why, size_t why_bytes)
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                   const char *what, char *why, size_t why_bytes)
 {
-    char *path = exp_outdir_file(dir, name);
+    char *path = exp_outdir_file(dir, file->name);
     int err;
 
     *csv = NULL;
     if (!path)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_csv_open(csv, path, column, n_columns, why, why_bytes);
+    err = exp_csv_open(csv, path, file, why, why_bytes);
     free(path);
     if (!err && what)
         exp_csv_header(*csv, "what", "%s", what);
@@ -130,8 +132,8 @@ static void put_field(struct exp_csv *c, const char *text)
 
 static void put_names(struct exp_csv *c)
 {
-    for (size_t i = 0; i < c->n_columns; i++) {
-        const struct exp_csv_column *k = &c->column[i];
+    for (size_t i = 0; i < c->file.n_columns; i++) {
+        const struct exp_csv_column *k = column_at(&c->file, i);
 
         put(c, "# column %s%s%s%s: ", k->name, *k->unit ? " [" : "", k->unit, *k->unit ? "]" : "");
         put_one_line(c, k->description);
@@ -139,9 +141,9 @@ static void put_names(struct exp_csv *c)
         put_one_line(c, k->source);
         put(c, *k->source ? ")\n" : "\n");
     }
-    for (size_t i = 0; i < c->n_columns; i++) {
+    for (size_t i = 0; i < c->file.n_columns; i++) {
         put(c, i ? "," : "");
-        put_field(c, c->column[i].name);
+        put_field(c, column_at(&c->file, i)->name);
     }
     put(c, "\n");
     c->has_names = true;
@@ -169,14 +171,14 @@ static bool begin_cell(struct exp_csv *c, const char *column)
         put_names(c);
     if (c->err)
         return false;
-    if (c->next == c->n_columns) {
+    if (c->next == c->file.n_columns) {
         slip(c, "a cell after the last column", column);
         return false;
     }
-    if (strcmp(c->column[c->next].name, column) != 0) {
+    if (strcmp(column_at(&c->file, c->next)->name, column) != 0) {
         char what[128];
 
-        snprintf(what, sizeof what, "cell out of order: '%.60s' is next", c->column[c->next].name);
+        snprintf(what, sizeof what, "cell out of order: '%.60s' is next", column_at(&c->file, c->next)->name);
         slip(c, what, column);
         return false;
     }
@@ -189,7 +191,7 @@ void exp_csv_string(struct exp_csv *csv, const char *column, const char *value)
 {
     if (!begin_cell(csv, column))
         return;
-    if (csv->n_columns == 1 && !*value)
+    if (csv->file.n_columns == 1 && !*value)
         put(csv, "\"\""); /* a lone empty field would read as an empty line */
     else
         put_field(csv, value);
@@ -247,8 +249,8 @@ void exp_csv_end_row(struct exp_csv *csv)
 {
     if (csv->err)
         return;
-    if (csv->next < csv->n_columns) {
-        slip(csv, "the row ends before column", csv->column[csv->next].name);
+    if (csv->next < csv->file.n_columns) {
+        slip(csv, "the row ends before column", column_at(&csv->file, csv->next)->name);
         return;
     }
     put(csv, "\n");
@@ -279,7 +281,7 @@ int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
         return 0;
     if (!csv->err && csv->next)
         slip(csv, "the file ends inside a row, before column",
-             csv->next < csv->n_columns ? csv->column[csv->next].name : "end of row");
+             csv->next < csv->file.n_columns ? column_at(&csv->file, csv->next)->name : "end of row");
     if (!csv->has_names)
         put_names(csv);
     flush(csv);
@@ -292,14 +294,11 @@ int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes)
     return err;
 }
 
-void exp_csv_document(FILE *out, const char *file, const struct exp_csv_column *column, size_t n_columns,
-                      size_t stride_bytes)
+void exp_csv_document(const struct exp_csv_file *file, FILE *out)
 {
-    const char *at = (const char *)column;
-
-    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file);
-    for (size_t i = 0; i < n_columns; i++, at += stride_bytes) {
-        const struct exp_csv_column *c = (const struct exp_csv_column *)(const void *)at;
+    fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file->name);
+    for (size_t i = 0; i < file->n_columns; i++) {
+        const struct exp_csv_column *c = column_at(file, i);
 
         fprintf(out, "| `%s` | %s | %s | %s |\n", c->name, c->unit, c->description, c->source);
     }

@@ -26,19 +26,28 @@ struct exp_csv_column {
     const char *source;      /* where the numbers come from; "" if that goes without saying */
 };
 
+/* What a file is called in its result directory, and its columns: written and documented from the same record. */
+struct exp_csv_file {
+    const char *name;
+    const struct exp_csv_column *column; /* the first */
+    size_t n_columns;
+    size_t stride_bytes; /* from one column to the next: they may be parts of something larger */
+};
+
+/* The record of a file whose columns are an array. */
+#define EXP_CSV_FILE(name, columns) { name, columns, sizeof(columns) / sizeof(columns)[0], sizeof(columns)[0] }
+
 struct exp_csv;
 
 /*
- * Creates the file. path is copied; column[] is not and must outlive the writer. Returns 0, -errno of opening, -ENOMEM,
- * or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
+ * Creates a file of such columns. path is copied; the columns are not and must outlive the writer. Returns 0, -errno of
+ * opening, -ENOMEM, or -EINVAL for no columns; why gets one line. On failure *csv is NULL.
  */
-int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_column *column, size_t n_columns,
-                 char *why, size_t why_bytes);
+int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, char *why, size_t why_bytes);
 
 /* The same for a file of a result directory, with a first header line "what", unless that is NULL. */
-int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const char *name,
-                   const struct exp_csv_column *column, size_t n_columns, const char *what, char *why,
-                   size_t why_bytes);
+int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                   const char *what, char *why, size_t why_bytes);
 
 /* One "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
@@ -63,11 +72,7 @@ int exp_csv_error(const struct exp_csv *csv);
  */
 int exp_csv_close(struct exp_csv *csv, char *why, size_t why_bytes);
 
-/*
- * Prints a Markdown section that says what the columns of a file mean. The columns are stride_bytes apart, so that they
- * may be parts of something larger.
- */
-void exp_csv_document(FILE *out, const char *file, const struct exp_csv_column *column, size_t n_columns,
-                      size_t stride_bytes);
+/* Prints a Markdown section that says what the columns of a file mean. */
+void exp_csv_document(const struct exp_csv_file *file, FILE *out);
 
 #endif

@@ -116,6 +116,11 @@ static const struct exp_csv_column speedup_columns[] = {
 };
 /* clang-format on */
 
+static const struct exp_csv_file layers_file = EXP_CSV_FILE("layers.csv", layer_columns);
+static const struct exp_csv_file models_file = EXP_CSV_FILE("models.csv", model_columns);
+static const struct exp_csv_file ratios_file = EXP_CSV_FILE("ratios.csv", ratio_columns);
+static const struct exp_csv_file speedups_file = EXP_CSV_FILE("speedups.csv", speedup_columns);
+
 int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *dir, const char *experiments_dir,
                           const char *what, char *why, size_t why_bytes)
 {
@@ -123,9 +128,7 @@ int exp_judge_report_open(struct exp_judge_report *r, const struct exp_outdir *d
 
     r->dir = dir;
     r->experiments_dir = experiments_dir;
-    return err ? err
-               : exp_csv_create(&r->layers, dir, "layers.csv", layer_columns, N_OF(layer_columns), what, why,
-                                why_bytes);
+    return err ? err : exp_csv_create(&r->layers, dir, &layers_file, what, why, why_bytes);
 }
 
 void exp_judge_report_release(struct exp_judge_report *r)
@@ -419,7 +422,7 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
 static int write_models(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, "models.csv", model_columns, N_OF(model_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &models_file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -498,7 +501,7 @@ static int write_ratios(const struct exp_judge_report *r, double *value, const c
 {
     size_t n_columns = N_OF(ratio_columns) - 1, n = r->n_verdicts;
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, "ratios.csv", ratio_columns, N_OF(ratio_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &ratios_file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -518,8 +521,7 @@ static int write_speedups(const struct exp_judge_report *r, double *value, const
                           size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, r->dir, "speedups.csv", speedup_columns, N_OF(speedup_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &speedups_file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -561,17 +563,8 @@ int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *
 
 void exp_judge_report_document(FILE *out)
 {
-    static const struct {
-        const char *file;
-        const struct exp_csv_column *column;
-        size_t n;
-    } files[] = {
-        { "layers.csv", layer_columns, N_OF(layer_columns) },
-        { "models.csv", model_columns, N_OF(model_columns) },
-        { "ratios.csv", ratio_columns, N_OF(ratio_columns) },
-        { "speedups.csv", speedup_columns, N_OF(speedup_columns) },
-    };
+    const struct exp_csv_file *const files[] = { &layers_file, &models_file, &ratios_file, &speedups_file };
 
     for (size_t i = 0; i < N_OF(files); i++)
-        exp_csv_document(out, files[i].file, files[i].column, files[i].n, sizeof *files[i].column);
+        exp_csv_document(files[i], out);
 }

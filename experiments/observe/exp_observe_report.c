@@ -56,14 +56,14 @@ static const struct exp_csv_column outside_columns[] = {
 };
 
 static const struct exp_observe_file files[] = {
-    { "observed.csv", stream_columns, N(stream_columns),
+    { EXP_CSV_FILE("observed.csv", stream_columns),
       "one layer, algorithm, level, tensor and phase, observed and replayed at the same addresses; rows of zeros left "
       "out" },
-    { "observed_instructions.csv", instruction_columns, N(instruction_columns),
+    { EXP_CSV_FILE("observed_instructions.csv", instruction_columns),
       "one layer, algorithm, phase and class of instructions" },
-    { "observed_outside.csv", outside_columns, N(outside_columns),
+    { EXP_CSV_FILE("observed_outside.csv", outside_columns),
       "one function's accesses outside the tensors, in one layer and algorithm" },
-    { NULL, NULL, 0, NULL },
+    { { 0 }, NULL },
 };
 
 const struct exp_observe_file *exp_observe_files(void)
@@ -73,8 +73,8 @@ const struct exp_observe_file *exp_observe_files(void)
 
 void exp_observe_document(FILE *out)
 {
-    for (const struct exp_observe_file *f = files; f->name; f++)
-        exp_csv_document(out, f->name, f->column, f->n_columns, sizeof *f->column);
+    for (const struct exp_observe_file *f = files; f->row; f++)
+        exp_csv_document(&f->file, out);
 }
 
 /* ---- observed.csv ---- */
@@ -321,7 +321,7 @@ static int write_file(const struct exp_observed *o, const struct exp_report *r, 
     const struct exp_observe_file *f = &files[which];
     struct exp_csv *csv;
     char how[256];
-    int err = exp_report_open(&csv, r, dir, f->name, f->column, f->n_columns, f->row, why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &f->file, f->row, why, why_bytes);
 
     if (err)
         return err;
@@ -337,7 +337,7 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
 {
     int err = 0;
 
-    for (size_t i = 0; files[i].name && o->observation && !err; i++)
+    for (size_t i = 0; files[i].row && o->observation && !err; i++)
         err = write_file(o, r, dir, i, why, why_bytes);
     return err;
 }

@@ -25,11 +25,9 @@ void exp_observe_print(const struct exp_observed *o, FILE *out);
 /* One line: by what, and which kernels, it was observed. */
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
 
-/* The files' columns: names and tables, until the name is NULL. */
+/* The files, until row is NULL. */
 struct exp_observe_file {
-    const char *name;
-    const struct exp_csv_column *column;
-    size_t n_columns;
+    struct exp_csv_file file;
     const char *row; /* what one row is */
 };
 

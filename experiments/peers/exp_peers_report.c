@@ -107,17 +107,12 @@ static const struct exp_csv_column sorted_columns[] = {
     { "onednn_blocked", "", "likewise", "clock" },
 };
 
-static const struct exp_csv_column roofline_columns[] = {
-    { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" },
-    { "base", "GFLOP/s", "sweep", "clock" },
-    { "base_rows", "GFLOP/s", "sweep", "clock" },
-    { "sconv", "GFLOP/s", "sweep", "clock" },
-    { "sconv_openblas", "GFLOP/s", "sweep", "clock" },
-    { "sconv_tuned", "GFLOP/s", "sweep", "clock" },
-    { "onednn_nchw", "GFLOP/s", "sweep", "clock" },
-    { "onednn_reorder", "GFLOP/s", "sweep", "clock" },
-    { "onednn_blocked", "GFLOP/s", "sweep", "clock" },
-};
+static const struct exp_csv_file layers_file = EXP_CSV_FILE("layers.csv", layer_columns);
+static const struct exp_csv_file samples_file = EXP_CSV_FILE("samples.csv", sample_columns);
+static const struct exp_csv_file model_file = EXP_CSV_FILE("model.csv", total_columns);
+static const struct exp_csv_file phases_file = EXP_CSV_FILE("phases.csv", phase_columns);
+static const struct exp_csv_file speedups_file = EXP_CSV_FILE("speedups.csv", sorted_columns);
+static const struct exp_csv_file pointwise_file = EXP_CSV_FILE("speedups_pointwise.csv", sorted_columns);
 
 int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
                           size_t why_bytes)
@@ -125,10 +120,9 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
     int err;
 
     *r = (struct exp_peers_report){ .dir = dir };
-    err = exp_csv_create(&r->layers, dir, "layers.csv", layer_columns, N_OF(layer_columns), what, why, why_bytes);
+    err = exp_csv_create(&r->layers, dir, &layers_file, what, why, why_bytes);
     if (!err)
-        err =
-            exp_csv_create(&r->samples, dir, "samples.csv", sample_columns, N_OF(sample_columns), what, why, why_bytes);
+        err = exp_csv_create(&r->samples, dir, &samples_file, what, why, why_bytes);
     return err;
 }
 
@@ -413,7 +407,7 @@ static int write_totals(struct exp_peers_report *r, const char *what, char *why,
 {
     struct exp_csv *csv;
     char text[480];
-    int err = exp_csv_create(&csv, r->dir, "model.csv", total_columns, N_OF(total_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &model_file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -477,7 +471,7 @@ static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_cs
 static int write_phases(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, r->dir, "phases.csv", phase_columns, N_OF(phase_columns), what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &phases_file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -519,8 +513,7 @@ static int write_sorted(struct exp_peers_report *r, bool only_pointwise, const c
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     for (int m = 0; m < EXP_N_PEERS; m++)
         n[m] = sorted_speedups(r, (enum exp_peer)m, only_pointwise, x + (size_t)m * r->n_rows);
-    err = exp_csv_create(&csv, r->dir, only_pointwise ? "speedups_pointwise.csv" : "speedups.csv", sorted_columns,
-                         N_OF(sorted_columns), what, why, why_bytes);
+    err = exp_csv_create(&csv, r->dir, only_pointwise ? &pointwise_file : &speedups_file, what, why, why_bytes);
     for (size_t i = 0; i < n[EXP_PEER_BASE] && !err; i++) {
         exp_csv_double(csv, "rank_percent", 100 * ((double)i + 0.5) / (double)n[EXP_PEER_BASE]);
         for (size_t m = 1; m < EXP_N_PEERS; m++)
@@ -530,24 +523,6 @@ static int write_sorted(struct exp_peers_report *r, bool only_pointwise, const c
     }
     free(x);
     return err ? err : exp_csv_close(csv, why, why_bytes);
-}
-
-static int write_roofline(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
-{
-    struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, r->dir, "roofline.csv", roofline_columns, N_OF(roofline_columns), what, why, why_bytes);
-
-    if (err)
-        return err;
-    for (size_t i = 0; i < r->n_rows; i++) {
-        exp_csv_double(csv, "flop_per_byte", r->row[i].intensity);
-        for (size_t m = 0; m < EXP_N_PEERS; m++)
-            exp_csv_number(csv, exp_peer_name((enum exp_peer)m), r->row[i].flop / r->row[i].ns[EXP_PEERS_SWEEP][m],
-                           r->model[r->row[i].model].why_not[m]);
-        exp_csv_end_row(csv);
-    }
-    return exp_csv_close(csv, why, why_bytes);
 }
 
 int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
@@ -566,8 +541,6 @@ int exp_peers_report_finish(struct exp_peers_report *r, const char *what, char *
         err = write_sorted(r, false, what, why, why_bytes);
     if (!err)
         err = write_sorted(r, true, what, why, why_bytes);
-    if (!err)
-        err = write_roofline(r, what, why, why_bytes);
     return err;
 }
 
@@ -711,19 +684,9 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
 
 void exp_peers_report_document(FILE *out)
 {
-    static const struct {
-        const char *file;
-        const struct exp_csv_column *column;
-        size_t n;
-    } files[] = {
-        { "layers.csv", layer_columns, N_OF(layer_columns) },
-        { "samples.csv", sample_columns, N_OF(sample_columns) },
-        { "model.csv", total_columns, N_OF(total_columns) },
-        { "phases.csv", phase_columns, N_OF(phase_columns) },
-        { "speedups.csv, speedups_pointwise.csv", sorted_columns, N_OF(sorted_columns) },
-        { "roofline.csv", roofline_columns, N_OF(roofline_columns) },
-    };
+    const struct exp_csv_file *const files[] = { &layers_file, &samples_file, &model_file,
+                                                 &phases_file, &speedups_file, &pointwise_file };
 
     for (size_t i = 0; i < N_OF(files); i++)
-        exp_csv_document(out, files[i].file, files[i].column, files[i].n, sizeof *files[i].column);
+        exp_csv_document(files[i], out);
 }

@@ -204,12 +204,13 @@ static const struct exp_csv_column columns[] = {
     { "target", "", "what is counted", "" },
 };
 
+static const struct exp_csv_file file = EXP_CSV_FILE("targets.csv", columns);
+
 int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_peers_target target[EXP_N_PEERS_TARGETS];
     struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, r->dir, "targets.csv", columns, sizeof columns / sizeof columns[0], what, why, why_bytes);
+    int err = exp_csv_create(&csv, r->dir, &file, what, why, why_bytes);
 
     if (err)
         return err;
@@ -229,5 +230,5 @@ int exp_peers_targets_write(const struct exp_peers_report *r, const char *what, 
 
 void exp_peers_targets_document(FILE *out)
 {
-    exp_csv_document(out, "targets.csv", columns, sizeof columns / sizeof columns[0], sizeof *columns);
+    exp_csv_document(&file, out);
 }

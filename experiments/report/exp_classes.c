@@ -16,11 +16,7 @@ static const struct exp_csv_column columns[] = {
     { "conflict_misses", "lines", "such a cache would not miss it", "replay" },
 };
 
-const struct exp_csv_column *exp_classes_columns(size_t *n)
-{
-    *n = sizeof columns / sizeof columns[0];
-    return columns;
-}
+const struct exp_csv_file exp_classes_file = EXP_CSV_FILE("classes.csv", columns);
 
 /* What rows are about: some cases, summed. */
 struct group {
@@ -90,7 +86,7 @@ static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, "classes.csv", columns, sizeof columns / sizeof columns[0],
+    int err = exp_report_open(&csv, r, dir, &exp_classes_file,
                               "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
                               why, why_bytes);
 

@@ -8,7 +8,7 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/report/exp_report.h"
 
-const struct exp_csv_column *exp_classes_columns(size_t *n);
+extern const struct exp_csv_file exp_classes_file;
 
 /* Writes <dir>/classes.csv. Returns 0, or -errno with one line in why. */
 int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);

@@ -10,6 +10,12 @@
 #include "experiments/replay/exp_totals.h"
 #include "sim/analysis/estimate.h"
 
+struct layer_column {
+    struct exp_csv_column column;
+    void (*put)(struct exp_csv *csv, const char *name, const struct exp_row *row, size_t arg);
+    size_t arg; /* what the function makes of it: an offset, an index */
+};
+
 #define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
 
 enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, WINDOWS };
@@ -293,7 +299,7 @@ PUT(put_caches)
 #define ESTIMATED_SPEEDUP(field) put_estimated_speedup, offsetof(struct exp_estimate, field)
 #define CELL(field) put_cell, offsetof(struct sim_cell, field)
 
-static const struct exp_layer_column columns[] = {
+static const struct layer_column columns[] = {
     { { "model", "", "name of the layer table", "" }, put_text, MODEL },
     { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
     { { "layer", "", "name of the layer", "" }, put_text, LAYER },
@@ -425,8 +431,12 @@ static const struct exp_layer_column columns[] = {
       ESTIMATED_SPEEDUP(total_cycles) },
 };
 
-const struct exp_layer_column *exp_layer_columns(size_t *n)
+const struct exp_csv_file exp_layers_file = { "layers.csv", &columns[0].column, sizeof columns / sizeof columns[0],
+                                              sizeof columns[0] };
+
+void exp_layers_put(struct exp_csv *csv, const struct exp_row *row)
 {
-    *n = sizeof columns / sizeof columns[0];
-    return columns;
+    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
+        columns[k].put(csv, columns[k].column.name, row, columns[k].arg);
+    exp_csv_end_row(csv);
 }

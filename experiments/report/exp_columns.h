@@ -11,13 +11,8 @@ struct exp_row {
     struct sim_cell sum, tiles; /* of the simulation: everything, and everything but the output tensor */
 };
 
-struct exp_layer_column {
-    struct exp_csv_column column;
-    void (*put)(struct exp_csv *csv, const char *name, const struct exp_row *row, size_t arg);
-    size_t arg; /* what the function makes of it: an offset, an index */
-};
+extern const struct exp_csv_file exp_layers_file;
 
-/* All columns in order. */
-const struct exp_layer_column *exp_layer_columns(size_t *n);
+void exp_layers_put(struct exp_csv *csv, const struct exp_row *row);
 
 #endif

@@ -75,6 +75,10 @@ static const struct exp_csv_column sample_columns[] = {
     { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
 };
 
+static const struct exp_csv_file model_file = EXP_CSV_FILE("model.csv", model_columns);
+static const struct exp_csv_file traffic_file = EXP_CSV_FILE("traffic.csv", traffic_columns);
+static const struct exp_csv_file samples_file = EXP_CSV_FILE("samples.csv", sample_columns);
+
 #define N(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- layers.csv ---- */
@@ -97,27 +101,17 @@ static struct exp_row row_of(const struct exp_report *r, const struct exp_case *
 
 static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    size_t n;
-    const struct exp_layer_column *column = exp_layer_columns(&n);
-    struct exp_csv_column *plain = calloc(n, sizeof *plain);
     struct exp_csv *csv;
-    int err;
+    int err = exp_report_open(&csv, r, dir, &exp_layers_file, "one layer and algorithm", why, why_bytes);
 
-    if (!plain)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    for (size_t i = 0; i < n; i++)
-        plain[i] = column[i].column;
-    err = exp_report_open(&csv, r, dir, "layers.csv", plain, n, "one layer and algorithm", why, why_bytes);
-    for (size_t i = 0; i < r->e->n_cases && !err; i++) {
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->e->n_cases; i++) {
         struct exp_row row = row_of(r, &r->e->cases[i]);
 
-        for (size_t k = 0; k < n; k++)
-            column[k].put(csv, column[k].column.name, &row, column[k].arg);
-        exp_csv_end_row(csv);
+        exp_layers_put(csv, &row);
     }
-    err = err ? err : exp_csv_close(csv, why, why_bytes);
-    free(plain);
-    return err;
+    return exp_csv_close(csv, why, why_bytes);
 }
 
 /* ---- model.csv ---- */
@@ -213,8 +207,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, "model.csv", model_columns, N(model_columns), "one algorithm, all layers",
-                              why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &model_file, "one algorithm, all layers", why, why_bytes);
 
     if (err)
         return err;
@@ -300,7 +293,7 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
 {
     struct exp_csv *csv;
     int err = exp_report_open(
-        &csv, r, dir, "traffic.csv", traffic_columns, N(traffic_columns),
+        &csv, r, dir, &traffic_file,
         "traffic of one layer and algorithm at one level, by tensor and phase; rows of zeros left out", why, why_bytes);
 
     if (err)
@@ -318,8 +311,7 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
 static int write_samples(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, "samples.csv", sample_columns, N(sample_columns), "one timed repetition",
-                              why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &samples_file, "one timed repetition", why, why_bytes);
 
     if (err)
         return err;
@@ -354,13 +346,9 @@ int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, c
 
 void exp_report_document(FILE *out)
 {
-    size_t n, n_classes;
-    const struct exp_layer_column *layers = exp_layer_columns(&n);
-    const struct exp_csv_column *classes = exp_classes_columns(&n_classes);
+    const struct exp_csv_file *const files[] = { &exp_layers_file, &model_file, &traffic_file, &exp_classes_file,
+                                                 &samples_file };
 
-    exp_csv_document(out, "layers.csv", &layers->column, n, sizeof *layers);
-    exp_csv_document(out, "model.csv", model_columns, N(model_columns), sizeof *model_columns);
-    exp_csv_document(out, "traffic.csv", traffic_columns, N(traffic_columns), sizeof *traffic_columns);
-    exp_csv_document(out, "classes.csv", classes, n_classes, sizeof *classes);
-    exp_csv_document(out, "samples.csv", sample_columns, N(sample_columns), sizeof *sample_columns);
+    for (size_t i = 0; i < N(files); i++)
+        exp_csv_document(files[i], out);
 }

@@ -34,10 +34,10 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "host", "host.txt beside this file");
 }
 
-int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir, const char *name,
-                    const struct exp_csv_column *column, size_t n_columns, const char *row, char *why, size_t why_bytes)
+int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
+                    const struct exp_csv_file *file, const char *row, char *why, size_t why_bytes)
 {
-    int err = exp_csv_create(csv, dir, name, column, n_columns, NULL, why, why_bytes);
+    int err = exp_csv_create(csv, dir, file, NULL, why, why_bytes);
 
     if (!err)
         write_header(*csv, r, row);

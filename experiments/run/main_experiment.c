@@ -373,8 +373,8 @@ static void print_tables(const struct session *s)
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         printf("  %s/%s\n", s->final_path, files[i]);
-    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->name; f++)
-        printf("  %s/%s\n", s->final_path, f->name);
+    for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->row; f++)
+        printf("  %s/%s\n", s->final_path, f->file.name);
 }
 
 /* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */

@@ -29,7 +29,7 @@ refuses "GiB" MODEL="$work/huge.csv"
 
 check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
-for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv roofline.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
+for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
@@ -44,16 +44,16 @@ check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the F
 
 "$peers" --help >/dev/full 2>"$work/err"
 check "help to a full disk: exit status $?, not 2" [ $? -eq 2 ]
-cp tests/data/three.csv "$work/several.csv"
+cp tests/data/three.csv "$work/some.csv"
 rm -rf "$work/kept" && mv "$work/results" "$work/kept" # refuses looks at it
-refuses "several.csv: the folder 'several' is for other results" MODEL="$work/several.csv"
+refuses "some.csv: the folder 'some' is for other results" MODEL="$work/some.csv"
 mv "$work/kept" "$work/results"
 
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
 documented peers
-check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,speedups,roofline,targets}.csv | grep -c '^# column')" \
+check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,speedups,speedups_pointwise,targets}.csv | grep -c '^# column')" \
     -eq "$("$peers" --columns | grep -c '^| `')" ]
 
 # As after Ctrl-C, which a shell's background jobs ignore: the old results stay, nothing new is left.

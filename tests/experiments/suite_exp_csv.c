@@ -20,7 +20,10 @@ static const struct exp_csv_column columns[] = {
     { "time_ns", "ns", "median", "clock,\nmonotonic" },
 };
 
-static const size_t n_columns = sizeof columns / sizeof columns[0];
+static const struct exp_csv_file all_columns = EXP_CSV_FILE("t.csv", columns);
+static const struct exp_csv_file one_column = { "t.csv", columns, 1, sizeof *columns };
+static const struct exp_csv_file no_columns = { "t.csv", columns, 0, sizeof *columns };
+static const struct exp_csv_file every_second = { "t.csv", columns, 2, 2 * sizeof *columns };
 
 /* In a scratch folder of its own. */
 static const char *temp_path(void)
@@ -34,7 +37,7 @@ static struct exp_csv *open_csv(const char *path)
     struct exp_csv *csv = NULL;
     char why[256] = "";
 
-    test_check(!exp_csv_open(&csv, path, columns, n_columns, why, sizeof why), "%s", why);
+    test_check(!exp_csv_open(&csv, path, &all_columns, why, sizeof why), "%s", why);
     CU_ASSERT_PTR_NOT_NULL_FATAL(csv);
     return csv;
 }
@@ -153,7 +156,7 @@ static void test_lone_empty_field(void)
     struct exp_table t;
     char why[256] = "";
 
-    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, columns, 1, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &one_column, why, sizeof why), 0);
     exp_csv_empty(csv, "layer");
     exp_csv_end_row(csv);
     CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
@@ -281,15 +284,34 @@ static void test_full_disk(void)
     check_full(100000);
 }
 
+/* Columns may be parts of something larger: the writer skips what stands between them. */
+static void test_stride(void)
+{
+    const char *path = temp_path();
+    struct exp_csv *csv;
+    struct exp_table t;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL_FATAL(exp_csv_open(&csv, path, &every_second, why, sizeof why), 0);
+    exp_csv_string(csv, "layer", "a");
+    exp_csv_double(csv, "time_ns", 2.5);
+    exp_csv_end_row(csv);
+    CU_ASSERT_EQUAL(exp_csv_close(csv, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT(t.n_columns == 2 && !strcmp(t.column[1], "time_ns"));
+    CU_ASSERT_STRING_EQUAL(exp_table_string(&t, 0, 1), "2.5");
+    exp_table_release(&t);
+}
+
 static void test_open_errors(void)
 {
     struct exp_csv *csv;
     char why[256] = "";
 
-    CU_ASSERT_EQUAL(exp_csv_open(&csv, "no/such/folder.csv", columns, n_columns, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "no/such/folder.csv", &all_columns, why, sizeof why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(why, "cannot create 'no/such/folder.csv': No such file or directory");
     CU_ASSERT_PTR_NULL(csv);
-    CU_ASSERT_EQUAL(exp_csv_open(&csv, "x.csv", columns, 0, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(exp_csv_open(&csv, "x.csv", &no_columns, why, sizeof why), -EINVAL);
     CU_ASSERT_EQUAL(exp_csv_close(NULL, why, sizeof why), 0);
 }
 
@@ -300,6 +322,7 @@ static const struct test_case cases[] = {
     { "rows that are incomplete or out of order are reported", test_slips },
     { "a file that ends inside a row is reported", test_ends_inside },
     { "a full disk is reported", test_full_disk },
+    { "columns may stand apart", test_stride },
     { "a file that cannot be created is reported", test_open_errors },
     { NULL, NULL },
 };
