@@ -4,10 +4,10 @@
  * A variant is a template built for one instruction set (engine_plain_<words>_<isa>.c). Two back-ends keep the caches
  * and answer touches of first-level lines, two front-ends turn what users feed into such touches:
  *
- *   engine_plain_compact.h   words of 32 bits; misses wait in queues. The usual back-end
- *   engine_plain_wide.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
+ *   engine_plain_compact_tmpl.h   words of 32 bits; misses wait in queues. The usual back-end
+ *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
  *                            accesses that spread over more memory than compact words can tell apart
- *   engine_plain_bursts.h, engine_plain_records.h   the front-ends
+ *   engine_plain_bursts_tmpl.h, engine_plain_records_tmpl.h   the front-ends
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -25,7 +25,7 @@ enum {
     SIM_PLAIN_N_RECIPROCALS = 257,
     SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
     SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
-    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact.h */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact_tmpl.h */
 };
 
 /* How a set of compact words is padded. */
@@ -108,7 +108,7 @@ struct sim_plain {
     const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
     size_t n_levels;
     struct sim_plain_level level[SIM_MAX_LEVELS];
-    uint64_t reciprocal[SIM_PLAIN_N_RECIPROCALS]; /* of short distances, see engine_plain_bursts.h */
+    uint64_t reciprocal[SIM_PLAIN_N_RECIPROCALS]; /* of short distances, see engine_plain_bursts_tmpl.h */
     uint64_t n_l1_misses;                         /* line misses of the first level since creation */
     struct sim_plain_paths paths;
     struct sim_stats stats; /* without what is in the queues' n_seen */

@@ -86,9 +86,9 @@ struct record_counts;
 static inline struct block compare_block(const uint64_t *record, const struct record_masks *m);
 static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which);
 
-#include "sim/plain/engine_plain_compact.h"
-#include "sim/plain/engine_plain_bursts.h"
-#include "sim/plain/engine_plain_records.h"
+#include "sim/plain/engine_plain_compact_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
 
 static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
 {

@@ -46,9 +46,9 @@ static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n
     return use_ways(set, n_ways, word);
 }
 
-#include "sim/plain/engine_plain_compact.h"
-#include "sim/plain/engine_plain_bursts.h"
-#include "sim/plain/engine_plain_records.h"
+#include "sim/plain/engine_plain_compact_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
 
 const struct sim_plain_variant sim_plain_compact_portable = {
     .name = "compact, portable",

@@ -38,9 +38,9 @@ static struct sim_plain_use use_line(const struct sim_plain_level *c, uint64_t *
     }
 }
 
-#include "sim/plain/engine_plain_wide.h"
-#include "sim/plain/engine_plain_bursts.h"
-#include "sim/plain/engine_plain_records.h"
+#include "sim/plain/engine_plain_wide_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
 
 const struct sim_plain_variant sim_plain_wide_portable = {
     .name = "wide, portable",

@@ -39,7 +39,7 @@ static inline void store_first(float *p, size_t n, __m256 x)
     _mm256_maskstore_ps(p, lane_mask((struct conv_direct_part){ 0, (int)n }), x);
 }
 
-#include "kernels/ukr/direct_body.h"
+#include "kernels/ukr/direct_tmpl.h"
 
 void conv_f32_direct__avx2(const struct conv_direct *d, const struct conv_direct_args *a)
 {

@@ -10,5 +10,5 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__AVX2, N_LANES = CONV_PEAK_LANES__AVX2 };
 #define REGISTER "x"
 #define PEAK_FMA conv_peak_fma__avx2
 #define PEAK_READ conv_peak_read__avx2
-#include "kernels/ukr/peak_body.h"
+#include "kernels/ukr/peak_tmpl.h"
 #endif

@@ -36,7 +36,7 @@ static inline void store_first(float *p, size_t n, __m512 x)
     _mm512_mask_storeu_ps(p, lane_mask((struct conv_direct_part){ 0, (int)n }), x);
 }
 
-#include "kernels/ukr/direct_body.h"
+#include "kernels/ukr/direct_tmpl.h"
 
 void conv_f32_direct__avx512(const struct conv_direct *d, const struct conv_direct_args *a)
 {

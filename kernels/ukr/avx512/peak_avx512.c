@@ -10,5 +10,5 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__AVX512, N_LANES = CONV_PEAK_LANES__AVX512 };
 #define REGISTER "v"
 #define PEAK_FMA conv_peak_fma__avx512
 #define PEAK_READ conv_peak_read__avx512
-#include "kernels/ukr/peak_body.h"
+#include "kernels/ukr/peak_tmpl.h"
 #endif

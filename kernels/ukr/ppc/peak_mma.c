@@ -8,7 +8,7 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__MMA, N_LANES = CONV_PEAK_LANES__MMA };
 
 #define REGISTER "wa"
 #define PEAK_READ conv_peak_read__mma
-#include "kernels/ukr/peak_body.h"
+#include "kernels/ukr/peak_tmpl.h"
 
 /* No loop over accumulators: clang 14 would not unroll it, and keep them in memory. */
 #define EACH_CHAIN(what) what(0), what(1), what(2), what(3), what(4), what(5), what(6), what(7)

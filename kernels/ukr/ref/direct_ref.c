@@ -28,7 +28,7 @@ static inline float load(const volatile float *p)
 #define ordered(x) (x)
 #define IN_REGISTER(x) ((void)(x))
 
-#include "kernels/ukr/direct_body.h"
+#include "kernels/ukr/direct_tmpl.h"
 
 void conv_f32_direct__ref(const struct conv_direct *d, const struct conv_direct_args *a)
 {

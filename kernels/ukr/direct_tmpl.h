@@ -13,8 +13,8 @@
  * See direct_tile.h for the order of everything. All counts of a step are constants of an instance. Internal to
  * kernels/ukr.
  */
-#ifndef KERNELS_UKR_DIRECT_BODY_H
-#define KERNELS_UKR_DIRECT_BODY_H
+#ifndef KERNELS_UKR_DIRECT_TMPL_H
+#define KERNELS_UKR_DIRECT_TMPL_H
 
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"

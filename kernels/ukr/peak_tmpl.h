@@ -8,8 +8,8 @@
  *   PEAK_FMA      the name of the loop of fused multiply-adds,
  *   PEAK_READ     and of the loop that reads (kernels/ukr/peak_table.h)
  */
-#ifndef KERNELS_UKR_PEAK_BODY_H
-#define KERNELS_UKR_PEAK_BODY_H
+#ifndef KERNELS_UKR_PEAK_TMPL_H
+#define KERNELS_UKR_PEAK_TMPL_H
 
 #include <stddef.h>
 #include <string.h>

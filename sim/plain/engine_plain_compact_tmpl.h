@@ -7,7 +7,7 @@
  *   use_group(set, last_way, word)         the same in a set padded to 16 words
  *   use_many(set, n_words, n_ways, word)   the same in any other
  *   HAS_COMPARE_BLOCK                      if it brings its own compare_block() and count_block(), see
- *                                          engine_plain_records.h
+ *                                          engine_plain_records_tmpl.h
  *
  * It needs lines of one size at all levels.
  *

@@ -160,7 +160,7 @@ static inline void count_load_misses(const struct toucher *who, size_t source)
         who->cell->level[k].load_misses++;
 }
 
-/* ---- what the front-ends call, see engine_plain_bursts.h ---- */
+/* ---- what the front-ends call, see engine_plain_bursts_tmpl.h ---- */
 
 static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t line)
 {
