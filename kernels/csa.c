@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "kernels/sizes.h"
+
 const double csa_default_share = 0.9;
 
 const char *csa_schedule_name(enum csa_schedule s)
@@ -35,11 +37,6 @@ struct tiles {
     double stationary_bytes, streaming_bytes, out_bytes;
     size_t n_stationary, n_streaming;
 };
-
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 /* The largest of start, start / 2, start / 4, ... at which fits() holds; 1 if none does. */
 static size_t halve(size_t start, bool (*fits)(const void *ctx, size_t n), const void *ctx)

@@ -6,6 +6,7 @@
 #include "kernels/nest/dead_rows.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/nest/nest.h"
+#include "kernels/sizes.h"
 
 /* A pointwise convolution reads its input as one long row: windows are contiguous across image rows. */
 static struct conv_problem flattened(const struct conv_problem *p)
@@ -18,16 +19,6 @@ static struct conv_problem flattened(const struct conv_problem *p)
         view.h = view.p = view.dilation_h = view.dilation_w = 1;
     }
     return view;
-}
-
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Bytes of a product of element counts into *bytes; -EOVERFLOW. */
@@ -87,7 +78,7 @@ static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
 {
     return (struct conv_cut){
         .rows = view->q < n_win ? n_win / view->q : 1,
-        .per_row = (view->q + n_win - 1) / n_win,
+        .per_row = ceil_div(view->q, n_win),
     };
 }
 
@@ -113,7 +104,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         !plan->sconv.reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
     if (plan->sconv.reads_in_place && ukr->walks_taps) {
         plan->cut = cut_rows(&plan->view, ukr->n_win);
-        plan->tiling.in_tiles = (plan->view.p + plan->cut.rows - 1) / plan->cut.rows * plan->cut.per_row;
+        plan->tiling.in_tiles = ceil_div(plan->view.p, plan->cut.rows) * plan->cut.per_row;
     }
     plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
     size_tensors(p, &plan->layout);

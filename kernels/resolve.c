@@ -1,5 +1,6 @@
 #include "kernels/resolve.h"
 
+#include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { N_INPUT_LISTS = CONV_N_AHEAD - 2 }; /* beside outputs and filters */
@@ -8,11 +9,6 @@ enum { LINE_BYTES = 64 };                  /* what one prefetch brings; where li
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
     return b->addr[t] + index * sizeof(float);
-}
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* First element of a channel of the step's group and image. */
@@ -295,7 +291,7 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
     ahead->list[1] = (struct conv_ahead){
         .addr = element(b, CONV_PACKED_FILTER, s->ahead_panel),
         .step_bytes = LINE_BYTES,
-        .n = min_size((s->ahead_elems * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES, a->k),
+        .n = min_size(ceil_div(s->ahead_elems * sizeof(float), LINE_BYTES), a->k),
         .tag = CONV_PACKED_FILTER,
     };
     for (int i = 0; i < N_INPUT_LISTS; i++)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { OFTEN_TILES = 10 };
@@ -148,8 +149,8 @@ enum { CALL_SLOTS = 500 };
 
 static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
 {
-    size_t in_tiles = (conv_windows(p) + u->n_win - 1) / u->n_win;
-    size_t f_tiles = (conv_group_filters(p) + u->n_f - 1) / u->n_f;
+    size_t in_tiles = ceil_div(conv_windows(p), u->n_win);
+    size_t f_tiles = ceil_div(conv_group_filters(p), u->n_f);
 
     return (double)in_tiles * (double)f_tiles;
 }

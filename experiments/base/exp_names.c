@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "kernels/sizes.h"
 
 enum { LONGEST = 64 }; /* letters that are compared */
 
@@ -39,15 +40,10 @@ int exp_names_unknown(const struct exp_names *n, const char *name, char *why, si
     return -ENOENT;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Levenshtein's distance; row j: from what was read of a to the first j letters of b. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[LONGEST + 1], length = least(strlen(b), LONGEST), diagonal = 0;
+    size_t row[LONGEST + 1], length = min_size(strlen(b), LONGEST), diagonal = 0;
 
     for (size_t j = 0; j <= length; j++)
         row[j] = j;
@@ -56,7 +52,7 @@ static size_t distance(const char *a, const char *b)
         for (size_t j = 1; j <= length; j++) {
             size_t before = row[j];
 
-            row[j] = least(least(before, row[j - 1]) + 1,
+            row[j] = min_size(min_size(before, row[j - 1]) + 1,
                            diagonal + (toupper((unsigned char)*a) != toupper((unsigned char)b[j - 1])));
             diagonal = before;
         }

@@ -8,6 +8,7 @@
 
 #include "counters/ctr_flush.h"
 #include "experiments/base/exp_error.h"
+#include "kernels/sizes.h"
 
 enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
 
@@ -58,7 +59,7 @@ static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem 
 /* The library does not say how large its buffer is: where less is mapped, the rest is no buffer. */
 static size_t mapped(unsigned char *start, size_t bytes)
 {
-    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    bytes = round_up(bytes, PAGE_BYTES);
     while (bytes > PAGE_BYTES && msync(start, bytes, MS_ASYNC))
         bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES;
     return bytes;

@@ -14,6 +14,7 @@
 #include "kernels/blas/base.h"
 #include "kernels/conv_naive.h"
 #include "kernels/blas/im2col_rows.h"
+#include "kernels/sizes.h"
 
 enum {
     ALIGN = 4096,
@@ -92,11 +93,6 @@ static const struct conv_problem *problem(const struct exp_peers_layer *l)
 static const size_t *bytes_of(const struct exp_peers_layer *l)
 {
     return l->sconv[0].c->plan.layout.bytes;
-}
-
-static size_t max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The scratch that all layers share, as large as the largest wants it. */

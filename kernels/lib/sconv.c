@@ -12,6 +12,7 @@
 #include "kernels/backend.h"
 #include "kernels/epilogue.h"
 #include "kernels/nest/share.h"
+#include "kernels/sizes.h"
 #include "kernels/tune.h"
 
 enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
@@ -492,7 +493,7 @@ int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const
               size_t workspace_bytes)
 {
     struct worker worker[SCONV_MAX_THREADS];
-    uintptr_t panels = ((uintptr_t)workspace + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
+    uintptr_t panels = round_up((uintptr_t)workspace, WORKSPACE_ALIGN);
     int err = check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct reason){ NULL, 0 });
 
     if (err)

@@ -1,14 +1,6 @@
 #include "kernels/nest/dead_rows.h"
 
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
+#include "kernels/sizes.h"
 
 struct conv_dead_rows conv_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win)
 {

@@ -4,11 +4,7 @@
  */
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+#include "kernels/sizes.h"
 
 /* The rows of some groups of an image. */
 static int groups(const struct conv_plan *plan, struct conv_backend *backend, struct conv_step *step)

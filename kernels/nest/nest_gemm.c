@@ -12,6 +12,7 @@
  */
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
+#include "kernels/sizes.h"
 
 struct span {
     size_t first, n;
@@ -24,11 +25,6 @@ struct gemm {
     struct conv_step base; /* image and group */
     struct span k;         /* the current reduction block */
 };
-
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
 
 /* The next block when `left` remain: a whole one, or the rest in two balanced halves, or the rest. */
 static size_t block_extent(size_t left, size_t block, size_t unit)

@@ -13,6 +13,7 @@
  */
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
+#include "kernels/sizes.h"
 
 enum { PREFETCH_TILES = 2 };
 
@@ -28,16 +29,6 @@ struct sconv {
     size_t c0, n_c; /* the current channel set */
     struct conv_live_windows live;
 };
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 /* Packed filters: [group][channel set][filter tile][n_c * r * s, by channels or by rows of taps][tile's filters]. */
 static size_t filter_panel(const struct sconv *s, size_t f0)

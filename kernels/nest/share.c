@@ -1,15 +1,12 @@
 #include "kernels/nest/share.h"
 
+#include "kernels/sizes.h"
+
 const char *conv_share_axis_name(enum conv_share_axis a)
 {
     static const char *const names[CONV_N_SHARE_AXES] = { "planes", "windows", "filters" };
 
     return names[a];
-}
-
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 /* Groups that the steps of a plan have in common. */

@@ -36,11 +36,6 @@ const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu
     return best ? best : &conv_direct_table[0];
 }
 
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* Starting and ending a tile: masks, addresses, stores. Some 50 cycles, measured, with two ports. */
 enum { TILE_SLOTS = 100 };
 

@@ -15,6 +15,7 @@
 #ifndef KERNELS_UKR_DIRECT_TILE_H
 #define KERNELS_UKR_DIRECT_TILE_H
 
+#include "kernels/sizes.h"
 #include "kernels/ukr/direct.h"
 
 enum { CONV_DIRECT_N = 3 };
@@ -170,7 +171,7 @@ conv_direct_tiles(const struct conv_direct *d, const struct conv_direct_args *a,
 {
     const struct conv_direct_call call = conv_direct_call_of(d, a);
     const struct conv_problem *p = a->p;
-    size_t n_tiles = (a->n_rows + d->tile_rows - 1) / d->tile_rows, height = (a->n_rows + n_tiles - 1) / n_tiles;
+    size_t n_tiles = ceil_div(a->n_rows, d->tile_rows), height = ceil_div(a->n_rows, n_tiles);
     size_t group_bytes = a->group_channels * p->h * p->w * sizeof(float), of_group = 0;
     struct conv_direct_args f = *a; /* the filter's */
 

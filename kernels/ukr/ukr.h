@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/sizes.h"
 #include "sim/cpu.h"
 #include "sim/access.h"
 
@@ -129,7 +130,7 @@ struct conv_ukr {
 /* Width in elements of the packed panel of n_win windows. */
 static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
 {
-    return (n_win + u->win_granule - 1) / u->win_granule * u->win_granule;
+    return round_up(n_win, u->win_granule);
 }
 
 /* Windows of a full packed panel. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/backend.h"
+#include "kernels/sizes.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
@@ -208,11 +209,6 @@ static struct tally replay(const struct conv_plan *plan)
     conv_replay_init(&r, plan, &t.sink);
     CU_ASSERT_FATAL(conv_nest_run(plan, &r.base) == 0);
     return t;
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Rows of taps that are dead, summed over all tiles of windows. */

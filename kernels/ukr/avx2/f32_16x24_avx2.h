@@ -6,11 +6,6 @@
 
 enum { N_F = 24, F_PANEL = 6, GROUP = 4, BLOCK = 4 };
 
-static inline size_t max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* One broadcast per window; the filters in accesses of 16 and 8 bytes, or for one window in three of 32 in four steps.
  */
 static inline size_t few_loads(size_t n_win, size_t n_f)

@@ -8,7 +8,7 @@ enum { VECTOR = 16, N_WIN = 14, N_F = 32 };
 
 static inline size_t vectors(size_t n_f)
 {
-    return (n_f + VECTOR - 1) / VECTOR;
+    return ceil_div(n_f, VECTOR);
 }
 
 /* Packed windows, and rows of a pointwise input: a single tap. */

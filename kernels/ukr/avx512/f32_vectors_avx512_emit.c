@@ -6,7 +6,7 @@
 
 static size_t vectors(size_t n_win)
 {
-    return (n_win + 15) / 16;
+    return ceil_div(n_win, 16);
 }
 
 static size_t step_fmas(size_t n_win, size_t n_f)
