@@ -1,6 +1,9 @@
 # What the command line tests share; sourced with `program`, the program under test, set. Counts in passed and failed.
 # shellcheck shell=bash disable=SC2154  # program is the caller's
 
+# shellcheck source=tests/csv.bash
+. tests/csv.bash
+
 name=$(basename "$0" .sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

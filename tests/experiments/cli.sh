@@ -166,30 +166,42 @@ figures() {
     rm -r "$work/kept"
 }
 
+# ends_in_time PID: waits for the end of a job; if its patience ends first, kills the job and fails
+ends_in_time() {
+    for _ in $(seq $((patience * 20))); do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 0.05
+    done
+    kill -KILL "$1"
+    return 1
+}
+
 has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
 
-# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program in
-# time, by that signal, with one line, and nothing is left behind.
+# What is waited for takes moments; a busy computer may need much longer, and what hangs never ends.
+patience=60
+
+# interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program,
+# by that signal, with one line, and nothing is left behind. What it was doing would have taken longer than our patience.
 interrupted() {
-    local how=$1 signals=$2 begun=$3 pid status start
+    local how=$1 signals=$2 begun=$3 pid status
     shift 3
     rm -f "$work/interrupted"
     "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>>"$work/interrupted" </dev/null &
     pid=$!
-    for _ in $(seq 200); do
+    for _ in $(seq $((patience * 20))); do
         has_said "$begun" && break
         sleep 0.05
     done
     check "$how: '$begun' is not in: $(cat "$work/interrupted")" has_said "$begun"
     sleep 0.3
-    start=$(date +%s%N)
     for _ in $(seq "$signals"); do
         kill -TERM $pid 2>/dev/null
         sleep 0.05
     done
+    check "$how: still runs $patience s later" ends_in_time $pid
     wait $pid
     status=$?
-    check "$how: $((($(date +%s%N) - start) / 1000000)) ms to its end" [ $(($(date +%s%N) - start)) -lt 1500000000 ]
     check "$how: exit status $status, not 143" [ $status -eq 143 ]
     check "$how: says so: $(tail -1 "$work/interrupted")" grep -q "^experiment: interrupted" "$work/interrupted"
     check "$how: left something behind" [ -z "$(find "$work/results" -type f 2>/dev/null)" ]
@@ -210,12 +222,12 @@ with_fake() {
 }
 
 interruption() {
-    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0) hangs="sh -c 'echo it hangs >>$work/interrupted; exec sleep 60'"
-    table a,1000000000,8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    local small=(MODEL=tests/data/three.csv MACHINE=toy TIMING=0) hangs="sh -c 'echo it hangs >>$work/interrupted; exec sleep 600'"
+    table a,1000000000000,8,8,4,3,3,1,1,1,1,1,1,1,1,1 # days, whatever this computer's OpenBLAS has Base replay
     mkfifo "$work/pipe.csv"
     interrupted "replaying" 1 replaying MODEL=vgg16 MACHINE=clx4208 TIMING=0 JOBS=1
     interrupted "a layer without end" 1 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
-    check "a layer without end is announced" has_said "^This will take about [0-9]* \(h\|days\)"
+    check "a layer without end is announced" has_said "^This will take about [0-9]* days"
     interrupted "a layer without end, twice" 2 replaying "MODEL=$work/bad.csv" MACHINE=toy TIMING=0
     interrupted "an open pipe" 1 "" "MODEL=$work/pipe.csv" MACHINE=toy TIMING=0
     with_fake gnuplot "$hangs" interrupted "gnuplot hangs" 1 "it hangs" "${small[@]}"
@@ -264,27 +276,12 @@ outputs() {
     check "a long path: left something behind" nothing_left
 }
 
-# The simulated columns and the plan of a layers.csv.
-deterministic() {
-    grep -v '^#' "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) keep[i] = $i !~ /^measured/ } { line = ""
-        for (i = 1; i <= 38; i++) if (keep[i]) line = line "," $i; print line }'
+# The plans and all simulated counts of a layers.csv.
+deterministic() { columns_but "$1" '^measured'; }
+schedules() { # schedules CSV PATTERN: the schedules' rows, without the columns that match
+    columns_but "$@" | grep ',sconv_[iw]s,'
 }
-
-loads() { # loads LAYERS_CSV: layer, algorithm, simulated loads
-    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "simulated_loads") column = NF - i; next }
-        { print $3, $4, $(NF - column) }'
-}
-
-columns() { # columns CSV NAME...: these columns, blanks between; commas in quotes are none
-    grep -v '^#' "$1" | sed 's/"[^"]*"/-/g' | awk -F, -v names="${*:2}" 'NR == 1 { n = split(names, name, " ")
-            for (i = 1; i <= NF; i++) at[$i] = i }
-        { line = ""; for (k = 1; k <= n; k++) line = line (k > 1 ? " " : "") $at[name[k]]; print line }'
-}
-
-sum_of() { # sum_of COLUMN CSV
-    grep -v '^#' "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
-        { sum += $column } END { print sum + 0 }'
-}
+loads() { columns "$1" layer algo simulated_loads; }
 
 run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
     local name=$1
@@ -307,12 +304,12 @@ results() {
     done
     check "12 rows: 3 layers, 4 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 13 ]
     check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq $((1 + 3 * timed * 2)) ]
-    check "the classes of misses add up" awk -F, '!/^#/ && $1 != "layer_index" { n++; if ($7 != $8 + $9 + $10) bad++ }
-        END { exit !n || bad }' "$dir/classes.csv"
+    check "the classes of misses add up" awk '{ n++; if ($1 != $2 + $3 + $4) bad++ } END { exit !n || bad }' \
+        <(columns "$dir/classes.csv" misses compulsory_misses capacity_misses conflict_misses)
     check "traffic.csv has as many conflict misses" [ "$(sum_of conflict_misses "$dir/traffic.csv")" -eq \
-        "$(sum_of conflict_misses <(grep -v '^0,' "$dir/classes.csv"))" ]
+        "$(columns "$dir/classes.csv" layer_index conflict_misses | awk '$1 { sum += $2 } END { print sum + 0 }')" ]
     check "the parts of a time add up to the run's, where there are any" awk -v "least=$((timed == 4 ? 9 : 6))" '
-        $1 == "measured_time_median_ns" { next } { sum = $2 + $3 + $4 + $5; bad += sum < 0.999 * $1 * $6 || sum > 1.001 * $1 * $6; n += sum > 0 }
+        { sum = $2 + $3 + $4 + $5; bad += sum < 0.999 * $1 * $6 || sum > 1.001 * $1 * $6; n += sum > 0 }
         END { exit bad || n < least }' <(columns "$dir/layers.csv" measured_time_median_ns measured_im2col_ns measured_packing_ns measured_kernel_ns measured_other_ns measured_steps_to_time)
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
@@ -325,7 +322,7 @@ results() {
         -eq "$("$experiment" --columns | sed '/model.csv/q' | grep -c '^| `')" ]
     run two REPS=2 TIMING=1 JOBS=1 && check "a second run simulates the same" \
         cmp -s <(grep -v '^#' "$dir/traffic.csv") <(grep -v '^#' "$work/two/toy/three/traffic.csv")
-    check "and plans the same" cmp -s <(deterministic "$dir/layers.csv") <(deterministic "$work/two/toy/three/layers.csv")
+    check "and plans and counts the same" alike "$dir/layers.csv" "$work/two/toy/three/layers.csv" deterministic
     check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$experiment' 'REDRAW=$dir' >/dev/null 2>&1 && test -s '$dir/speedup_layers.png'"
     run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
     check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$work/one/toy/three/verdict.txt"
@@ -340,8 +337,9 @@ results() {
         grep -q 'sconv_tuned.*f32_direct_8x16__avx512,.*not available: direct convolution' "$work/best/toy/three/layers.csv"
     run unclassified TIMING=0 CLASSES=machine && check "without classes, no figure of them" \
         [ ! -e "$work/unclassified/toy/three/misses_layers.png" ]
-    check "classes change no other count" cmp -s <(deterministic "$dir/layers.csv" | grep 'sconv_[iw]s') \
-        <(deterministic "$work/unclassified/toy/three/layers.csv" | grep 'sconv_[iw]s')
+    check "classes change no other count" alike "$dir/layers.csv" "$work/unclassified/toy/three/layers.csv" schedules '^measured'
+    check "... of any tensor" alike "$dir/traffic.csv" "$work/unclassified/toy/three/traffic.csv" schedules '^(compulsory|capacity|conflict)_'
+    check "... and are empty without" [ "$(columns "$work/unclassified/toy/three/traffic.csv" conflict_misses | sort -u)" = - ]
     check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
     run tuned MACHINE=clx4208 TIMING=0 ALGO=base,sconv_tuned OBSERVE=0 && check "what is replayed, and who chose it, is said first" \
         says_first tuned 'micro-kernel f32_16x24__avx512 (the machine file names it.*sconv_tuned keeps it: UKR=avx512' \
@@ -352,12 +350,12 @@ results() {
     run unknown MACHINE=apple-m1 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "... and what is not replayed" \
         says_first unknown 'micro-kernel f32_16x24__ref (the machine file names it' "Base; the blocking of OpenBLAS core 'VORTEX'"
     run estimated MACHINE=clx4208 TIMING=0 ALGO=base,sconv OBSERVE=0 && check "with them, base's cycles over the schedule's" awk '
-        $1 == "base" { base = $2 } $1 != "algo" { n++; if ($3 != base / $2 && ($3 - base / $2) ^ 2 > 1e-12) bad++ } END { exit bad || n != 9 }' \
+        $1 == "base" { base = $2 } { n++; if ($3 != base / $2 && ($3 - base / $2) ^ 2 > 1e-12) bad++ } END { exit bad || n != 9 }' \
         <(columns "$work/estimated/clx4208/three/layers.csv" algo estimated_cycles estimated_speedup)
     check "and the verdict calls them unproven" grep -q 'estimated .* unproven' "$work/estimated/clx4208/three/verdict.txt"
     run warm CACHE=warm FILTERS=run_time UKR=f32_16x24__ref ALGO=base,sconv,sconv_openblas,goto REPS=1
-    run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" cmp -s \
-        <(loads "$work/two/toy/three/layers.csv") <(loads "$work/network/toy/three/layers.csv")
+    run network TIMING=0 CACHE=network && check "the caches' state changes misses, not loads" \
+        alike "$work/two/toy/three/layers.csv" "$work/network/toy/three/layers.csv" loads
     check "5 algorithms" [ "$(grep -cv '^#' "$work/warm/toy/three/layers.csv")" -eq 16 ]
     check "... of which one and the baseline use OpenBLAS's micro-kernel" \
         [ "$(grep -c '^[^#].*,openblas_' "$work/warm/toy/three/layers.csv")" -eq 6 ]
@@ -385,8 +383,10 @@ names() {
     for level in L1:4 L2:16 SLC:64; do
         printf '[cache %s]\nsize = %s KiB\nways = 4\nline = 64\nlatency_cycles = 1\n' "${level%:*}" "${level#*:}" >>"$work/slc.cfg"
     done
-    run names "MACHINE=$work/slc.cfg" TIMING=0 ALGO=base,sconv || return
-    check "the closing table names the levels" grep -q '^layer .* L1 .* L2 .* SLC' "$work/names.out"
+    run names "MACHINE=$work/slc.cfg" TIMING=0 ALGO=base,sconv CORE=Haswell || return
+    check "the closing table names the levels" grep -q '^ *measured ms .* L1 .* L2 .* SLC .* L1 .* L2 .* SLC' "$work/names.out"
+    check "... and the verdict's, beside Base that is replayed on every computer" \
+        grep -q '^layer .* L1 .* L2 .* SLC' "$work/names.out"
     check "... and has no other" sh -c "! grep -qw L3 '$work/names.out'"
     check "so do the CSV files" grep -q '^# levels: .*l3 its SLC' "$dir/layers.csv"
     check "... in the plans" sh -c "! grep -v '^#' '$dir/layers.csv' | grep -q '[+,]L3'"
@@ -430,10 +430,11 @@ observed() {
         return
     fi
     observe observed || return
-    check "observed: every case" [ "$(grep -c ',core,0,all,all,' "$dir/observed.csv")" -eq 9 ]
+    check "observed: every case" [ "$(columns "$dir/observed.csv" level tensor phase | grep -cx 'core all all')" -eq 9 ]
     check "observed: no reason why not" sh -c "! grep -q 'not available' '$dir/observed.csv'"
-    check "observed: SConv's accesses are the replay's" awk -F, '$3 ~ /^sconv/ && $6 == "core" && $8 == "all" { n++
-        if ($10 != $11 || $12 != $13) bad++ } END { exit n != 6 || bad }' "$dir/observed.csv"
+    check "observed: SConv's accesses are the replay's" awk '$1 ~ /^sconv/ && $2 == "core" && $3 == "all" { n++
+        if ($4 != $5 || $6 != $7) bad++ } END { exit n != 6 || bad }' \
+        <(columns "$dir/observed.csv" algo level tensor observed_reads replayed_reads observed_writes replayed_writes)
     check "observed: FMA instructions" grep -q ',fma,' "$dir/observed_instructions.csv"
     check "observed: functions outside" grep -q 'blas_memory_alloc' "$dir/observed_outside.csv"
     check "observed: the figure" sh -c "head -c 4 '$dir/observed_vs_replayed.png' | grep -q PNG"

@@ -30,7 +30,7 @@ run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results ar
 }
 
 cell() { # cell FILE COLUMN ROW: one field; rows from 1
-    grep -v '^#' "$dir/$1" | awk -F, -v name="$2" -v row="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    csv_rows "$dir/$1" | awk -F, -v name="$2" -v row="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
         NR == row + 1 { print $c }'
 }
 
@@ -63,7 +63,7 @@ times=$work/results/power10/three
 mkdir -p "$times"
 {
     echo layer_index,layer,macs,algo,ukr,caches,measured_is_machine,measured_time_ns,measured_speedup_vs_base,measured_speedup_low,measured_speedup_high
-    grep -v '^#' "$dir/layers.csv" | awk -F, 'NR > 1 { for (i = 0; i < 2; i++) print $2 "," $3 "," $5 "," (i ? "sconv_ws" : "sconv_is") ",f32_16x8__mma,cold,1,200,0.5,0.49,0.51" }'
+    columns "$dir/layers.csv" layer_index layer macs | awk '{ for (i = 0; i < 2; i++) print $1 "," $2 "," $3 "," (i ? "sconv_ws" : "sconv_is") ",f32_16x8__mma,cold,1,200,0.5,0.49,0.51" }'
 } >"$work/times"
 cp "$work/times" "$times/layers.csv"
 run power10 tests/data/three.csv

@@ -4,6 +4,9 @@
 # the golden outputs. EMULATED says that CACHESIM is a program for another CPU.
 set -u
 
+# shellcheck source=tests/csv.bash
+. tests/csv.bash
+
 BUILD=${BUILD:-build}
 cachesim=${CACHESIM:-$BUILD/cachesim}
 work=$(mktemp -d)
@@ -111,9 +114,9 @@ metamorphic() {
     counts --machine toy --passes 2 --warmup pass tests/golden/mix.din >"$work/b"
     equal "a pass of warm-up is as many accesses of warm-up" "$work/a" "$work/b"
     # A fully associative cache of 8 lines misses as the curve says at 8 lines, and the same holds after --convert.
-    once=$("$cachesim" --mrc --line 64 tests/golden/mix.din | grep -v '^[#l]' | awk -F, '$1 <= 8 { m = $3 } END { print m }')
-    twice=$(counts --l1 512,8,64 tests/golden/mix.din | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
-        $3 == "L1" { print $c["read_misses"] + $c["write_misses"] }')
+    once=$("$cachesim" --mrc --line 64 tests/golden/mix.din >"$work/curve" && columns "$work/curve" lines misses | awk '$1 <= 8 { misses = $2 } END { print misses }')
+    counts --l1 512,8,64 tests/golden/mix.din >"$work/out"
+    twice=$(columns "$work/out" place read_misses write_misses | awk '$1 == "L1" { print $2 + $3 }')
     check "the miss-ratio curve at 8 lines is $once, the cache misses $twice" [ "$once" = "$twice" ]
 }
 
@@ -122,10 +125,9 @@ as_dinero() {
     local machine
     sed -n '/^#/p; /^machine/p' tests/golden/dinero.csv
     for machine in back through fifo; do
-        counts --machine "tests/golden/dinero_$machine.cfg" tests/golden/dinero.din | awk -F, -v OFS=, -v machine=$machine '
-            NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
-            $3 ~ /^L/ { print machine, $3, $c["reads"], $c["read_misses"], $c["writes"], $c["write_misses"], $c["compulsory_misses"],
-                $c["capacity_misses"], $c["conflict_misses"] }'
+        counts --machine "tests/golden/dinero_$machine.cfg" tests/golden/dinero.din >"$work/counts"
+        columns "$work/counts" place reads read_misses writes write_misses compulsory_misses capacity_misses conflict_misses |
+            awk -v OFS=, -v machine=$machine '$1 ~ /^L/ { for (i = 1; i <= NF; i++) if ($i == "-") $i = ""; $1 = $1; print machine, $0 }'
     done
 }
 
@@ -207,8 +209,7 @@ transpose() {
 # is PLACE COLUMN VALUE: in the CSV report $work/out
 is() {
     local value
-    value=$(awk -F, -v place="$1" -v column="$2" \
-        '/^tag/ { for (i = 1; i <= NF; i++) c[$i] = i } $3 == place { print $c[column] }' "$work/out")
+    value=$(columns "$work/out" place "$2" | awk -v place="$1" '$1 == place { print $2 }')
     check "$1 $2 is $value, not $3" [ "$value" = "$3" ]
 }
 

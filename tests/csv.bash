@@ -1,0 +1,44 @@
+# CSV files in the shell tests: columns are chosen by their names, never by their places. Sourced.
+# shellcheck shell=bash
+
+csv_rows() { # csv_rows CSV: without comments; commas in quotes become semicolons, so that a comma ends a field
+    grep -v '^#' "$1" | sed -E ':a; s/^(([^"]*"[^"]*")*[^"]*"[^",]*),/\1;/; ta'
+}
+
+# columns CSV NAME...: these columns of every row, blanks between; the header is left out. A value with quotes and an empty
+# one are '-'; a blank in a value is '_'. A name that the file does not have is an error, and nothing is printed.
+columns() {
+    csv_rows "$1" | awk -F, -v names="${*:2}" '
+        NR == 1 {
+            n = split(names, name, " ")
+            for (i = 1; i <= NF; i++) at[$i] = i
+            for (k = 1; k <= n; k++) if (!(name[k] in at)) { print "no column " name[k] >"/dev/stderr"; exit 1 }
+            next
+        }
+        {
+            line = ""
+            for (k = 1; k <= n; k++) {
+                value = $at[name[k]]
+                if (value == "" || value ~ /"/) value = "-"
+                gsub(/ /, "_", value)
+                line = line (k > 1 ? " " : "") value
+            }
+            print line
+        }'
+}
+
+columns_but() { # columns_but CSV PATTERN: every column whose name does not match, with the header
+    csv_rows "$1" | awk -F, -v pattern="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) keep[i] = $i !~ pattern }
+        { line = ""; for (i = 1; i <= NF; i++) if (keep[i]) line = line "," $i; print line }'
+}
+
+sum_of() { # sum_of COLUMN CSV
+    columns "$2" "$1" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# alike CSV CSV COMMAND [ARGUMENT...]: COMMAND CSV ARGUMENT... prints the same of both, and something
+alike() {
+    local one two
+    one=$("$3" "$1" "${@:4}") && two=$("$3" "$2" "${@:4}") && [ -n "$one" ] && [ "$one" = "$two" ]
+}
