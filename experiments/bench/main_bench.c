@@ -241,7 +241,9 @@ static int open_vgg(struct vgg *v)
 
 static int bench_vgg(struct vgg *v)
 {
-    const struct exp_measure_options o = { .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = "counters/groups" };
+    const struct exp_measure_options o = {
+        .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = "counters/groups"
+    };
     struct exp_measure_info info;
     struct exp_progress *progress;
     struct exp_total total[EXP_N_ALGOS + 1];
@@ -261,8 +263,7 @@ static int bench_vgg(struct vgg *v)
         if (total[i].why_no_time)
             printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
         else
-            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6,
-                   total[i].speedup.value);
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6, total[i].speedup.value);
     }
     return 0;
 }

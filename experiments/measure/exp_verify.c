@@ -35,8 +35,8 @@ static int compare_plane(const struct exp_case *c, const float *out, size_t firs
         if (!(fabs((double)out[first + w] - plane[w]) <= bound))
             return exp_fail(all->why, all->why_bytes, -EILSEQ,
                             "layer '%s': %s (%s) computes a wrong result: output element %zu is %.9g, must be %.9g",
-                            c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan), first + w, (double)out[first + w],
-                            plane[w]);
+                            c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan), first + w,
+                            (double)out[first + w], plane[w]);
     }
     return 0;
 }

@@ -242,7 +242,7 @@ static void test_ratio(void)
         ns[0][i] += i % 3 ? 100 : 0;
     r = ratio_of(ns, N_ROUNDS);
     CU_ASSERT(r.value == 1.6 && r.by_median == 2); /* a third, that is more than a quarter */
-    CU_ASSERT(r.low == 1.6 && r.high < 1.8); /* some halves have less than a quarter */
+    CU_ASSERT(r.low == 1.6 && r.high < 1.8);       /* some halves have less than a quarter */
     CU_ASSERT_FALSE(exp_ratio_stands(&r));
     again = ratio_of(ns, N_ROUNDS);
     CU_ASSERT_EQUAL(memcmp(&r, &again, sizeof r), 0);
