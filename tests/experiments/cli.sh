@@ -186,7 +186,7 @@ patience=60
 interrupted() {
     local how=$1 signals=$2 begun=$3 pid status
     shift 3
-    rm -f "$work/interrupted"
+    : >"$work/interrupted"
     "$experiment" "RESULTS=$work/results" "$@" >"$work/out" 2>>"$work/interrupted" </dev/null &
     pid=$!
     for _ in $(seq $((patience * 20))); do
