@@ -16,22 +16,8 @@ enum { OUT_H = MEMBER(p), OUT_W = MEMBER(q), MAX_TERMS = 5 };
 static const char *const extent_names[] = { "out_h", "out_w" };
 
 const struct conv_field conv_fields[CONV_N_FIELDS] = {
-    [MEMBER(n)] = { "batch", 1 },
-    [MEMBER(c)] = { "in_c", 1 },
-    [MEMBER(h)] = { "in_h", 1 },
-    [MEMBER(w)] = { "in_w", 1 },
-    [MEMBER(k)] = { "out_c", 1 },
-    [MEMBER(r)] = { "k_h", 1 },
-    [MEMBER(s)] = { "k_w", 1 },
-    [MEMBER(stride_h)] = { "stride_h", 1 },
-    [MEMBER(stride_w)] = { "stride_w", 1 },
-    [MEMBER(pad_top)] = { "pad_top", 0 },
-    [MEMBER(pad_left)] = { "pad_left", 0 },
-    [MEMBER(pad_bottom)] = { "pad_bottom", 0 },
-    [MEMBER(pad_right)] = { "pad_right", 0 },
-    [MEMBER(dilation_h)] = { "dilation_h", 1 },
-    [MEMBER(dilation_w)] = { "dilation_w", 1 },
-    [MEMBER(groups)] = { "group", 1 },
+#define FIELD(member, shape_member, ...) [MEMBER(member)] = { __VA_ARGS__ },
+#include "kernels/problem_fields.def"
 };
 
 /* Sums and products of members that later code forms, and what users call them. */

@@ -26,10 +26,11 @@ struct conv_problem {
     size_t p, q;   /* output height, width; set by conv_problem_finish() */
 };
 
-/* What a user writes: all members but p and q, in their order. Layer tables name their columns so. */
+/* What a user writes: all members but p and q, in their order, as problem_fields.def describes them. */
 struct conv_field {
-    const char *name;
-    size_t low; /* smallest value allowed */
+    const char *name, *what; /* in tables and messages; for people */
+    size_t low;              /* smallest value allowed */
+    size_t fallback;         /* where a layer table has no such column; 0: it must have one */
 };
 
 enum { CONV_N_FIELDS = offsetof(struct conv_problem, p) / sizeof(size_t) };

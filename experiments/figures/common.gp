@@ -4,6 +4,7 @@
 #   machine     simulated machine, for titles          simulator   what simulated, for titles
 #   host        the computer that was timed, and how   observed_by by what streams were observed
 #   levels      names of the levels that stand for L1, L2 and L3 in the columns' names: as many as the machine has
+#   shape_columns  names of the columns that are a layer's shape
 #   paper_*     published numbers; "" where the paper has none for this machine or model
 load figures."/style.gp"
 layers = layers_csv
@@ -27,7 +28,6 @@ layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s")
 # the same, which is what deep networks repeat: the bars of such a slot are means.
 most_slots = 60
 is_grouped = n_layers > most_slots
-shape_columns = "batch in_c in_h in_w out_c k_h k_w stride_h stride_w pad_top pad_left pad_bottom pad_right group dilation_h dilation_w"
 array Slot[last_index]; array Slot_name[n_layers]; array Slot_layers[n_layers]; array Slot_shape[n_layers]
 n_shown = 0; seen = 0
 shape = ""

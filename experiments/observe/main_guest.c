@@ -2,10 +2,9 @@
  * The program that is watched: one layer by one algorithm, once, between markers, for the observer plugin of QEMU
  * (counters/observe/obs_plugin.c). The experiment runs it under emulation; by itself it has nothing to tell.
  *
- *     guest SHAPE=n,c,h,w,k,r,s,stride_h,stride_w,top,left,bottom,right,dilation_h,dilation_w,groups
- *           ALGO=sconv_is MACHINE=file.cfg OUT=file [UKR=...] [CORE=...] [FILTERS=ahead|run_time] [VERIFY=1]
+ *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [UKR=...] [CORE=...] [FILTERS=ahead|run_time] [VERIFY=1]
  *
- * It plans as the experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
+ * SHAPE is what a user writes of struct conv_problem, in its order, with commas between. It plans as the experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_published.h"
+#include "kernels/problem.h"
 
 static const char *const figure_names[] = {
     "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
@@ -28,7 +29,8 @@ static const struct paper_number paper_numbers[] = {
 
 enum {
     N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0],
-    N_FIXED_VARIABLES = 6,
+    N_FIXED_VARIABLES = 7,
+    SHAPE_BYTES = CONV_N_FIELDS * 16,
     N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS,
 };
 
@@ -36,6 +38,7 @@ struct drawing {
     const struct exp_figures *f;
     char *folder; /* of the scripts */
     char paper[N_PAPER_NUMBERS][32];
+    char shape[SHAPE_BYTES];
     struct exp_plot_variable variable[N_VARIABLES];
 };
 
@@ -68,8 +71,11 @@ static void set_variables(struct drawing *d)
         { "host", d->f->host },
         { "observed_by", d->f->observed ? d->f->observed : "" },
         { "levels", d->f->levels && *d->f->levels ? d->f->levels : "L1 L2 L3" },
+        { "shape_columns", d->shape },
     };
 
+    for (size_t i = 0; i < CONV_N_FIELDS; i++)
+        exp_say_more(d->shape, sizeof d->shape, "%s%s", i ? " " : "", conv_fields[i].name);
     memcpy(d->variable, fixed, sizeof fixed);
     for (size_t i = 0; i < N_PAPER_NUMBERS; i++)
         d->variable[N_FIXED_VARIABLES + i] = (struct exp_plot_variable){ paper_numbers[i].variable, d->paper[i] };

@@ -15,9 +15,6 @@
 
 #define SUFFIX ".csv"
 
-/* 1 where a table has no such column. */
-static const char optional_column[] = "batch";
-
 static const size_t no_column = SIZE_MAX;
 
 struct columns {
@@ -31,7 +28,7 @@ static int find_columns(const struct exp_table *t, struct columns *c, char *why,
 
     for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
         err = exp_table_column(t, conv_fields[i].name, &c->shape[i], why, why_bytes);
-        if (err && !strcmp(conv_fields[i].name, optional_column)) {
+        if (err && conv_fields[i].fallback) {
             c->shape[i] = no_column;
             err = 0;
         }
@@ -77,7 +74,7 @@ static int read_layer(struct exp_layer *l, const struct exp_table *t, const stru
     int err = check_name(t, row, name, why, why_bytes);
 
     for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
-        size_t value = 1;
+        size_t value = conv_fields[i].fallback;
 
         if (c->shape[i] != no_column)
             err = read_size(t, row, c->shape[i], &conv_fields[i], &value, why, why_bytes);

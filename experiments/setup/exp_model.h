@@ -1,8 +1,7 @@
 /*
  * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md).
  *
- * Required columns: name, in_c, in_h, in_w, out_c, k_h, k_w, stride_h, stride_w, pad_top, pad_left, pad_bottom,
- * pad_right, group, dilation_h, dilation_w. Optional: batch (default 1). Other columns are ignored.
+ * Required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns are ignored.
  * Every error is one line; for what a table says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_EXP_MODEL_H

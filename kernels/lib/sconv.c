@@ -11,6 +11,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/epilogue.h"
+#include "kernels/lib/sconv_shape.h"
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 #include "kernels/tune.h"
@@ -137,24 +138,7 @@ static bool is_float_aligned(const void *p)
 
 static int read_shape(const struct sconv_shape *s, struct conv_problem *p, struct reason why)
 {
-    *p = (struct conv_problem){
-        .n = s->batch,
-        .c = s->in_c,
-        .h = s->in_h,
-        .w = s->in_w,
-        .k = s->out_c,
-        .r = s->k_h,
-        .s = s->k_w,
-        .stride_h = s->stride_h,
-        .stride_w = s->stride_w,
-        .pad_top = s->pad_top,
-        .pad_left = s->pad_left,
-        .pad_bottom = s->pad_bottom,
-        .pad_right = s->pad_right,
-        .dilation_h = s->dilation_h,
-        .dilation_w = s->dilation_w,
-        .groups = s->groups,
-    };
+    *p = sconv_shape_problem(s);
     return conv_problem_finish(p, why.text, why.bytes);
 }
 

@@ -1,4 +1,4 @@
-/* A problem's shape as libsconv's users write it. */
+/* A problem's shape as libsconv's users write it, and back. */
 #ifndef KERNELS_SCONV_SHAPE_H
 #define KERNELS_SCONV_SHAPE_H
 
@@ -8,23 +8,20 @@
 static inline struct sconv_shape sconv_shape_of(const struct conv_problem *p)
 {
     return (struct sconv_shape){
-        .batch = p->n,
-        .in_c = p->c,
-        .in_h = p->h,
-        .in_w = p->w,
-        .out_c = p->k,
-        .k_h = p->r,
-        .k_w = p->s,
-        .stride_h = p->stride_h,
-        .stride_w = p->stride_w,
-        .pad_top = p->pad_top,
-        .pad_left = p->pad_left,
-        .pad_bottom = p->pad_bottom,
-        .pad_right = p->pad_right,
-        .dilation_h = p->dilation_h,
-        .dilation_w = p->dilation_w,
-        .groups = p->groups,
+#define FIELD(member, shape_member, ...) .shape_member = p->member,
+#include "kernels/problem_fields.def"
     };
 }
+
+/* Gives a problem that is not finished yet. */
+static inline struct conv_problem sconv_shape_problem(const struct sconv_shape *s)
+{
+    return (struct conv_problem){
+#define FIELD(member, shape_member, ...) .member = s->shape_member,
+#include "kernels/problem_fields.def"
+    };
+}
+
+_Static_assert(sizeof(struct sconv_shape) == CONV_N_FIELDS * sizeof(size_t), "every member is converted");
 
 #endif
