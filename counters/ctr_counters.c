@@ -9,19 +9,27 @@
 
 enum { OVERHEAD_REPEATS = 101 };
 
+static int open_session(struct ctr_counters *c, const struct ctr_source *source, char *why, size_t why_bytes)
+{
+    int err = ctr_session_open_on(&c->session, source, c->group, why, why_bytes);
+
+    if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead))
+        err = ctr_fail(-EIO, why, why_bytes, "the counters opened but could not be read");
+    return err;
+}
+
 static int open_proven(struct ctr_counters *c, const struct ctr_source *source, struct ctr_ground *ground, char *why,
                        size_t why_bytes)
 {
     int err = ctr_census_take(&c->census, source, &c->cpu, ground, why, why_bytes);
 
     err = err ? err : ctr_fit(c->group, source, &c->cpu, &c->census, why, why_bytes);
-    err = err ? err : ctr_session_open_on(&c->session, source, c->group, why, why_bytes);
+    err = err ? err : open_session(c, source, why, why_bytes);
     if (err)
         return err;
-    err = ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead);
-    err = err ? err : ctr_prove(&c->proof, c->session, ground);
+    err = ctr_prove(&c->proof, c->session, ground);
     if (err)
-        return ctr_fail(err, why, why_bytes, "the counters opened but could not be read: %s", strerror(-err));
+        return ctr_fail(err, why, why_bytes, "the counters could not be proven: %s", strerror(-err));
     ctr_session_set_trust(c->session, &c->proof.trust);
     return 0;
 }
@@ -43,6 +51,26 @@ int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, c
     if (err)
         ctr_counters_close(c);
     return err;
+}
+
+int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
+                            const char *uarch, const char *group, char *why, size_t why_bytes)
+{
+    int err;
+
+    *c = (struct ctr_counters){ .group = NULL };
+    err = ctr_group_find(&c->group, groups_dir, uarch, group, why, why_bytes);
+    err = err ? err : open_session(c, source, why, why_bytes);
+    if (err)
+        ctr_counters_close(c);
+    return err;
+}
+
+int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out)
+{
+    int err = ctr_session_read(c->session, out);
+
+    return err ? err : ctr_reading_subtract(out, &c->overhead);
 }
 
 void ctr_counters_close(struct ctr_counters *c)

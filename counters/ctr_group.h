@@ -17,9 +17,11 @@
  *
  * Section names start in the first column. EVENTS may appear several times: each is one set of events that are on the
  * counters at the same time. Sets take turns (or get a run each, ctr_session_start_set), so a formula over labels of
- * one set is exact where one over several sets is an estimate. `#` starts a comment line in EVENTS and METRICS.
+ * one set is exact where one over several sets is an estimate. ctr_fit deals the events out anew, in this order, to the
+ * counters that work. `#` starts a comment line in EVENTS and METRICS.
  *
- * Every CACHE group has the metrics loads, l1_load_misses, l2_load_misses, l3_load_misses, instructions, cycles.
+ * Every CPU has two groups: CACHE with loads, l1_load_misses, l2_load_misses, l3_load_misses, instructions and cycles,
+ * and COMMON with the common metrics (ctr_quantity.h), as far as the CPU counts them.
  */
 #ifndef CTR_GROUP_H
 #define CTR_GROUP_H

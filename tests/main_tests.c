@@ -19,6 +19,7 @@
     X(exp_bench) \
     X(exp_plot) \
     X(exp_replay) \
+    X(exp_measure) \
     X(sim_machine) \
     X(sim_cache) \
     X(sim_policy) \

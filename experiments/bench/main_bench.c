@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_cpu.h"
 #include "counters/ctr_pin.h"
 #include "counters/ctr_timer.h"
 #include "experiments/setup/exp_algo.h"
@@ -242,7 +243,7 @@ static int open_vgg(struct vgg *v)
 static int bench_vgg(struct vgg *v)
 {
     const struct exp_measure_options o = {
-        .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = "counters/groups"
+        .rounds = { REPS, REPS, 0 }, .now_ns = ctr_now_ns, .n_threads = 1, .groups_dir = CTR_GROUPS_DIR
     };
     struct exp_measure_info info;
     struct exp_progress *progress;
@@ -256,7 +257,7 @@ static int bench_vgg(struct vgg *v)
     exp_progress_free(progress);
     if (err)
         return err;
-    n = exp_totals(&v->experiment, "", total);
+    n = exp_totals(&v->experiment, total);
     printf("\nVGG-16, %d repetitions, cold caches, base on OpenBLAS %s, SConv %s\n%-24s %12s %10s\n", REPS,
            v->setup.blas.core, v->setup.ukr->name, "", "ms", "x base");
     for (size_t i = 0; i < n; i++) {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_counters.h"
 #include "counters/ctr_pin.h"
-#include "counters/ctr_session.h"
 #include "counters/ctr_timer.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/measure/exp_cold.h"
@@ -16,16 +16,16 @@
 #include "experiments/setup/exp_tensors.h"
 #include "experiments/replay/exp_totals.h"
 
-enum { OVERHEAD_REPEATS = 101, MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
+enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
 
 /* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
 static const double phase_tolerance = 1.2;
 
-/* One event group of this computer, or the reason why not. */
+/* One event group, and the counts that it is asked for. */
 struct counting {
-    struct ctr_group *group;
-    struct ctr_session *session;
-    struct ctr_reading overhead;
+    enum exp_count first, end;
+    struct ctr_counters counters;
+    const char *why_not; /* NULL: open */
 };
 
 struct measure {
@@ -75,56 +75,62 @@ static int prepare(void *ctx)
     return 0;
 }
 
-static void close_counting(struct counting *c)
-{
-    ctr_session_close(c->session);
-    ctr_group_free(c->group);
-    *c = (struct counting){ 0 };
-}
+typedef int (*open_fn)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
+                       const char *uarch, const char *group, char *why, size_t why_bytes);
 
-static void open_counting(struct counting *c, const char *dir, const char *uarch, const char *group, char *source,
-                          size_t source_bytes, char *why, size_t why_bytes)
+static void open_counting(struct counting *k, open_fn open, const struct ctr_source *source, const char *dir,
+                          const char *uarch, const char *group, char *name, size_t name_bytes, char *why,
+                          size_t why_bytes)
 {
-    int err = ctr_group_find(&c->group, dir, uarch, group, why, why_bytes);
-
-    if (!err)
-        err = ctr_session_open(&c->session, c->group, why, why_bytes);
-    if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead)) {
-        snprintf(why, why_bytes, "the counters opened but could not be read");
-        err = -EIO;
-    }
-    if (err) {
-        close_counting(c);
+    if (open(&k->counters, source, dir, uarch, group, why, why_bytes)) {
+        k->why_not = why;
         return;
     }
-    snprintf(source, source_bytes, "perf_event %s/%s", c->group->uarch, c->group->name);
+    snprintf(name, name_bytes, "%s %s/%s", source->name, k->counters.group->uarch, k->counters.group->name);
     why[0] = '\0';
 }
 
-/* One run per event set, so that no set is scaled; then the metrics that the group has. */
+/* The reason of the first case that lacks a count is everybody's. */
+static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
+{
+    char *why = info->why_no_count[c];
+
+    if (!*why)
+        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_no_count[c]);
+    return why;
+}
+
+static void keep_count(struct counting *k, struct runner *r, const struct ctr_reading *reading, enum exp_count c)
+{
+    struct exp_measured *m = &r->c->measured;
+
+    m->has_count[c] = !k->why_not && !ctr_reading_metric(reading, exp_count_name(c), &m->count[c]);
+    if (!m->has_count[c])
+        m->why_no_count[c] = k->why_not ? k->why_not : why_missing(r->m->info, reading, c);
+}
+
+/* One run per event set, so that no set is scaled. */
+static int count_sets(struct counting *k, struct runner *r, struct ctr_reading *reading)
+{
+    struct ctr_counters *c = &k->counters;
+    int err = 0;
+
+    for (size_t set = 0; set < c->group->n_sets && !err; set++) {
+        err = prepare(r);
+        err = err ? err : ctr_session_start_set(c->session, set);
+        err = err ? err : run(r);
+        err = err ? err : ctr_session_stop(c->session);
+    }
+    return err ? err : ctr_counters_read(c, reading);
+}
+
 static int count(struct counting *k, struct runner *r)
 {
     struct ctr_reading reading;
-    int err = 0;
+    int err = k->why_not ? 0 : count_sets(k, r, &reading);
 
-    if (!k->session)
-        return 0;
-    for (size_t set = 0; set < k->group->n_sets && !err; set++) {
-        err = prepare(r);
-        err = err ? err : ctr_session_start_set(k->session, set);
-        err = err ? err : run(r);
-        err = err ? err : ctr_session_stop(k->session);
-    }
-    err = err ? err : ctr_session_read(k->session, &reading);
-    err = err ? err : ctr_reading_subtract(&reading, &k->overhead);
-    for (int i = 0; i < EXP_N_COUNTS && !err; i++) {
-        double value;
-
-        if (!ctr_reading_metric(&reading, exp_count_name((enum exp_count)i), &value)) {
-            r->c->measured.count[i] = value;
-            r->c->measured.has_count[i] = true;
-        }
-    }
+    for (enum exp_count c = k->first; c < k->end && !err; c++)
+        keep_count(k, r, &reading, c);
     return err;
 }
 
@@ -247,10 +253,13 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
     if (m->o->cache != EXP_WARM)
         exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
     exp_phases_find_parts(&m->parts, m->e->setup, info->why_no_base_steps, sizeof info->why_no_base_steps);
-    open_counting(&m->hardware, m->o->groups_dir, NULL, "CACHE", info->counter_source, sizeof info->counter_source,
-                  info->why_no_counters, sizeof info->why_no_counters);
-    open_counting(&m->software, m->o->groups_dir, "software", "SOFTWARE", info->software_source,
-                  sizeof info->software_source, info->why_no_software, sizeof info->why_no_software);
+    open_counting(&m->hardware, ctr_counters_open, m->o->source ? m->o->source : &ctr_source_perf, m->o->groups_dir,
+                  m->o->uarch, "CACHE", info->counter_source, sizeof info->counter_source, info->why_no_counters,
+                  sizeof info->why_no_counters);
+    snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
+    open_counting(&m->software, ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software", "SOFTWARE",
+                  info->software_source, sizeof info->software_source, info->why_no_software,
+                  sizeof info->why_no_software);
     return 0;
 }
 
@@ -353,8 +362,8 @@ static void *measure_thread(void *ctx)
         m->err = measure_layers(m);
     exp_disturbance_end(&m->info->disturbance, "/proc", peak);
     m->info->disturbance.median_percent = median_percent(m->e);
-    close_counting(&m->hardware);
-    close_counting(&m->software);
+    ctr_counters_close(&m->hardware.counters);
+    ctr_counters_close(&m->software.counters);
     exp_cold_release(&m->cold);
     return NULL;
 }
@@ -362,7 +371,14 @@ static void *measure_thread(void *ctx)
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
                     struct exp_progress *progress, char *why, size_t why_bytes)
 {
-    struct measure m = { .e = e, .o = o, .progress = progress, .info = info };
+    struct measure m = {
+        .e = e,
+        .o = o,
+        .hardware = { .first = EXP_LOADS, .end = EXP_PAGE_FAULTS },
+        .software = { .first = EXP_PAGE_FAULTS, .end = EXP_N_COUNTS },
+        .progress = progress,
+        .info = info,
+    };
     pthread_t thread;
     int err;
 

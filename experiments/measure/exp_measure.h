@@ -26,8 +26,10 @@ struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
-    uint64_t (*now_ns)(void); /* the clock of the samples */
-    const char *groups_dir;   /* counters/groups */
+    uint64_t (*now_ns)(void);        /* the clock of the samples */
+    const char *groups_dir;          /* counters/groups */
+    const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */
+    const char *uarch;               /* the folder of their event groups; NULL: this computer's */
 };
 
 /* What the measurement was made with; filled by exp_measure_all. Reasons are "" where there is nothing to explain. */
@@ -35,9 +37,11 @@ struct exp_measure_info {
     int core; /* the pinned core, -1 if pinning failed */
     char why_not_pinned[200];
     char counter_source[96]; /* "perf_event clx/CACHE", or "" */
-    char why_no_counters[300];
+    char why_no_counters[400];
+    char counter_note[320];               /* which counters do not count; "" if all do */
+    char why_no_count[EXP_N_COUNTS][256]; /* though there are counters */
     char software_source[96];
-    char why_no_software[300];
+    char why_no_software[400];
     char why_no_base_steps[200];
     size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end; /* why there were no more */

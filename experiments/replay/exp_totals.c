@@ -56,17 +56,18 @@ static void add_time(struct exp_total *t, const struct exp_case *c)
     }
 }
 
-static void add_counts(struct exp_total *t, const struct exp_case *c, const char *why_no_counts)
+static void add_counts(struct exp_total *t, const struct exp_case *c)
 {
     static const enum exp_count misses[EXP_N_NAMED_LEVELS] = { EXP_L1_LOAD_MISSES, EXP_L2_LOAD_MISSES,
                                                                EXP_L3_LOAD_MISSES };
 
-    if (!c->measured.has_count[EXP_LOADS])
-        t->why_no_counts = c->measured.why_no_time ? c->measured.why_no_time : why_no_counts;
+    const char *why = exp_case_why_no_count(c, EXP_LOADS);
+
+    t->why_no_counts = why ? why : t->why_no_counts;
     t->measured_loads += c->measured.count[EXP_LOADS];
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++) {
-        if (!c->measured.has_count[misses[l]])
-            t->why_no_counts = c->measured.why_no_time ? c->measured.why_no_time : why_no_counts;
+        why = exp_case_why_no_count(c, misses[l]);
+        t->why_no_counts = why ? why : t->why_no_counts;
         t->measured_misses[l] += c->measured.count[misses[l]];
     }
 }
@@ -123,7 +124,7 @@ static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct ex
 }
 
 /* Returns how many layers the total covers. */
-static size_t sum_up(const struct exp_experiment *e, const char *algo, const char *why_no_counts, struct exp_total *t)
+static size_t sum_up(const struct exp_experiment *e, const char *algo, struct exp_total *t)
 {
     bool is_beside_base = false;
     size_t n = 0;
@@ -133,7 +134,7 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
         if (!exp_total_covers(t, &e->cases[i]))
             continue;
         add_time(t, &e->cases[i]);
-        add_counts(t, &e->cases[i], why_no_counts);
+        add_counts(t, &e->cases[i]);
         add_simulated(t, &e->cases[i]);
         add_estimate(t, &e->setup->machine, &e->cases[i]);
         is_beside_base = exp_case_pair(e, &e->cases[i]).base_ns != NULL;
@@ -144,14 +145,14 @@ static size_t sum_up(const struct exp_experiment *e, const char *algo, const cha
     return n;
 }
 
-size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total)
+size_t exp_totals(const struct exp_experiment *e, struct exp_total *total)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < EXP_N_ALGOS; i++) {
-        n += sum_up(e, exp_algo_at(i)->name, why_no_counts, &total[n]) == e->model->n_layers;
+        n += sum_up(e, exp_algo_at(i)->name, &total[n]) == e->model->n_layers;
         if (i == 0) /* after base */
-            n += sum_up(e, "sconv", why_no_counts, &total[n]) == e->model->n_layers;
+            n += sum_up(e, "sconv", &total[n]) == e->model->n_layers;
     }
     return n;
 }

@@ -48,7 +48,7 @@ double exp_per_1000_macs(double misses, double macs);
  * Totals of the experiment, "base" first if selected, then "sconv" if both schedules were, then the rest. Returns how
  * many; total[] has room for EXP_N_ALGOS + 1. A number that one layer lacks is missing in the total.
  */
-size_t exp_totals(const struct exp_experiment *e, const char *why_no_counts, struct exp_total *total);
+size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
 
 /*
  * Whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed, whether

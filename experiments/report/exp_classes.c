@@ -68,7 +68,7 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
 static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
-    size_t n = exp_totals(r->e, "", total);
+    size_t n = exp_totals(r->e, total);
 
     for (size_t i = 0; i < n; i++) {
         struct group g = { .layer = "all", .algo = total[i].algo };

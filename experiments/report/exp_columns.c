@@ -165,16 +165,12 @@ PUT(put_phase)
 
 PUT(put_count)
 {
-    const struct exp_measured *m = &row->c->measured;
-    const char *why = arg == EXP_PAGE_FAULTS ? row->r->info->why_no_software : row->r->info->why_no_counters;
+    const char *why = exp_case_why_no_count(row->c, (enum exp_count)arg);
 
-    if (m->has_count[arg])
-        exp_csv_double(csv, column, m->count[arg]);
+    if (why)
+        exp_csv_missing(csv, column, why);
     else
-        exp_csv_missing(csv, column,
-                        m->why_no_time ? m->why_no_time
-                        : *why         ? why
-                                       : "the event group lacks this metric");
+        exp_csv_double(csv, column, row->c->measured.count[arg]);
 }
 
 PUT(put_source)

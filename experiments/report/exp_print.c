@@ -149,7 +149,7 @@ static void print_rounds(const struct exp_measure_info *info, FILE *out)
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
-    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, "base");
     size_t n_ws = 0;
 

@@ -202,7 +202,7 @@ static bool paper_speedup(const struct exp_report *r, double *value)
 static int write_model(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
-    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, "base");
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);

@@ -158,7 +158,7 @@ static int find_errors(struct answer *a, const struct exp_report *r)
 static int fill(struct answer *a, const struct exp_report *r)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
-    size_t n = exp_totals(r->e, r->info->why_no_counters, total);
+    size_t n = exp_totals(r->e, total);
     const struct exp_total *base = exp_total_find(total, n, "base"), *sconv = exp_total_find(total, n, "sconv");
     const struct exp_total no_base = { .algo = exp_algo_at(0)->name,
                                        .why_no_time = "base was not selected",

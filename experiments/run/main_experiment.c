@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_cpu.h"
 #include "counters/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
 #include "counters/ctr_timer.h"
@@ -33,7 +34,6 @@
 #include "sim/cpu.h"
 
 #define EXPERIMENTS_DIR "experiments"
-#define GROUPS_DIR "counters/groups"
 #define MARKER "layers.csv"
 
 struct session {
@@ -146,7 +146,7 @@ static int measure(struct session *s, struct exp_progress *progress)
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
         .now_ns = exp_options_clock(&s->options),
-        .groups_dir = GROUPS_DIR,
+        .groups_dir = CTR_GROUPS_DIR,
     };
     int err;
 
@@ -213,6 +213,8 @@ static int print_host(const void *session, FILE *out)
     exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
     if (!s->why_not_timed)
         fprintf(out, "timed in %zu rounds: %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), disturbance);
+    if (*s->info.counter_note)
+        fprintf(out, "counters: %s\n", s->info.counter_note);
     if (*s->info.emptied)
         fprintf(out, "caches before each timed run: %s\n", s->info.emptied);
     if (!ctr_timer_measure(&timer))

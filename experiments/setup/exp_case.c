@@ -103,6 +103,17 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
     return NULL;
 }
 
+const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count)
+{
+    const struct exp_measured *m = &c->measured;
+
+    if (m->has_count[count])
+        return NULL;
+    if (m->why_no_time)
+        return m->why_no_time;
+    return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
+}
+
 const char *exp_case_why_no_phases(const struct exp_case *c)
 {
     return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;

@@ -46,7 +46,8 @@ struct exp_measured {
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
     bool has_count[EXP_N_COUNTS];
-    double count[EXP_N_COUNTS]; /* of one run */
+    double count[EXP_N_COUNTS];               /* of one run */
+    const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
 };
 
 struct exp_simulated {
@@ -88,6 +89,9 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
 
 /* Why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
+
+/* Why a count is missing, or NULL. */
+const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count);
 
 /* Of the timed rounds, in ns; NaN if there are none. The time is what speed-ups are made of: exp_stats_low_mean. */
 double exp_case_time_ns(const struct exp_case *c);

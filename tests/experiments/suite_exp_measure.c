@@ -1,0 +1,306 @@
+/*
+ * Measured columns and figures from the counters up, on a computer made up (fake_counters.h): what is counted stands in
+ * the tables, and what cannot be believed says why, wherever it would appear.
+ */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_table.h"
+#include "experiments/measure/exp_measure.h"
+#include "experiments/replay/exp_replay.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/run/exp_figures.h"
+#include "experiments/run/exp_report.h"
+#include "tests/counters/fake_counters.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_exp_measure;
+
+struct fixture {
+    struct fake_counters fake;
+    struct exp_setup setup;
+    struct exp_model model;
+    struct exp_experiment experiment;
+    struct exp_measure_info info;
+    struct exp_progress *progress;
+    FILE *log;
+    char top[64], path[80];
+    struct exp_outdir dir;
+};
+
+static bool plan(struct fixture *f)
+{
+    char why[512] = "";
+    unsigned algos;
+    int err = sim_machine_read(&f->setup.machine, "sim/machines/toy.cfg", why, sizeof why);
+
+    err = err ? err : exp_setup_init(&f->setup, "f32_16x24__ref", "Haswell", why, sizeof why);
+    err = err ? err : exp_model_find(&f->model, "experiments", "tests/data/three.csv", why, sizeof why);
+    err = err ? err : exp_algo_select("", &algos, why, sizeof why);
+    err = err ? err : exp_experiment_plan(&f->experiment, &f->setup, &f->model, algos, why, sizeof why);
+    err = err ? err : exp_progress_new(&f->progress, f->log, false, NULL, ctr_now_ns);
+    return test_check(!err, "%s", why);
+}
+
+static bool set_up(struct fixture *f)
+{
+    if (access("sim/machines/toy.cfg", R_OK)) {
+        test_skip("not started from the top of the repository");
+        return false;
+    }
+    *f = (struct fixture){ .log = tmpfile(), .top = "/tmp/suite_exp_measure.XXXXXX" };
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->log);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->top));
+    snprintf(f->path, sizeof f->path, "%s/result", f->top);
+    fake_counters_init(&f->fake);
+    for (size_t i = 0; i < N_FAKE_EVENTS; i++)
+        f->fake.region[i] = 1000;
+    f->fake.region[0] = 100000; /* loads, 0.5 % of which miss L1, a fifth of these L2, a tenth of these memory */
+    f->fake.region[FAKE_PREFETCHES] = 7;
+    f->fake.region[FAKE_L1_MISSES] = 500;
+    f->fake.region[FAKE_L2_MISSES] = 100;
+    f->fake.region[FAKE_L3_MISSES] = 10;
+    return plan(f);
+}
+
+static void tear_down(struct fixture *f)
+{
+    exp_outdir_abort(&f->dir);
+    rmdir(f->top);
+    exp_progress_free(f->progress);
+    exp_experiment_release(&f->experiment);
+    exp_setup_release(&f->setup);
+    exp_model_release(&f->model);
+    fclose(f->log);
+}
+
+/* Measures on the made-up computer, replays, and writes the tables. */
+static bool run(struct fixture *f)
+{
+    const struct exp_measure_options o = {
+        .rounds = { 2, 2, 0 },
+        .n_threads = 1,
+        .cache = EXP_COLD,
+        .now_ns = ctr_now_ns,
+        .source = &f->fake.source,
+        .groups_dir = FAKE_GROUPS_DIR,
+        .uarch = "fake",
+    };
+    const struct exp_report report = {
+        .e = &f->experiment,
+        .info = &f->info,
+        .experiments_dir = "experiments",
+        .commit = "",
+        .is_timed = true,
+        .clock = "the wall clock",
+    };
+    char why[512] = "";
+    int err = exp_measure_all(&f->experiment, &o, &f->info, f->progress, why, sizeof why);
+
+    err = err ? err : exp_replay_all(&f->experiment, EXP_COLD, 2, f->progress, why, sizeof why);
+    err = err ? err : exp_outdir_open(&f->dir, f->path, "layers.csv", why, sizeof why);
+    err = err ? err : exp_report_write(&report, &f->dir, why, sizeof why);
+    return test_check(!err, "%s", why) && test_check(!f->fake.n_open, "%u sets are still open", f->fake.n_open);
+}
+
+/* How often a file of the result contains a text. */
+static unsigned n_in_file(const struct fixture *f, const char *name, const char *text)
+{
+    char *path = exp_outdir_file(&f->dir, name), *line = NULL;
+    FILE *in = fopen(path, "r");
+    size_t bytes = 0;
+    unsigned n = 0;
+
+    if (test_check(in != NULL, "no file '%s'", path)) {
+        while (getline(&line, &bytes, in) >= 0)
+            for (const char *at = line; (at = strstr(at, text)); at++)
+                n++;
+        fclose(in);
+    }
+    free(line);
+    free(path);
+    return n;
+}
+
+/* Every algorithm that ran has this in a column. */
+static void check_column(const struct fixture *f, const char *file, const char *column, double expected)
+{
+    char *path = exp_outdir_file(&f->dir, file), why[512] = "";
+    struct exp_table t = { .path = NULL };
+    size_t c = 0, n_good = 0;
+    double value;
+
+    if (test_check(!exp_table_read(&t, path, why, sizeof why) && !exp_table_column(&t, column, &c, why, sizeof why),
+                   "%s", why)) {
+        for (size_t row = 0; row < t.n_rows; row++) {
+            if (!strncmp(exp_table_string(&t, row, c), "not available: ", 15))
+                continue;
+            test_check(!exp_table_double(&t, row, c, &value, why, sizeof why) && value == expected,
+                       "%s, row %zu: %s is %s, not %g", file, row, column, exp_table_string(&t, row, c), expected);
+            n_good++;
+        }
+        test_check(n_good > 0, "%s: nothing in %s", file, column);
+    }
+    exp_table_release(&t);
+    free(path);
+}
+
+static void check_counts(const struct fixture *f, enum exp_count count, double expected)
+{
+    for (size_t i = 0; i < f->experiment.n_cases; i++) {
+        const struct exp_case *c = &f->experiment.cases[i];
+        const char *why = exp_case_why_no_count(c, count);
+
+        if (!c->measured.why_no_time)
+            test_check(!why && c->measured.count[count] == expected, "%s of %s, %s: %g, not %g (%s)",
+                       exp_count_name(count), c->layer->name, c->algo->name, c->measured.count[count], expected,
+                       why ? why : "");
+    }
+}
+
+static void check_no_counts(const struct fixture *f, enum exp_count count, const char *part)
+{
+    for (size_t i = 0; i < f->experiment.n_cases; i++) {
+        const struct exp_case *c = &f->experiment.cases[i];
+        const char *why = exp_case_why_no_count(c, count);
+
+        if (!c->measured.why_no_time)
+            test_check(why && strstr(why, part) && !c->measured.has_count[count], "%s of %s, %s: '%s', not '%s'",
+                       exp_count_name(count), c->layer->name, c->algo->name, why ? why : "", part);
+    }
+}
+
+static void check_good_counts(const struct fixture *f)
+{
+    struct exp_total total[EXP_N_ALGOS + 1];
+    size_t n = exp_totals(&f->experiment, total);
+
+    check_counts(f, EXP_LOADS, 100000);
+    check_counts(f, EXP_L1_LOAD_MISSES, 500);
+    check_counts(f, EXP_L2_LOAD_MISSES, 100);
+    check_counts(f, EXP_L3_LOAD_MISSES, 10);
+    check_counts(f, EXP_CYCLES, 1000);
+    for (size_t i = 0; i < n; i++)
+        if (!total[i].why_no_time)
+            test_check(!total[i].why_no_counts && total[i].measured_loads == 300000 &&
+                           total[i].measured_misses[0] == 1500,
+                       "%s: %g loads, %g misses (%s)", total[i].algo, total[i].measured_loads,
+                       total[i].measured_misses[0], total[i].why_no_counts ? total[i].why_no_counts : "");
+}
+
+/* Some figures have no data here: nothing was observed. */
+static void check_figure(void *ctx, const char *file, int err, const char *why)
+{
+    (void)ctx;
+    test_check(!err || err == -ENODATA || err == -ENOENT, "%s: %s", file, why);
+}
+
+static void check_figures(struct fixture *f)
+{
+    const struct exp_figures figures = {
+        .experiments_dir = "experiments",
+        .dir = f->dir.path,
+        .machine = "toy",
+        .simulator = "caches alone",
+        .host = "made up",
+        .observed = "",
+        .arch = "",
+        .levels = "L1 L2 L3",
+    };
+    char why[512] = "";
+    int err = exp_figures_draw(&figures, check_figure, NULL, why, sizeof why);
+
+    if (err == -ENOENT) {
+        test_skip("%s", why);
+        return;
+    }
+    test_check(!err, "%s", why);
+    CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "measured (hatched)") > 0);
+    CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "not available") == 0);
+}
+
+static void test_measured(void)
+{
+    struct fixture f;
+
+    if (!set_up(&f))
+        return;
+    if (run(&f)) {
+        CU_ASSERT(!*f.info.counter_note && !strcmp(f.info.counter_source, "made up fake/CACHE"));
+        check_good_counts(&f);
+        check_column(&f, "layers.csv", "measured_loads", 100000);
+        check_column(&f, "layers.csv", "measured_l1_load_misses", 500);
+        check_column(&f, "layers.csv", "measured_cycles", 1000);
+        check_column(&f, "model.csv", "measured_loads", 300000);
+        check_column(&f, "model.csv", "measured_l1_miss_percent", 0.5);
+        check_column(&f, "model.csv", "measured_l3_miss_percent", 0.01);
+        check_figures(&f);
+    }
+    tear_down(&f);
+}
+
+/* A dead counter and one that a watchdog holds cost nothing but runs. */
+static void test_fewer_counters(void)
+{
+    struct fixture f;
+
+    if (!set_up(&f))
+        return;
+    f.fake.is_dead[1] = true;
+    f.fake.n_taken = 1;
+    if (run(&f)) {
+        test_check(strstr(f.info.counter_note, "counter 2 counted 41 where") &&
+                       strstr(f.info.counter_note, "5 of 6 counters can be had"),
+                   "'%s'", f.info.counter_note);
+        check_good_counts(&f);
+    }
+    tear_down(&f);
+}
+
+/* An event that lies is missing with its reason in every table, the others are not. */
+static void test_liar(void)
+{
+    static const char reason[] = "not available: l1_load_misses counted 0 where 65536 were made";
+    struct fixture f;
+
+    if (!set_up(&f))
+        return;
+    f.fake.factor[FAKE_L1_MISSES] = 0;
+    if (run(&f)) {
+        check_no_counts(&f, EXP_L1_LOAD_MISSES, reason);
+        check_counts(&f, EXP_LOADS, 100000);
+        check_counts(&f, EXP_L2_LOAD_MISSES, 100);
+        CU_ASSERT(n_in_file(&f, "layers.csv", reason) > 0 && n_in_file(&f, "model.csv", reason) > 0);
+    }
+    tear_down(&f);
+}
+
+static void test_refused(void)
+{
+    struct fixture f;
+
+    if (!set_up(&f))
+        return;
+    f.fake.refusal = -EACCES;
+    if (run(&f)) {
+        check_no_counts(&f, EXP_LOADS, "sysctl kernel.perf_event_paranoid=1");
+        check_no_counts(&f, EXP_CYCLES, "sysctl kernel.perf_event_paranoid=1");
+        CU_ASSERT(n_in_file(&f, "model.csv", "kernel.perf_event_paranoid") > 0);
+    }
+    tear_down(&f);
+}
+
+static const struct test_case cases[] = {
+    { "counts go into the tables and figures", test_measured },
+    { "fewer counters give the same counts", test_fewer_counters },
+    { "a count that is no truth is missing with its reason", test_liar },
+    { "refused counters have their reason everywhere", test_refused },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_measure = { "exp_measure", cases };
