@@ -15,7 +15,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/run/exp_figures.h"
-#include "experiments/run/exp_report.h"
+#include "experiments/report/exp_report.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/suites.h"
 
