@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "counters/ctr_flush.h"
+#include "counters/ctr_loop_asm.h"
 
 /* More than any L1 and less than any L2; more than any first TLB holds; more than L2, where it is flushed. */
 enum { L2_BYTES = 128 << 10, N_PAGES = 1024, MEMORY_BYTES = 4 << 20 };
 
 enum { N_TURNS = 100000, N_ROUNDS = 64 };
-
-#define EIGHT(x) x x x x x x x x
 
 static bool always(void)
 {
@@ -26,27 +25,13 @@ static void prepare_turns(struct ctr_ground *g)
     g->n_turns = N_TURNS;
 }
 
-/* A turn ends with one branch; the address is in %1, which also is the second of two lines for split accesses. */
 #if defined(__x86_64__)
 
-#define LOOP(name, instruction, ...)                                                                                   \
-    static void name(const struct ctr_ground *g)                                                                       \
-    {                                                                                                                  \
-        size_t n = g->n_turns;                                                                                         \
-                                                                                                                       \
-        __asm__ volatile("1:\n\t" EIGHT(instruction "\n\t") "dec %0\n\tjnz 1b"                                         \
-                         : "+r"(n)                                                                                     \
-                         : "r"(g->memory)                                                                              \
-                         : "cc", "memory", __VA_ARGS__);                                                               \
-    }
-
-LOOP(run_loads, "movl 4(%1), %%eax", "eax")
-LOOP(run_broadcasts, "vbroadcastss 4(%1), %%ymm0", "xmm0")
-LOOP(run_fmas, "vfmadd231ps 32(%1), %%ymm1, %%ymm0", "xmm0", "xmm1")
-LOOP(run_unaligned, "movups 56(%1), %%xmm0", "xmm0")
-LOOP(run_prefetches, "prefetcht0 4(%1)", "eax")
-LOOP(run_stores, "movl %%eax, 4(%1)", "eax")
-LOOP(run_multiplies, "imulq %%rax, %%rax", "rax")
+CTR_LOOP(static, run_loads, "movl 4(%1), %%eax", "eax")
+CTR_LOOP(static, run_unaligned, "movups 56(%1), %%xmm0", "xmm0")
+CTR_LOOP(static, run_prefetches, "prefetcht0 4(%1)", "eax")
+CTR_LOOP(static, run_stores, "movl %%eax, 4(%1)", "eax")
+CTR_LOOP(static, run_multiplies, "imulq %%rax, %%rax", "rax")
 
 static bool has_avx(void)
 {
@@ -55,7 +40,7 @@ static bool has_avx(void)
 
 static bool has_fma(void)
 {
-    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("fma");
+    return has_avx() && __builtin_cpu_supports("fma");
 }
 
 static void branch_on(uint64_t x)
@@ -65,16 +50,9 @@ static void branch_on(uint64_t x)
 
 #elif defined(__powerpc64__)
 
-#define LOOP(name, instruction, ...)                                                                                   \
-    static void name(const struct ctr_ground *g)                                                                       \
-    {                                                                                                                  \
-        __asm__ volatile("mtctr %0\n1:\n\t" EIGHT(instruction "\n\t") "bdnz 1b" ::"r"(g->n_turns), "b"(g->memory)      \
-                         : "ctr", "memory", __VA_ARGS__);                                                              \
-    }
-
-LOOP(run_loads, "lwz 9, 4(%1)", "9")
-LOOP(run_prefetches, "dcbt 0, %1", "9")
-LOOP(run_stores, "stw 9, 4(%1)", "9")
+CTR_LOOP(static, run_loads, "lwz 9, 4(%1)", "9")
+CTR_LOOP(static, run_prefetches, "dcbt 0, %1", "9")
+CTR_LOOP(static, run_stores, "stw 9, 4(%1)", "9")
 
 static void branch_on(uint64_t x)
 {
@@ -243,8 +221,8 @@ static const struct ctr_loop loops[] = {
     { "stores", "8 stores of 4 bytes", always, prepare_turns, run_stores },
 #endif
 #if defined(__x86_64__)
-    { "broadcasts", "8 broadcasts from memory", has_avx, prepare_turns, run_broadcasts },
-    { "fmas", "8 vector FMAs with a memory operand", has_fma, prepare_turns, run_fmas },
+    { "broadcasts", "8 broadcasts from memory", has_avx, prepare_turns, ctr_run_broadcasts__avx2 },
+    { "fmas", "8 vector FMAs with a memory operand", has_fma, prepare_turns, ctr_run_fmas__avx2 },
     { "unaligned", "8 loads across two lines", always, prepare_turns, run_unaligned },
     { "multiplies", "8 multiplications, each waiting for the one before", always, prepare_turns, run_multiplies },
 #endif

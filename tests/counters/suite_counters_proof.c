@@ -14,6 +14,7 @@
 #include "counters/ctr_loop.h"
 #include "counters/ctr_quantity.h"
 #include "counters/ctr_timer.h"
+#include "counters/ctr_watch.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/suites.h"
 
@@ -407,6 +408,64 @@ static void test_loops(void)
     ctr_ground_release(&g);
 }
 
+enum { N_WATCHED_TURNS = 50 };
+
+/* What a loop of instructions does to the elements that it touches, by data breakpoints: they count every access. */
+static void check_accesses(struct ctr_watch *watch, struct ctr_ground *g, const char *loop, double loads, double stores)
+{
+    uint64_t n[4] = { 0 };
+    double n_accesses, n_stores;
+
+    g->n_turns = N_WATCHED_TURNS;
+    CU_ASSERT_EQUAL(ctr_watch_start(watch), 0);
+    ctr_loop_named(loop)->run(g);
+    CU_ASSERT(!ctr_watch_stop(watch) && !ctr_watch_read(watch, n));
+    n_accesses = (double)(n[0] + n[2]);
+    n_stores = (double)(n[1] + n[3]);
+    test_check(n_accesses == (loads + stores) * N_WATCHED_TURNS && n_stores == stores * N_WATCHED_TURNS,
+               "%s: %g accesses, %g of them stores; claimed %g loads and %g stores a turn", loop, n_accesses, n_stores,
+               loads, stores);
+}
+
+/* What a claim says that a loop makes, or 0. */
+static double claimed(const char *loop, const char *metric)
+{
+    for (size_t i = 0; i < ctr_n_claims(); i++)
+        if (!strcmp(ctr_claim_at(i)->loop, loop) && !strcmp(ctr_claim_at(i)->metric, metric))
+            return ctr_claim_at(i)->made;
+    return 0;
+}
+
+/* The loops touch one of two elements, and the fewest breakpoints tell loads from stores. */
+static void test_accesses(void)
+{
+    static const char *const names[] = { "loads", "broadcasts", "fmas", "unaligned", "prefetches", "stores" };
+    struct ctr_ground g = { 0 };
+    struct ctr_watch *watch;
+    char why[512] = "";
+
+    CU_ASSERT_EQUAL_FATAL(ctr_ground_init(&g), 0);
+    const struct ctr_watch_point points[] = {
+        { g.memory + 4, 4, CTR_WATCH_READS_AND_WRITES },
+        { g.memory + 4, 4, CTR_WATCH_WRITES },
+        { g.memory + 60, 4, CTR_WATCH_READS_AND_WRITES },
+        { g.memory + 60, 4, CTR_WATCH_WRITES },
+    };
+
+    if (ctr_watch_open(&watch, points, 4, why, sizeof why)) {
+        test_skip("%s", why);
+    } else {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            const struct ctr_loop *loop = ctr_loop_named(names[i]);
+
+            if (loop && loop->can_run())
+                check_accesses(watch, &g, names[i], claimed(names[i], "loads"), claimed(names[i], "stores"));
+        }
+        ctr_watch_close(watch);
+    }
+    ctr_ground_release(&g);
+}
+
 /* Each claim is about a metric and its tolerance holds what is made. */
 static void test_claims(void)
 {
@@ -463,6 +522,7 @@ static const struct test_case cases[] = {
     { "events are dealt out to the counters that work", test_fit },
     { "events with a counter of their own take no other", test_fit_fixed },
     { "loops of known work run", test_loops },
+    { "loops load and store as often as they claim", test_accesses },
     { "every common metric has known work, with a tolerance", test_claims },
     { "the verdicts are printed", test_print },
     { NULL, NULL },
