@@ -85,31 +85,30 @@ static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
+    const struct conv_problem view = flattened(p);
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
+    struct conv_sconv_options *does = &plan->sconv.options;
     int err = 0;
 
     *plan = (struct conv_plan){
         .problem = *p,
-        .view = flattened(p),
+        .view = view,
         .group_channels = conv_group_channels(p),
         .group_filters = conv_group_filters(p),
         .algorithm = CONV_SCONV,
         .ukr = ukr,
         .nest = conv_nest_sconv,
-        .tiling = *tiling,
-        .sconv = *options,
+        .sconv = { .tiling = *tiling, .options = *options, .pack_windows = conv_pack_windows_for(&view, ukr) },
     };
-    plan->sconv.reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
-    plan->sconv.skips_padding &=
-        !plan->sconv.reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
-    if (plan->sconv.reads_in_place && ukr->walks_taps) {
-        plan->cut = cut_rows(&plan->view, ukr->n_win);
-        plan->tiling.in_tiles = ceil_div(plan->view.p, plan->cut.rows) * plan->cut.per_row;
+    does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
+    does->skips_padding &= !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
+    if (does->reads_in_place && ukr->walks_taps) {
+        plan->sconv.cut = cut_rows(&view, ukr->n_win);
+        plan->sconv.tiling.in_tiles = ceil_div(view.p, plan->sconv.cut.rows) * plan->sconv.cut.per_row;
     }
-    plan->pack_windows = conv_pack_windows_for(&plan->view, ukr);
     size_tensors(p, &plan->layout);
     plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];
-    if (!plan->sconv.reads_in_place)
+    if (!does->reads_in_place)
         err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
                           &plan->layout.bytes[CONV_PACKED_INPUT]);
     return err ? err : place(&plan->layout);
@@ -117,7 +116,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
 
 size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
 {
-    const struct conv_cut *cut = &plan->cut;
+    const struct conv_cut *cut = &plan->sconv.cut;
     size_t q = plan->view.q, row, part, more;
 
     if (!cut->per_row)
@@ -140,9 +139,11 @@ bool conv_plan_runs(const struct conv_plan *plan)
 
 const char *conv_plan_windows_name(const struct conv_plan *plan)
 {
-    if (plan->sconv.reads_in_place || plan->algorithm == CONV_DIRECT)
+    bool is_sconv = plan->algorithm == CONV_SCONV;
+
+    if (plan->algorithm == CONV_DIRECT || (is_sconv && plan->sconv.options.reads_in_place))
         return "in place";
-    return plan->sconv.skips_padding ? "packed without rows of padding" : "packed";
+    return conv_plan_skips_padding(plan) ? "packed without rows of padding" : "packed";
 }
 
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
@@ -152,11 +153,11 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
 }
 
 /* Rows that fit into the budget: all, or whole tiles of them. */
-static struct conv_direct_cut cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
+static struct conv_plan_direct cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
 {
     double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
     double out = (double)(conv_group_filters(p) * p->q), rows = budget / ((in + out) * sizeof(float));
-    struct conv_direct_cut cut = { .kernel = kernel, .rows = p->p, .groups = 1 };
+    struct conv_plan_direct cut = { .kernel = kernel, .rows = p->p, .groups = 1 };
 
     if (rows < (double)p->p)
         cut.rows = rows < (double)(2 * kernel->tile_rows) ? kernel->tile_rows
@@ -204,16 +205,16 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
         .group_filters = conv_group_filters(p),
         .algorithm = CONV_GEMM,
         .ukr = ukr,
-        .core = core,
         .nest = conv_nest_gemm,
-        .first_pass_f = ukr == &core->ukr ? core->first_pass_f : ukr->n_f,
-        .needs_im2col = !conv_is_pointwise(p),
+        .gemm = { .core = core,
+                  .first_pass_f = ukr == &core->ukr ? core->first_pass_f : ukr->n_f,
+                  .needs_im2col = !conv_is_pointwise(p) },
     };
     size_tensors(p, &plan->layout);
     err = float_bytes(round_up(win, ukr->win_granule), k, 1, &plan->layout.bytes[CONV_PACKED_INPUT]);
     if (!err)
         err = float_bytes(min_size(conv_group_filters(p), core->r), k, 1, &plan->layout.bytes[CONV_PACKED_FILTER]);
-    if (!err && plan->needs_im2col)
+    if (!err && plan->gemm.needs_im2col)
         err = float_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
     return err ? err : place(&plan->layout);
 }

@@ -62,28 +62,40 @@ enum conv_algorithm {
     CONV_DIRECT, /* nothing is packed or lowered */
 };
 
-/* How a direct convolution is cut into steps. */
-struct conv_direct_cut {
+/* What only SConv has. */
+struct conv_plan_sconv {
+    struct csa_tiling tiling;
+    struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
+    struct conv_cut cut;
+    const struct conv_pack_windows *pack_windows;
+};
+
+/* What only im2col + GEMM has. */
+struct conv_plan_gemm {
+    const struct conv_gemm_core *core; /* blocking and copy routines */
+    size_t first_pass_f;               /* filters packed at a time while the first block of windows is in cache */
+    bool needs_im2col;                 /* false for pointwise convolutions, which are GEMM already */
+};
+
+/* What only a direct convolution has: its kernel, and how it is cut into steps. */
+struct conv_plan_direct {
     const struct conv_direct *kernel;
     size_t rows, groups; /* output rows of a step; groups of a step: more than one if the rows are all */
 };
 
 struct conv_plan {
-    enum conv_algorithm algorithm;
+    enum conv_algorithm algorithm; /* says which part of the union there is */
     struct conv_problem problem;
-    struct conv_problem view;                     /* the same convolution with a pointwise image flattened to one row */
-    const struct conv_ukr *ukr;                   /* NULL: direct */
-    const struct conv_pack_windows *pack_windows; /* SConv */
-    const struct conv_gemm_core *core;            /* GEMM: blocking and copy routines */
+    struct conv_problem view;   /* the same convolution with a pointwise image flattened to one row */
+    const struct conv_ukr *ukr; /* NULL: direct */
     conv_nest_fn nest;
-    struct csa_tiling tiling; /* SConv */
-    struct conv_sconv_options sconv;
-    struct conv_cut cut;
-    struct conv_direct_cut direct;
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
-    size_t first_pass_f; /* GEMM: filters packed at a time while the first block of windows is in cache */
-    bool needs_im2col;   /* GEMM: false for pointwise convolutions, which are GEMM already */
     struct conv_layout layout;
+    union {
+        struct conv_plan_sconv sconv;
+        struct conv_plan_gemm gemm;
+        struct conv_plan_direct direct;
+    };
 };
 
 /* Whether the micro-kernel can read the shape's windows tap by tap: it walks taps, and the filter is not too large. */
@@ -107,6 +119,30 @@ const char *conv_plan_windows_name(const struct conv_plan *plan);
 
 /* The name of the micro-kernel, or of the direct kernel. */
 const char *conv_plan_kernel_name(const struct conv_plan *plan);
+
+/* The core whose blocking it has; NULL: it is no GEMM. */
+static inline const struct conv_gemm_core *conv_plan_core(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_GEMM ? plan->gemm.core : NULL;
+}
+
+/* Whether it is what OpenBLAS does: GEMM with the core's own micro-kernel. */
+static inline bool conv_plan_is_base(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_GEMM && plan->ukr == &plan->gemm.core->ukr;
+}
+
+/* Whether it packs filters as it runs, into a buffer that is of no use afterwards. */
+static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters);
+}
+
+/* Whether rows of taps that only meet padding are left out of its panels. */
+static inline bool conv_plan_skips_padding(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_SCONV && plan->sconv.options.skips_padding;
+}
 
 /* Whether this build and this CPU can execute it. */
 bool conv_plan_runs(const struct conv_plan *plan);

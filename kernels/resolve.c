@@ -47,7 +47,7 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
         .n_f = s->n_f,
         .n_win = s->n_win,
         .ld_out = conv_windows(&p->problem),
-        .piece_bytes = p->core->zero_bytes,
+        .piece_bytes = p->gemm.core->zero_bytes,
     };
 }
 
@@ -60,37 +60,38 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
         .p = &p->view,
         .in = input_plane(p, b, s, s->k0 / taps),
         .panel = element(b, CONV_PACKED_INPUT, s->in_panel),
-        .panel_step = p->tiling.n_c * taps * panel,
+        .panel_step = p->sconv.tiling.n_c * taps * panel,
         .win0 = s->win0,
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
         .width = p->ukr->splits_edges ? min_size(s->n_win, panel) : panel,
-        .live_win = p->sconv.skips_padding ? p->ukr->n_win : 0,
+        .live_win = p->sconv.options.skips_padding ? p->ukr->n_win : 0,
     };
 }
 
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a)
 {
-    return conv_pack_windows_suits(p->pack_windows, a->p, a->width) ? p->pack_windows : conv_pack_windows_at(0);
+    return conv_pack_windows_suits(p->sconv.pack_windows, a->p, a->width) ? p->sconv.pack_windows
+                                                                          : conv_pack_windows_at(0);
 }
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
                                                       const struct conv_step *s)
 {
     size_t ld = conv_windows(&p->problem);
-    uint64_t matrix = p->needs_im2col ? b->addr[CONV_IM2COL] : input_plane(p, b, s, 0);
-    bool own_copy = p->ukr == &p->core->ukr;
+    uint64_t matrix = p->gemm.needs_im2col ? b->addr[CONV_IM2COL] : input_plane(p, b, s, 0);
+    bool own_copy = conv_plan_is_base(p);
 
     return (struct conv_pack_matrix_args){
         .ukr = p->ukr,
-        .tag = p->needs_im2col ? CONV_IM2COL : CONV_INPUT,
+        .tag = p->gemm.needs_im2col ? CONV_IM2COL : CONV_INPUT,
         .matrix = matrix + (s->k0 * ld + s->win0) * sizeof(float),
         .panels = element(b, CONV_PACKED_INPUT, s->in_panel),
         .ld = ld,
         .n_win = s->n_win,
         .n_k = s->n_k,
-        .row_pass = own_copy ? p->core->pack_row_pass : 0,
-        .piece_bytes = own_copy ? p->core->pack_win_bytes : sizeof(float),
+        .row_pass = own_copy ? p->gemm.core->pack_row_pass : 0,
+        .piece_bytes = own_copy ? p->gemm.core->pack_win_bytes : sizeof(float),
     };
 }
 
@@ -99,7 +100,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
 {
     size_t reduction = conv_reduction(&p->problem);
     size_t filter = s->group * p->group_filters + s->f0;
-    bool is_openblas = p->core && p->ukr == &p->core->ukr;
+    bool is_base = conv_plan_is_base(p);
 
     return (struct conv_pack_filters_args){
         .filter = element(b, CONV_FILTER, filter * reduction + s->k0),
@@ -108,10 +109,10 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
         .ukr = p->ukr,
         .n_f = s->n_f,
         .n_k = s->n_k,
-        .by_rows = p->sconv.skips_padding ? p->problem.r : 0,
+        .by_rows = conv_plan_skips_padding(p) ? p->problem.r : 0,
         .row = p->problem.s,
-        .piece_bytes = is_openblas ? p->core->pack_f_bytes : sizeof(float),
-        .loads_odd_twice = is_openblas && p->core->pack_f_odd_twice,
+        .piece_bytes = is_base ? p->gemm.core->pack_f_bytes : sizeof(float),
+        .loads_odd_twice = is_base && p->gemm.core->pack_f_odd_twice,
     };
 }
 
@@ -141,7 +142,7 @@ static void leave_out(const struct conv_plan *p, const struct conv_step *s, stru
 {
     size_t row = s->n_k / p->problem.r; /* steps */
 
-    a->k -= (s->dead.above + s->dead.below) * row;
+    a->k = conv_step_live_k(s, p->problem.r);
     a->in += s->dead.above * row * conv_ukr_ld_in(p->ukr, a) * sizeof(float);
     a->filter += s->dead.above * row * a->n_f * sizeof(float);
 }
@@ -154,15 +155,17 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         .filter = element(b, CONV_PACKED_FILTER, s->f_panel),
         .out = output_at(p, b, s),
         .k = s->n_k,
-        /* slots are as deep as the deepest channel set; GEMM's panels follow each other */
-        .in_step = p->tiling.n_c * p->view.r * p->view.s * conv_ukr_win_panel(p->ukr),
         .ld_out = conv_windows(&p->problem),
         .n_win = s->n_win,
         .n_f = s->n_f,
         .accumulate = s->accumulate,
     };
 
-    if (p->sconv.reads_in_place && !p->cut.per_row) {
+    if (p->algorithm != CONV_SCONV) /* panels follow each other */
+        return a;
+    /* slots are as deep as the deepest channel set */
+    a.in_step = p->sconv.tiling.n_c * p->view.r * p->view.s * conv_ukr_win_panel(p->ukr);
+    if (p->sconv.options.reads_in_place && !p->sconv.cut.per_row) {
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
     }
@@ -203,7 +206,7 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
     ptrdiff_t iw0 = (ptrdiff_t)(column * v->stride_w) - (ptrdiff_t)v->pad_left;
     size_t n = 0;
 
-    if (!p->cut.per_row)
+    if (p->algorithm != CONV_SCONV || !p->sconv.cut.per_row)
         return NULL;
     a->in = input_plane(p, b, s, s->k0 / (v->r * v->s)) +
             (uint64_t)((ih0 * (ptrdiff_t)v->w + iw0) * (ptrdiff_t)sizeof(float));
@@ -247,17 +250,17 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
                         size_t n_steps, struct conv_ahead line[N_INPUT_LISTS])
 {
     const struct conv_problem *v = &p->view;
-    size_t tap = s->ahead_is_top ? v->r / 2 : v->r - 1;
-    size_t last = min_size(conv_windows(v) - s->ahead_win0, p->ukr->n_win) - 1;
+    size_t tap = s->ahead.is_top ? v->r / 2 : v->r - 1;
+    size_t last = min_size(conv_windows(v) - s->ahead.win0, p->ukr->n_win) - 1;
     const size_t window[N_INPUT_LISTS] = { 0, last, last / 2 };
-    uint64_t plane = input_plane(p, b, s, s->ahead_k0 / (v->r * v->s));
+    uint64_t plane = input_plane(p, b, s, s->ahead.k0 / (v->r * v->s));
     size_t n_lists = v->stride_w > 1 || last >= LINE_BYTES / sizeof(float) ? N_INPUT_LISTS : 2;
 
     for (size_t i = 0; i < n_lists; i++) {
         line[i] = (struct conv_ahead){
-            .addr = plane + tap_element(v, s->ahead_win0 + window[i], tap) * sizeof(float),
+            .addr = plane + tap_element(v, s->ahead.win0 + window[i], tap) * sizeof(float),
             .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
-            .n = min_size(s->ahead_channels, n_steps),
+            .n = min_size(s->ahead.channels, n_steps),
             .tag = CONV_INPUT,
         };
     }
@@ -271,7 +274,7 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
 static uint64_t next_outputs(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a)
 {
     size_t left = conv_windows(&p->problem) - s->win0;
-    bool is_next = p->tiling.schedule == CSA_WS && s->n_win < left;
+    bool is_next = p->sconv.tiling.schedule == CSA_WS && s->n_win < left;
 
     return a->out + ((is_next ? min_size(2 * s->n_win, left) : s->n_win) - 1) * sizeof(float);
 }
@@ -280,7 +283,7 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
                                                   const struct conv_step *s, const struct conv_ukr_args *a,
                                                   struct conv_ahead_lists *ahead)
 {
-    if (!s->prefetches)
+    if (!s->ahead.is_on)
         return NULL;
     ahead->list[0] = (struct conv_ahead){
         .addr = next_outputs(p, s, a),
@@ -289,14 +292,14 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
         .tag = CONV_OUTPUT,
     };
     ahead->list[1] = (struct conv_ahead){
-        .addr = element(b, CONV_PACKED_FILTER, s->ahead_panel),
+        .addr = element(b, CONV_PACKED_FILTER, s->ahead.panel),
         .step_bytes = LINE_BYTES,
-        .n = min_size(ceil_div(s->ahead_elems * sizeof(float), LINE_BYTES), a->k),
+        .n = min_size(ceil_div(s->ahead.elems * sizeof(float), LINE_BYTES), a->k),
         .tag = CONV_PACKED_FILTER,
     };
     for (int i = 0; i < N_INPUT_LISTS; i++)
         ahead->list[2 + i].n = 0;
-    if (s->ahead_channels)
+    if (s->ahead.channels)
         input_ahead(p, b, s, a->k, &ahead->list[2]);
     ahead->n_steps = 0;
     for (int i = 0; i < CONV_N_AHEAD; i++)

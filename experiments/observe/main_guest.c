@@ -199,7 +199,7 @@ static void mark_memory(const struct session *s, const struct conv_plan *p)
 static int run(struct session *s)
 {
     const struct exp_case *c = &s->experiment.cases[0];
-    bool is_base = c->plan.core && c->plan.ukr == &c->plan.core->ukr;
+    bool is_base = conv_plan_is_base(&c->plan);
     int err;
 
     mark_memory(s, &c->plan);

@@ -132,7 +132,7 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
     *text = '\0';
     if (exp_peer_is_sconv(m)) {
         const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
-        const struct csa_tiling *t = &plan->tiling;
+        const struct csa_tiling *t = &plan->sconv.tiling;
 
         if (plan->algorithm == CONV_DIRECT)
             exp_say(text, bytes, "%s rows %zu groups %zu", conv_plan_kernel_name(plan), plan->direct.rows,

@@ -7,6 +7,7 @@
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_signal.h"
 #include "kernels/backend.h"
+#include "kernels/sizes.h"
 #include "sim/hierarchy.h"
 
 struct replay_all {
@@ -68,8 +69,8 @@ static uint64_t mac_instructions(const struct conv_plan *plan, const struct sim_
         return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
         return 0;
-    return (uint64_t)s->n_k * ((s->n_win + issue->mac_columns - 1) / issue->mac_columns) *
-           ((s->n_f + issue->mac_rows - 1) / issue->mac_rows);
+    return (uint64_t)conv_step_live_k(s, plan->problem.r) * ceil_div(s->n_win, issue->mac_columns) *
+           ceil_div(s->n_f, issue->mac_rows);
 }
 
 static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
@@ -247,7 +248,7 @@ static struct conv_binding network_binding(const struct exp_case *c, size_t laye
 
     bind.addr[CONV_PACKED_INPUT] = CONV_REPLAY_BASE;
     bind.addr[CONV_IM2COL] = CONV_REPLAY_BASE + LAYER_REGION / 4;
-    if (c->plan.core || c->plan.sconv.packs_filters)
+    if (conv_plan_packs_filters(&c->plan))
         bind.addr[CONV_PACKED_FILTER] = CONV_REPLAY_BASE + LAYER_REGION / 2;
     if (previous && previous->plan.layout.bytes[CONV_OUTPUT] == c->plan.layout.bytes[CONV_INPUT])
         bind.addr[CONV_INPUT] = previous_output;

@@ -49,7 +49,7 @@ PUT(put_fits)
     (void)arg;
     if (!is_tiled(csv, column, row->c))
         return;
-    print_fits(&row->r->e->setup->machine, row->c->plan.tiling.fits, fits, sizeof fits);
+    print_fits(&row->r->e->setup->machine, row->c->plan.sconv.tiling.fits, fits, sizeof fits);
     exp_csv_string(csv, column, fits);
 }
 
@@ -63,7 +63,7 @@ PUT(put_text)
         [ALGO] = c->algo->name,
         [MACHINE] = s->machine.name,
         [UKR] = conv_plan_kernel_name(&c->plan),
-        [CORE] = c->plan.core ? c->plan.core->name : "",
+        [CORE] = conv_plan_core(&c->plan) ? conv_plan_core(&c->plan)->name : "",
         [WINDOWS] = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "",
     };
 
@@ -96,19 +96,21 @@ PUT(put_macs)
 PUT(put_tiling_size)
 {
     if (is_tiled(csv, column, row->c))
-        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)&row->c->plan.tiling + arg));
+        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)&row->c->plan.sconv.tiling + arg));
 }
 
 PUT(put_tiling_double)
 {
     if (is_tiled(csv, column, row->c))
-        exp_csv_double(csv, column, *(const double *)(const void *)((const char *)&row->c->plan.tiling + arg));
+        exp_csv_double(csv, column, *(const double *)(const void *)((const char *)&row->c->plan.sconv.tiling + arg));
 }
 
 PUT(put_core_size)
 {
-    if (row->c->plan.core)
-        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)row->c->plan.core + arg));
+    const struct conv_gemm_core *core = conv_plan_core(&row->c->plan);
+
+    if (core)
+        exp_csv_u64(csv, column, *(const size_t *)(const void *)((const char *)core + arg));
     else
         exp_csv_empty(csv, column);
 }

@@ -38,7 +38,7 @@ int conv_base_run_with(const struct conv_plan *plan, const struct conv_binding *
         return -EOVERFLOW;
     for (s.image = 0; s.image < p->n; s.image++) {
         for (s.group = 0; s.group < p->groups; s.group++) {
-            if (plan->needs_im2col) {
+            if (plan->gemm.needs_im2col) {
                 const struct conv_im2col_args a = conv_resolve_im2col(plan, bind, &s);
 
                 lower(&a);

@@ -329,7 +329,7 @@ int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_
 /* How the work is cut. */
 static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
 {
-    const struct csa_tiling *t = &p->tiling;
+    const struct csa_tiling *t = &p->sconv.tiling;
 
     if (p->algorithm == CONV_DIRECT)
         return snprintf(text, bytes, "schedule=direct ukr=%s rows=%zu groups=%zu windows=in_place",
@@ -337,7 +337,7 @@ static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
     return snprintf(text, bytes,
                     "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s",
                     csa_schedule_name(t->schedule), conv_plan_kernel_name(p), t->n_c, t->k2, t->k3, t->channel_sets,
-                    t->in_tiles, t->f_tiles, p->sconv.reads_in_place ? "in_place" : "packed");
+                    t->in_tiles, t->f_tiles, p->sconv.options.reads_in_place ? "in_place" : "packed");
 }
 
 size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes)
@@ -352,7 +352,7 @@ size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t tex
     if (n < 0)
         return 0;
     n = snprintf(text, text_bytes, "%s threads=%u over=%s%s%s%s%s%s", cut, plan->n_threads,
-                 conv_share_axis_name(plan->axis), plan->plan.sconv.skips_padding ? " padding=skipped" : "",
+                 conv_share_axis_name(plan->axis), conv_plan_skips_padding(&plan->plan) ? " padding=skipped" : "",
                  plan->bias ? " bias" : "", plan->adds_residual ? " residual" : "", activation[plan->activation],
                  plan->is_assumed ? " caches=assumed" : "");
     return n < 0 ? 0 : (size_t)n;

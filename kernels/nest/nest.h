@@ -23,6 +23,15 @@ enum conv_step_kind {
     CONV_N_STEP_KINDS,
 };
 
+/* What a micro-kernel step prefetches for later steps. */
+struct conv_step_ahead {
+    bool is_on;          /* it also prefetches outputs; counts of 0: nothing else */
+    size_t panel, elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many */
+    size_t win0, k0;     /* an input tile that will be read: first window, first reduction index, */
+    size_t channels;     /* how many of its channels, */
+    bool is_top;         /* whether the rows above it have not been read before */
+};
+
 /* One piece of work: a box of (windows, filters, reduction) of one image and group. */
 struct conv_step {
     enum conv_step_kind kind;
@@ -34,12 +43,14 @@ struct conv_step {
     size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
     struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
     bool accumulate;            /* the outputs hold an earlier part of the reduction */
-    bool prefetches;            /* a micro-kernel step: for later steps (counts of 0: nothing) */
-    size_t ahead_panel, ahead_elems; /* part of the next filter panel: elements into CONV_PACKED_FILTER, how many, */
-    size_t ahead_win0, ahead_k0;     /* an input tile that will be read: first window, first reduction index, */
-    size_t ahead_channels;           /* how many of its channels, */
-    bool ahead_is_top;               /* whether the rows above it have not been read before */
+    struct conv_step_ahead ahead;
 };
+
+/* Of n_k, how many steps of the reduction a micro-kernel step takes: filters of r rows, without those left out. */
+static inline size_t conv_step_live_k(const struct conv_step *s, size_t r)
+{
+    return s->n_k - (s->dead.above + s->dead.below) * (s->n_k / r);
+}
 
 /* Whether the step computes outputs. */
 static inline bool conv_step_computes(const struct conv_step *s)

@@ -38,8 +38,8 @@ static size_t block_extent(size_t left, size_t block, size_t unit)
 
 static size_t first_pass_extent(const struct conv_plan *plan, size_t left)
 {
-    if (left >= plan->first_pass_f)
-        return plan->first_pass_f;
+    if (left >= plan->gemm.first_pass_f)
+        return plan->gemm.first_pass_f;
     return left > plan->ukr->f_panel ? plan->ukr->f_panel : left;
 }
 
@@ -123,7 +123,7 @@ static int first_windows(const struct gemm *g, struct span win, struct span f)
 
 static int reduction_block(const struct gemm *g, struct span f)
 {
-    const struct conv_gemm_core *core = g->plan->core;
+    const struct conv_gemm_core *core = g->plan->gemm.core;
     struct span win = { 0, block_extent(g->n_windows, core->p, core->unroll_win) };
     int err = first_windows(g, win, f);
 
@@ -138,7 +138,7 @@ static int reduction_block(const struct gemm *g, struct span f)
 
 static int gemm(struct gemm *g)
 {
-    const struct conv_gemm_core *core = g->plan->core;
+    const struct conv_gemm_core *core = g->plan->gemm.core;
     size_t reduction = conv_reduction(&g->plan->problem);
 
     for (size_t f0 = 0; f0 < g->n_filters; f0 += core->r) {
@@ -162,7 +162,7 @@ static int image_group(struct gemm *g)
     struct conv_step step = g->base;
     int err = 0;
 
-    if (g->plan->needs_im2col) {
+    if (g->plan->gemm.needs_im2col) {
         step.kind = CONV_STEP_IM2COL;
         err = g->backend->step(g->backend, &step);
     }

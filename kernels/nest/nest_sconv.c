@@ -38,7 +38,7 @@ static size_t filter_panel(const struct sconv *s, size_t f0)
 
 static size_t input_panel(const struct sconv *s, size_t slot)
 {
-    return slot * s->plan->tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
+    return slot * s->plan->sconv.tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
 }
 
 /* The box of one input tile, one filter tile, or both; either count may be left 0. */
@@ -60,7 +60,7 @@ static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t
     step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
     step->in_panel = input_panel(s, slot);
     step->dead = (struct conv_dead_rows){ 0 };
-    if (s->plan->sconv.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
+    if (s->plan->sconv.options.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
         step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
 }
 
@@ -82,7 +82,7 @@ static int pack_input_tiles(const struct sconv *s, struct range tiles)
     size_t left;
     int err = 0;
 
-    if (s->plan->sconv.reads_in_place)
+    if (s->plan->sconv.options.reads_in_place)
         return 0;
     set_input_tile(s, &step, tiles.first, 0);
     left = min_size(s->n_windows - step.win0, (tiles.end - tiles.first) * u->n_win);
@@ -116,7 +116,7 @@ struct place {
 
 static struct place next_place(const struct sconv *s, size_t a, size_t b)
 {
-    const struct csa_tiling *t = &s->plan->tiling;
+    const struct csa_tiling *t = &s->plan->sconv.tiling;
     bool is_input_stationary = t->schedule == CSA_IS;
     struct place p = { a, b + t->k2, s->c0, s->n_c };
 
@@ -157,7 +157,7 @@ static struct pass start_pass(const struct sconv *s, struct range a, struct rang
     at.c0 = p->c0;
     at.n_c = p->n_c;
     m.elems =
-        s->plan->tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps : 0;
+        s->plan->sconv.tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps : 0;
     m.elems_each = ceil_div(m.elems, n_b);
     m.panel = m.elems ? filter_panel(&at, f0) : 0;
     return m;
@@ -173,10 +173,10 @@ static struct range share(size_t total, size_t each, size_t j)
 static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct place *p,
                            struct range channels)
 {
-    step->ahead_win0 = conv_plan_tile_start(s->plan, tile);
-    step->ahead_k0 = (p->c0 + channels.first) * s->taps;
-    step->ahead_channels = tile < s->plan->tiling.in_tiles ? channels.end - channels.first : 0;
-    step->ahead_is_top = !p->b && !s->plan->cut.per_row;
+    step->ahead.win0 = conv_plan_tile_start(s->plan, tile);
+    step->ahead.k0 = (p->c0 + channels.first) * s->taps;
+    step->ahead.channels = tile < s->plan->sconv.tiling.in_tiles ? channels.end - channels.first : 0;
+    step->ahead.is_top = !p->b && !s->plan->sconv.cut.per_row;
 }
 
 /* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
@@ -199,15 +199,15 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
     bool is_last = m->i + 1 == m->a.end;
     struct range elems = share(m->elems, m->elems_each, j - m->b.first);
 
-    step->prefetches = true;
-    step->ahead_panel = m->panel + elems.first;
-    step->ahead_elems = elems.end - elems.first;
-    step->ahead_channels = 0;
-    if (s->plan->tiling.schedule == CSA_IS) {
+    step->ahead.is_on = true;
+    step->ahead.panel = m->panel + elems.first;
+    step->ahead.elems = elems.end - elems.first;
+    step->ahead.channels = 0;
+    if (s->plan->sconv.tiling.schedule == CSA_IS) {
         const struct place *p = is_last ? &m->next : &m->here;
 
         prefetch_input(s, step, is_last ? p->a : m->i + 1, p, share(p->n_c, m->channels_each, j - m->b.first));
-    } else if (s->plan->sconv.reads_in_place) {
+    } else if (s->plan->sconv.options.reads_in_place) {
         prefetch_soon(s, step, m, j);
     } else {
         prefetch_input(s, step, m->next.b + j - m->b.first, &m->next, m->channels);
@@ -217,13 +217,13 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
 /* Layers 2 and 1. */
 static int macro_tile(const struct sconv *s, struct range a, struct range b)
 {
-    bool is_input_stationary = s->plan->tiling.schedule == CSA_IS;
+    bool is_input_stationary = s->plan->sconv.tiling.schedule == CSA_IS;
     struct conv_step step = box(s, CONV_STEP_UKR);
 
     for (size_t i = a.first; i < a.end; i++) {
         struct pass pass = { 0 };
 
-        if (s->plan->sconv.prefetches)
+        if (s->plan->sconv.options.prefetches)
             pass = start_pass(s, a, b, i);
         if (is_input_stationary) {
             int err = pack_input_tiles(s, (struct range){ i, i + 1 });
@@ -241,7 +241,7 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
                 set_filter_tile(s, &step, j);
             else
                 set_input_tile(s, &step, j, j - b.first);
-            if (s->plan->sconv.prefetches)
+            if (s->plan->sconv.options.prefetches)
                 set_ahead(s, &step, &pass, j);
             err = s->backend->step(s->backend, &step);
             if (err)
@@ -254,9 +254,9 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
 /* What layer 3 prepares before its tiles are used; a filter is packed once, for the first image. */
 static int prepare_set(const struct sconv *s, struct range a, struct range b)
 {
-    bool packs_filters = s->plan->sconv.packs_filters && s->image == 0;
+    bool packs_filters = s->plan->sconv.options.packs_filters && s->image == 0;
 
-    if (s->plan->tiling.schedule == CSA_IS)
+    if (s->plan->sconv.tiling.schedule == CSA_IS)
         return packs_filters && a.first == 0 ? pack_filter_tiles(s, b) : 0;
     if (packs_filters && b.first == 0) {
         int err = pack_filter_tiles(s, a);
@@ -270,7 +270,7 @@ static int prepare_set(const struct sconv *s, struct range a, struct range b)
 /* Layers 4 and 3. */
 static int channel_set(const struct sconv *s)
 {
-    const struct csa_tiling *t = &s->plan->tiling;
+    const struct csa_tiling *t = &s->plan->sconv.tiling;
     size_t n_a = t->schedule == CSA_IS ? t->in_tiles : t->f_tiles;
     size_t n_b = t->schedule == CSA_IS ? t->f_tiles : t->in_tiles;
 
@@ -311,7 +311,7 @@ static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(cons
             for (s->c0 = 0; s->c0 < s->n_channels; s->c0 += s->n_c) {
                 int err;
 
-                s->n_c = min_size(s->n_channels - s->c0, s->plan->tiling.n_c);
+                s->n_c = min_size(s->n_channels - s->c0, s->plan->sconv.tiling.n_c);
                 err = fn(s);
                 if (err)
                     return err;
@@ -330,14 +330,14 @@ int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
 
 static int pack_all_filters(const struct sconv *s)
 {
-    return pack_filter_tiles(s, (struct range){ 0, s->plan->tiling.f_tiles });
+    return pack_filter_tiles(s, (struct range){ 0, s->plan->sconv.tiling.f_tiles });
 }
 
 int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *backend)
 {
     struct sconv s = start(plan, backend);
 
-    if (plan->algorithm != CONV_SCONV || plan->sconv.packs_filters)
+    if (plan->algorithm != CONV_SCONV || plan->sconv.options.packs_filters)
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);
 }

@@ -30,9 +30,9 @@ static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
     case CONV_SHARE_PLANES:
         return plan->problem.n * n_planes(plan);
     case CONV_SHARE_WINDOWS:
-        return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->tiling.in_tiles;
+        return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->sconv.tiling.in_tiles;
     default:
-        return is_direct ? 1 : plan->tiling.f_tiles;
+        return is_direct ? 1 : plan->sconv.tiling.f_tiles;
     }
 }
 

@@ -114,6 +114,49 @@ static void test_disagreement(void)
     tear_down(&f);
 }
 
+/* Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it has any. */
+static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
+{
+    const struct conv_sconv_options options = { .skips_padding = true };
+    const struct csa_tiling tiling = c->tiling[c->plan.sconv.tiling.schedule];
+
+    CU_ASSERT_FATAL(conv_plan_sconv_with(&c->plan, &c->layer->problem, ukr, &tiling, &options) == 0);
+    return c->plan.sconv.options.skips_padding;
+}
+
+/*
+ * On a machine whose outer products take all of a tile's windows at once, the portable micro-kernel loads one filter
+ * value for each. What a plan leaves out takes neither.
+ */
+static void test_left_out_steps(void)
+{
+    struct fixture f;
+    char why[256] = "";
+    size_t n_skipping = 0;
+
+    if (!set_up(&f, false))
+        return;
+    f.setup.machine.issue.mac_rows = 1;
+    f.setup.machine.issue.mac_columns = 16;
+    for (size_t i = 0; i < f.experiment.n_cases; i++) {
+        struct exp_case *c = &f.experiment.cases[i];
+
+        n_skipping += c->plan.algorithm == CONV_SCONV && leave_out_padding(c, f.setup.ukr);
+    }
+    CU_ASSERT(n_skipping > 0);
+    test_check(!exp_replay_all(&f.experiment, EXP_COLD, 1, f.progress, why, sizeof why), "%s", why);
+    for (size_t i = 0; i < f.experiment.n_cases; i++) {
+        const struct exp_case *c = &f.experiment.cases[i];
+        uint64_t n_loads = c->simulated.stats.cell[CONV_PACKED_FILTER][CONV_PHASE_UKR].loads;
+
+        if (c->plan.algorithm == CONV_SCONV)
+            test_check(c->simulated.mac_instructions == n_loads && n_loads,
+                       "%s %s: %" PRIu64 " outer products, %" PRIu64 " filter values", c->layer->name, c->algo->name,
+                       c->simulated.mac_instructions, n_loads);
+    }
+    tear_down(&f);
+}
+
 /* A line from all over the address space, or near the ones before. */
 static uint64_t next_line(uint64_t line)
 {
@@ -150,6 +193,7 @@ static const struct test_case cases[] = {
     { "classes add up, and change no other count", test_classes },
     { "simulations that disagree are found out", test_disagreement },
     { "a shadow holds what stack distances say", test_shadow },
+    { "steps that are left out are no outer products", test_left_out_steps },
     { NULL, NULL },
 };
 

@@ -217,14 +217,14 @@ static bool replays(struct shape_check *c, const struct conv_plan *plan)
 {
     struct bounds bounds = { .sink.accept = accept, .plan = plan, .check = c };
     struct beginning b = { .base.step = step };
-    bool packs = !plan->core && !plan->sconv.reads_in_place;
+    bool packs = plan->algorithm == CONV_SCONV && !plan->sconv.options.reads_in_place;
     struct conv_step last = last_step(plan, packs ? CONV_STEP_PACK_WINDOWS : CONV_STEP_UKR);
 
     conv_replay_init(&b.replay, plan, &bounds.sink);
     conv_nest_pack_filters(plan, &b.base);
     b.n_steps = 0;
     conv_nest_run(plan, &b.base);
-    if (!plan->core && is_small(plan, &last))
+    if (plan->algorithm != CONV_GEMM && is_small(plan, &last))
         b.replay.base.step(&b.replay.base, &last);
     return !*c->why;
 }

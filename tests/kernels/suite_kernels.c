@@ -42,8 +42,8 @@ static void check_plan(struct kcheck *k, const struct conv_plan *plan)
     int err = kcheck_run(k, plan, &where);
 
     test_check(err == 0, "%s %s %s: error %d at output %zu: got %.9g, want %.9g +- %.3g", conv_plan_kernel_name(plan),
-               plan->core ? "gemm" : csa_schedule_name(plan->tiling.schedule), kcheck_describe(&plan->problem), err,
-               where.index, where.got, where.want, where.bound);
+               plan->algorithm == CONV_SCONV ? csa_schedule_name(plan->sconv.tiling.schedule) : "no tiling",
+               kcheck_describe(&plan->problem), err, where.index, where.got, where.want, where.bound);
 }
 
 static void sconv_equals_naive(void)

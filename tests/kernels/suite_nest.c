@@ -83,7 +83,7 @@ static size_t check_visits(const struct conv_plan *plan, bool may_skip)
         wrong += v.count[i] != 1;
     free(v.count);
     test_check(wrong == 0, "%s: %zu of %zu points not visited exactly once", kcheck_describe(p), wrong, n_points);
-    test_check(v.first_writes == (plan->core ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu",
+    test_check(v.first_writes == (plan->algorithm == CONV_GEMM ? 0 : n_outputs), "%s: %zu outputs overwritten, of %zu",
                kcheck_describe(p), v.first_writes, n_outputs);
     test_check(v.wrong_rows == 0, "%s %s: %zu steps leave out other rows of taps than those of padding alone",
                conv_plan_kernel_name(plan), kcheck_describe(p), v.wrong_rows);
@@ -344,7 +344,7 @@ static void walked_replay_has_closed_totals(void)
             live_columns += live_taps(column, p.stride_w, p.s, p.dilation_w, p.pad_left, p.w);
         CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
         a = replay(&plan);
-        CU_ASSERT(plan.sconv.reads_in_place && plan.layout.bytes[CONV_PACKED_INPUT] == 0);
+        CU_ASSERT(plan.sconv.options.reads_in_place && plan.layout.bytes[CONV_PACKED_INPUT] == 0);
         test_check(a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] == p.n * p.c * t.f_tiles * live_rows * live_columns,
                    "%s: %llu elements of windows", kcheck_describe(&p),
                    (unsigned long long)a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD]);
@@ -408,8 +408,8 @@ static void walked_tiles_are_those_worked_out_by_hand(void)
         t = random_tiling(&p, u);
         CU_ASSERT_FATAL(
             conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = true }) == 0);
-        CU_ASSERT(plan.cut.rows == want[i].rows && plan.cut.per_row == want[i].per_row);
-        CU_ASSERT(plan.tiling.in_tiles == want[i].in_tiles);
+        CU_ASSERT(plan.sconv.cut.rows == want[i].rows && plan.sconv.cut.per_row == want[i].per_row);
+        CU_ASSERT(plan.sconv.tiling.in_tiles == want[i].in_tiles);
     }
 }
 

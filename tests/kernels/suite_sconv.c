@@ -557,7 +557,7 @@ static void plans_describe_themselves(void)
     CU_ASSERT_EQUAL(n, strlen(text));
     CU_ASSERT(strstr(text, "schedule=") && strstr(text, chosen.ukr->name) && strstr(text, " windows=packed ") &&
               strstr(text, " bias relu6") && strstr(text, "threads=2"));
-    CU_ASSERT((strstr(text, " padding=skipped") != NULL) == chosen.sconv.skips_padding);
+    CU_ASSERT((strstr(text, " padding=skipped") != NULL) == chosen.sconv.options.skips_padding);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, cut, sizeof cut), n);
     CU_ASSERT_EQUAL(strlen(cut), sizeof cut - 1);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, NULL, 0), n);

@@ -282,8 +282,8 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
     struct conv_plan plan;
 
     with_lines.line_bytes = line_bytes;
-    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.prefetches && plan.sconv.packs_filters);
-    return plan.sconv.reads_in_place;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.options.prefetches && plan.sconv.options.packs_filters);
+    return plan.sconv.options.reads_in_place;
 }
 
 /* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
@@ -315,11 +315,11 @@ static void rows_of_padding_are_skipped_where_there_are_some(void)
     struct conv_ukr panels = *tune.ukr;
     struct conv_plan plan;
 
-    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && plan.sconv.skips_padding);
-    CU_ASSERT(conv_plan_tuned(&plan, &bare, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && plan.sconv.options.skips_padding);
+    CU_ASSERT(conv_plan_tuned(&plan, &bare, &caches, &tune) == 0 && !plan.sconv.options.skips_padding);
     panels.f_panel = 4;
     tune.ukr = &panels;
-    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && !plan.sconv.skips_padding);
+    CU_ASSERT(conv_plan_tuned(&plan, &padded, &caches, &tune) == 0 && !plan.sconv.options.skips_padding);
 }
 
 static const struct test_case cases[] = {
