@@ -35,7 +35,10 @@ struct exp_csv_file {
 };
 
 /* The record of a file whose columns are an array. */
-#define EXP_CSV_FILE(name, columns) { name, columns, sizeof(columns) / sizeof(columns)[0], sizeof(columns)[0] }
+#define EXP_CSV_FILE(name, columns)                                                                                    \
+    {                                                                                                                  \
+        name, columns, sizeof(columns) / sizeof(columns)[0], sizeof(columns)[0]                                        \
+    }
 
 struct exp_csv;
 

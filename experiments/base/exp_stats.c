@@ -68,6 +68,29 @@ uint64_t exp_stats_max(const uint64_t *sample, size_t n)
     return high;
 }
 
+struct exp_times exp_times_of(const uint64_t *sample, size_t n)
+{
+    if (!n)
+        return (struct exp_times){ (double)NAN, (double)NAN, (double)NAN };
+    return (struct exp_times){
+        .low_mean = exp_stats_low_mean(sample, n),
+        .fastest = (double)exp_stats_min(sample, n),
+        .median = exp_stats_median(sample, n),
+    };
+}
+
+void exp_times_add(struct exp_times *sum, const struct exp_times *x)
+{
+    sum->low_mean += x->low_mean;
+    sum->fastest += x->fastest;
+    sum->median += x->median;
+}
+
+double exp_times_median_percent(const struct exp_times *x)
+{
+    return 100 * (x->median / x->fastest - 1);
+}
+
 double exp_stats_geomean(const double *x, size_t n)
 {
     double sum = 0.0;

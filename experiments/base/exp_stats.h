@@ -13,6 +13,19 @@ uint64_t exp_stats_max(const uint64_t *sample, size_t n);
 /* The mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
 double exp_stats_low_mean(const uint64_t *sample, size_t n);
 
+/* What is reported of the rounds of one thing that was timed, or of the sums of several, in ns. */
+struct exp_times {
+    double low_mean; /* exp_stats_low_mean: what speed-ups are made of */
+    double fastest, median;
+};
+
+/* n may be 0: then all are NaN. */
+struct exp_times exp_times_of(const uint64_t *sample, size_t n);
+void exp_times_add(struct exp_times *sum, const struct exp_times *x);
+
+/* How far the median lies above the fastest round, in percent of that; NaN if nothing was timed. */
+double exp_times_median_percent(const struct exp_times *x);
+
 /* The geometric mean of positive numbers: how ratios are averaged. */
 double exp_stats_geomean(const double *x, size_t n);
 

@@ -264,7 +264,7 @@ static int bench_vgg(struct vgg *v)
         if (total[i].why_no_time)
             printf("%-24s not available: %s\n", total[i].algo, total[i].why_no_time);
         else
-            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].time_ns / 1e6, total[i].speedup.value);
+            printf("%-24s %12.1f %10.3f\n", total[i].algo, total[i].times.low_mean / 1e6, total[i].speedup.value);
     }
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_paper.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/report/exp_cells.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -36,11 +37,11 @@
     { "regret_" name "_percent", "%", "chosen over best, less 100 %", "replay" }
 
 static const struct exp_csv_column layer_columns[] = {
-    { "model", "", "name of the layer table", "" },
-    { "layer_index", "", "position in the table, from 1", "" },
-    { "layer", "", "name of the layer", "" },
-    { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
-    { "macs", "multiply-adds", "nominal, taps on padding included", "" },
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER_INDEX,
+    EXP_COLUMN_LAYER,
+    EXP_COLUMN_POINTWISE,
+    EXP_COLUMN_MACS,
     { "chosen", "", "CSA's choice: is or ws", "predicted" },
     { "predicted_is_cycles", "cycles", "C_TOTAL, input stationary", "SConv Eq. 6" },
     { "predicted_ws_cycles", "cycles", "C_TOTAL, weight stationary", "SConv Eq. 6" },

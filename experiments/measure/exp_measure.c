@@ -160,7 +160,7 @@ static int run_steps(struct runner *r, struct exp_phases *x)
 static int measure_phases(struct runner *r)
 {
     struct exp_measured *k = &r->c->measured;
-    double enough_ns = phase_tolerance * exp_case_median_ns(r->c);
+    double enough_ns = phase_tolerance * exp_case_times(r->c).median;
     int err = 0;
 
     if (r->c->algo == exp_algo_at(0) && *r->m->info->why_no_base_steps)
@@ -337,15 +337,15 @@ static int measure_layers(struct measure *m)
 /* How far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
 static double median_percent(const struct exp_experiment *e)
 {
-    double fastest = 0, median = 0;
+    struct exp_times sum = { 0 };
 
     for (size_t i = 0; i < e->n_cases; i++) {
-        if (!e->cases[i].measured.n_samples)
-            continue;
-        fastest += exp_case_fastest_ns(&e->cases[i]);
-        median += exp_case_median_ns(&e->cases[i]);
+        const struct exp_times x = exp_case_times(&e->cases[i]);
+
+        if (e->cases[i].measured.n_samples)
+            exp_times_add(&sum, &x);
     }
-    return 100 * (median / fastest - 1);
+    return exp_times_median_percent(&sum);
 }
 
 /* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */

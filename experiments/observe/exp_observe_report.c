@@ -6,13 +6,10 @@
 
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
-#define LAYER_COLUMNS                                                                                                  \
-    { "layer_index", "", "position in the table, from 1", "" }, { "layer", "", "name of the layer", "" },              \
-    {                                                                                                                  \
-        "algo", "", "algorithm", ""                                                                                    \
-    }
+#define LAYER_COLUMNS EXP_COLUMN_LAYER_INDEX, EXP_COLUMN_LAYER, EXP_COLUMN_ALGO
 
 static const struct exp_csv_column stream_columns[] = {
     LAYER_COLUMNS,

@@ -308,25 +308,9 @@ static int run_method(const struct exp_peers *p, const struct exp_peers_layer *l
     return x->c->algo->run(p->setup, &x->c->plan, &b);
 }
 
-double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
+struct exp_times exp_peers_times(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
 {
-    const struct exp_peer_times *t = &l->times[c][m];
-
-    return t->n ? exp_stats_median(t->sample_ns, t->n) : (double)NAN;
-}
-
-double exp_peers_time(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
-{
-    const struct exp_peer_times *t = &l->times[c][m];
-
-    return t->n ? exp_stats_low_mean(t->sample_ns, t->n) : (double)NAN;
-}
-
-double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
-{
-    const struct exp_peer_times *t = &l->times[c][m];
-
-    return t->n ? (double)exp_stats_min(t->sample_ns, t->n) : (double)NAN;
+    return exp_times_of(l->times[c][m].sample_ns, l->times[c][m].n);
 }
 
 struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m)
@@ -710,17 +694,17 @@ static int measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), struct 
 /* How far the medians of the sweeps lie above the fastest; NaN if there are none. */
 static double median_percent(const struct exp_peers *p)
 {
-    double fastest = 0, median = 0;
+    struct exp_times sum = { 0 };
 
     for (size_t i = 0; i < p->n_layers; i++) {
         for (int m = 0; m < EXP_N_PEERS; m++) {
-            if (!p->layer[i].times[EXP_PEERS_SWEEP][m].n)
-                continue;
-            fastest += exp_peers_fastest(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
-            median += exp_peers_median(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
+            const struct exp_times x = exp_peers_times(&p->layer[i], EXP_PEERS_SWEEP, (enum exp_peer)m);
+
+            if (p->layer[i].times[EXP_PEERS_SWEEP][m].n)
+                exp_times_add(&sum, &x);
         }
     }
-    return 100 * (median / fastest - 1);
+    return exp_times_median_percent(&sum);
 }
 
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,

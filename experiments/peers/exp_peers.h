@@ -16,6 +16,7 @@
 #include "experiments/peers/exp_dnnl.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_progress.h"
+#include "experiments/base/exp_stats.h"
 #include "kernels/ukr/peak.h"
 
 enum exp_peer {
@@ -109,11 +110,8 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
 /* What a network of so many multiply-adds takes on a usual computer, by kind of work: announced to exp_progress. */
 double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);
 
-/* In ns; NaN if the method did not run. */
-double exp_peers_time(const struct exp_peers_layer *l, enum exp_peers_cache c,
-                      enum exp_peer m); /* what ratios are of */
-double exp_peers_fastest(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
-double exp_peers_median(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
+/* NaN if the method did not run. */
+struct exp_times exp_peers_times(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
 
 /* Of a method over Base: the sums over the layers that both ran. */
 struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m);

@@ -7,44 +7,45 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/report/exp_cells.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Names come last: gnuplot cuts a quoted field at its first comma. */
 static const struct exp_csv_column layer_columns[] = {
-    { "model", "", "name of the layer table", "" },
-    { "layer_index", "", "position in the table, from 1", "" },
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER_INDEX,
     { "method", "",
       "base, base_rows (im2col by rows), sconv (as in the paper), sconv_openblas (with its micro-kernel), sconv_tuned, "
       "onednn_nchw, onednn_reorder "
       "(conversions timed), onednn_blocked",
       "" },
     { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
-    { "pointwise", "", "1 for 1x1, unit stride, no padding", "" },
-    { "macs", "multiply-adds", "nominal, taps on padding included", "" },
+    EXP_COLUMN_POINTWISE,
+    EXP_COLUMN_MACS,
     { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" },
-    { "measured_time_ns", "ns", "mean of the fastest quarter of the rounds: what speed-ups are made of", "clock" },
-    { "measured_time_median_ns", "ns", "median over the rounds", "clock" },
-    { "measured_time_min_ns", "ns", "fastest round", "clock" },
-    { "measured_reps", "", "timed rounds", "" },
-    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_ns", "clock" },
+    EXP_COLUMN_TIME,
+    EXP_COLUMN_TIME_MEDIAN,
+    EXP_COLUMN_TIME_MIN,
+    EXP_COLUMN_REPS,
+    EXP_COLUMN_GFLOPS,
     { "measured_peak_percent", "%",
       "of the FMA peak sampled between the model's sweeps; over 100 where skipped padding counts", "clock" },
-    { "measured_speedup_vs_base", "", "base's measured_time_ns / this one, same cache state", "clock" },
+    EXP_COLUMN_SPEEDUP(", same cache state"),
     { "plan", "",
       "SConv: schedule, micro-kernel, " CSA_NC_TEXT ", " CSA_K2_TEXT ", " CSA_K3_TEXT
       ", in place or packed windows; oneDNN: its implementation",
       "" },
-    { "layer", "", "name of the layer", "" },
+    EXP_COLUMN_LAYER,
 };
 
 static const struct exp_csv_column sample_columns[] = {
-    { "model", "", "name of the layer table", "" },
-    { "layer_index", "", "position in the table, from 1", "" },
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER_INDEX,
     { "method", "", "as in layers.csv", "" },
     { "cache", "", "as in layers.csv", "" },
-    { "repetition", "", "from 1, in the order of time", "" },
-    { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
+    EXP_COLUMN_REPETITION,
+    EXP_COLUMN_SAMPLE,
 };
 
 static const struct exp_csv_column total_columns[] = {
@@ -53,16 +54,10 @@ static const struct exp_csv_column total_columns[] = {
     { "cache", "", "as in layers.csv", "" },
     { "layers", "", "convolutions that were timed", "" },
     { "pointwise_layers", "", "of those, pointwise ones", "" },
-    { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" },
-    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },
-    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" },
+    EXP_COLUMNS_SUMS,
     { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
-    { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
-    { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
-    { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
-    { "measured_rounds", "", "timed rounds", "" },
-    { "measured_end", "",
-      "why there were no more sweeps: the ratios stand, REPS, the time limit or the most there may be", "" },
+    EXP_COLUMNS_INTERVAL,
+    EXP_COLUMNS_ROUNDS("", " sweeps"),
     { "measured_layers_speedup", "", "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
     { "measured_won_percent", "%", "layers faster than base", "clock" },
     { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
@@ -92,7 +87,7 @@ static const struct exp_csv_column phase_columns[] = {
     { "sconv_tuned_ukr_percent", "%", "likewise", "clock" },
     { "sconv_tuned_other_percent", "%", "likewise", "clock" },
     { "sconv_tuned_to_base", "", "likewise", "clock" },
-    { "model", "", "name of the layer table", "" },
+    EXP_COLUMN_MODEL,
 };
 
 static const struct exp_csv_column sorted_columns[] = {
@@ -157,7 +152,8 @@ static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, con
 {
     const struct exp_peer_times *t = &l->times[c][m];
     const char *why = reason(l, c, m);
-    double ns = row->ns[c][m];
+    const struct exp_times *times = &row->times[c][m];
+    double ns = times->low_mean;
     char plan[160];
 
     exp_csv_string(r->layers, "model", p->experiment.model->name);
@@ -168,13 +164,13 @@ static void put_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_csv_double(r->layers, "macs", row->flop / 2);
     exp_csv_double(r->layers, "flop_per_byte", row->intensity);
     exp_csv_number(r->layers, "measured_time_ns", ns, why);
-    exp_csv_number(r->layers, "measured_time_median_ns", row->median_ns[c][m], why);
-    exp_csv_number(r->layers, "measured_time_min_ns", row->fastest_ns[c][m], why);
+    exp_csv_number(r->layers, "measured_time_median_ns", times->median, why);
+    exp_csv_number(r->layers, "measured_time_min_ns", times->fastest, why);
     exp_csv_u64(r->layers, "measured_reps", t->n);
     exp_csv_number(r->layers, "measured_gflops", row->flop / ns, why);
     exp_csv_number(r->layers, "measured_peak_percent", p->peak ? 100 * row->flop / ns / p->peak_gflops : (double)NAN,
                    p->peak ? why : "no FMA loop for this CPU");
-    exp_csv_number(r->layers, "measured_speedup_vs_base", row->ns[c][EXP_PEER_BASE] / ns, why);
+    exp_csv_number(r->layers, "measured_speedup_vs_base", row->times[c][EXP_PEER_BASE].low_mean / ns, why);
     exp_csv_string(r->layers, "plan", plan_text(l, m, plan, sizeof plan));
     exp_csv_string(r->layers, "layer", l->base->layer->name);
     exp_csv_end_row(r->layers);
@@ -204,11 +200,8 @@ static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t mod
 
     row.intensity = row.flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (int m = 0; m < EXP_N_PEERS; m++) {
-            row.ns[c][m] = exp_peers_time(l, (enum exp_peers_cache)c, (enum exp_peer)m);
-            row.fastest_ns[c][m] = exp_peers_fastest(l, (enum exp_peers_cache)c, (enum exp_peer)m);
-            row.median_ns[c][m] = exp_peers_median(l, (enum exp_peers_cache)c, (enum exp_peer)m);
-        }
+        for (int m = 0; m < EXP_N_PEERS; m++)
+            row.times[c][m] = exp_peers_times(l, (enum exp_peers_cache)c, (enum exp_peer)m);
     }
     return row;
 }
@@ -290,7 +283,8 @@ static struct exp_peers_total total_of_one(const struct exp_peers_report *r, siz
 
     for (size_t i = 0; i < r->n_rows; i++) {
         const struct exp_peers_row *row = &r->row[i];
-        double ratio = row->ns[c][EXP_PEER_BASE] / row->ns[c][m];
+        const struct exp_times *base = &row->times[c][EXP_PEER_BASE];
+        double ratio = base->low_mean / row->times[c][m].low_mean;
 
         if ((model < r->n_models && row->model != model) || !isfinite(ratio))
             continue;
@@ -298,19 +292,19 @@ static struct exp_peers_total total_of_one(const struct exp_peers_report *r, siz
         t.n_pointwise += row->is_pointwise;
         n_won += ratio > 1;
         n_pointwise_won += row->is_pointwise && ratio > 1;
-        t.ns += row->ns[c][m];
-        t.fastest_ns += row->fastest_ns[c][m];
-        t.median_ns += row->median_ns[c][m];
-        base_ns += row->ns[c][EXP_PEER_BASE];
+        exp_times_add(&t.times, &row->times[c][m]);
+        base_ns += base->low_mean;
         logs += log(ratio);
         flop += row->flop;
     }
-    t.network_ratio = base_ns / t.ns;
+    if (!t.n_layers)
+        t.times = exp_times_of(NULL, 0);
+    t.network_ratio = base_ns / t.times.low_mean;
     t.geomean_ratio = exp(logs / (double)t.n_layers);
     t.won_percent = 100 * (double)n_won / (double)t.n_layers;
     t.pointwise_won_percent = 100 * (double)n_pointwise_won / (double)t.n_pointwise;
     t.peak_percent = model < r->n_models && r->model[model].peak_gflops > 0
-                         ? 100 * flop / t.ns / r->model[model].peak_gflops
+                         ? 100 * flop / t.times.low_mean / r->model[model].peak_gflops
                          : (double)NAN;
     return t;
 }
@@ -353,14 +347,9 @@ static void put_certainty(const struct exp_peers_report *r, struct exp_csv *csv,
     const struct exp_ratio none = exp_ratio_none(), *ratio = is_one ? &r->model[model].speedup[c][m] : &none;
 
     why = why ? why : is_one ? EXP_RATIO_NO_INTERVAL : "of each model";
-    exp_csv_number(csv, "measured_speedup_low", ratio->low, why);
-    exp_csv_number(csv, "measured_speedup_high", ratio->high, why);
-    exp_csv_number(csv, "measured_speedup_by_median", ratio->by_median, why);
-    exp_csv_number(csv, "measured_rounds", is_one ? (double)r->model[model].n_rounds[c] : (double)NAN, why);
-    if (is_one)
-        exp_csv_string(csv, "measured_end", exp_end_text(c == EXP_PEERS_SWEEP ? r->model[model].end : EXP_END_FIXED));
-    else
-        exp_csv_missing(csv, "measured_end", why);
+    exp_cells_interval(csv, ratio, why);
+    exp_cells_rounds(csv, is_one ? r->model[model].n_rounds[c] : 0,
+                     is_one && c == EXP_PEERS_SWEEP ? r->model[model].end : EXP_END_FIXED, is_one ? NULL : why);
 }
 
 static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
@@ -375,9 +364,7 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     exp_csv_string(csv, "cache", exp_peers_cache_name(c));
     exp_csv_u64(csv, "layers", t.n_layers);
     exp_csv_u64(csv, "pointwise_layers", t.n_pointwise);
-    exp_csv_number(csv, "measured_time_ns", t.n_layers ? t.ns : (double)NAN, why);
-    exp_csv_number(csv, "measured_time_min_ns", t.n_layers ? t.fastest_ns : (double)NAN, why);
-    exp_csv_number(csv, "measured_time_median_ns", t.n_layers ? t.median_ns : (double)NAN, why);
+    exp_cells_sums(csv, &t.times, why);
     exp_csv_number(csv, "measured_network_speedup", t.network_ratio, why);
     put_certainty(r, csv, model, c, m, t.n_layers ? NULL : why);
     exp_csv_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
@@ -452,7 +439,7 @@ static void put_sconv_phases(const struct exp_peers_model *model, enum exp_peer 
 static void put_phases(const struct exp_peers_report *r, size_t i, struct exp_csv *csv)
 {
     const struct exp_peers_model *m = &r->model[i];
-    double base_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).median_ns * EXP_PEERS_PHASE_ROUNDS;
+    double base_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).times.median * EXP_PEERS_PHASE_ROUNDS;
     const char *why = *m->why_no_base_phases ? m->why_no_base_phases : "no time";
 
     exp_csv_u64(csv, "number", i + 1);
@@ -492,10 +479,11 @@ static size_t sorted_speedups(const struct exp_peers_report *r, enum exp_peer m,
     size_t n = 0;
 
     for (size_t i = 0; i < r->n_rows; i++) {
-        const double *ns = r->row[i].ns[EXP_PEERS_SWEEP];
+        const struct exp_times *times = r->row[i].times[EXP_PEERS_SWEEP];
+        double speedup = times[EXP_PEER_BASE].low_mean / times[m].low_mean;
 
-        if ((!only_pointwise || r->row[i].is_pointwise) && isfinite(ns[EXP_PEER_BASE] / ns[m]))
-            x[n++] = ns[EXP_PEER_BASE] / ns[m];
+        if ((!only_pointwise || r->row[i].is_pointwise) && isfinite(speedup))
+            x[n++] = speedup;
     }
     qsort(x, n, sizeof *x, descending);
     return n;
@@ -618,7 +606,7 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
             "other");
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
-        double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).median_ns * EXP_PEERS_PHASE_ROUNDS;
+        double call_ns = exp_peers_total(r, i, EXP_PEERS_SWEEP, EXP_PEER_BASE).times.median * EXP_PEERS_PHASE_ROUNDS;
         const struct exp_phases *b = &m->base;
 
         fprintf(out, "%-16.16s ", m->name);
@@ -683,7 +671,7 @@ void exp_peers_report_print(const struct exp_peers_report *r, FILE *out)
 
 void exp_peers_report_document(FILE *out)
 {
-    const struct exp_csv_file *const files[] = { &layers_file, &samples_file, &model_file,
+    const struct exp_csv_file *const files[] = { &layers_file, &samples_file,  &model_file,
                                                  &phases_file, &speedups_file, &pointwise_file };
 
     for (size_t i = 0; i < N_OF(files); i++)

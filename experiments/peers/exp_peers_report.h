@@ -15,10 +15,8 @@
 struct exp_peers_row {
     size_t model;
     bool is_pointwise;
-    double flop, intensity;                     /* flop per byte of input, filter and output, each once */
-    double ns[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* what ratios are of; NaN: not measured */
-    double fastest_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
-    double median_ns[EXP_N_PEERS_CACHES][EXP_N_PEERS];
+    double flop, intensity;                                  /* flop per byte of input, filter and output, each once */
+    struct exp_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS]; /* NaN: not measured */
 };
 
 struct exp_peers_model {
@@ -61,7 +59,7 @@ void exp_peers_report_document(FILE *out);
  * method's. */
 struct exp_peers_total {
     size_t n_layers, n_pointwise;
-    double ns, fastest_ns, median_ns;    /* sums over the layers */
+    struct exp_times times;              /* sums over the layers */
     double network_ratio, geomean_ratio; /* for all models: geometric means over the models */
     double won_percent, pointwise_won_percent, peak_percent;
 };

@@ -37,11 +37,11 @@ static double models_above(const struct exp_peers_report *r, enum exp_peer m, en
     double n = 0;
 
     for (size_t i = 0; i < r->n_models; i++) {
-        double there = exp_peers_total(r, i, EXP_PEERS_SWEEP, peer).ns;
+        double there = exp_peers_total(r, i, EXP_PEERS_SWEEP, peer).times.low_mean;
 
         if (!(there > 0))
             return (double)NAN;
-        n += exp_peers_total(r, i, EXP_PEERS_SWEEP, m).ns < there;
+        n += exp_peers_total(r, i, EXP_PEERS_SWEEP, m).times.low_mean < there;
     }
     return 100 * n / (double)r->n_models;
 }
@@ -74,8 +74,7 @@ static double packing(const struct exp_peers_report *r, enum exp_peer m)
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_phases *x = &r->model[i].sconv[m - EXP_PEER_SCONV];
 
-        sum += 100 * (double)(x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS]) /
-               (double)x->total_ns;
+        sum += 100 * (double)exp_phases_packing_ns(x) / (double)x->total_ns;
     }
     return sum / (double)r->n_models;
 }
@@ -102,7 +101,7 @@ static double best_layers(const struct exp_peers_report *r, enum exp_peer m)
         return (double)NAN;
     for (size_t i = 0; i < r->n_rows; i++) {
         double percent =
-            100 * r->row[i].flop / r->row[i].ns[EXP_PEERS_SWEEP][m] / r->model[r->row[i].model].peak_gflops;
+            100 * r->row[i].flop / r->row[i].times[EXP_PEERS_SWEEP][m].low_mean / r->model[r->row[i].model].peak_gflops;
 
         if (isfinite(percent))
             x[n++] = percent;

@@ -47,13 +47,11 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
 
 static void add_time(struct exp_total *t, const struct exp_case *c)
 {
-    if (c->measured.why_no_time) {
+    const struct exp_times x = exp_case_times(c);
+
+    if (c->measured.why_no_time)
         t->why_no_time = c->measured.why_no_time;
-    } else {
-        t->time_ns += exp_case_time_ns(c);
-        t->fastest_ns += exp_case_fastest_ns(c);
-        t->median_ns += exp_case_median_ns(c);
-    }
+    exp_times_add(&t->times, &x);
 }
 
 static void add_counts(struct exp_total *t, const struct exp_case *c)

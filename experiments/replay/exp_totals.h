@@ -12,7 +12,7 @@ enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level
 struct exp_total {
     const char *algo; /* an algorithm, or "sconv": the chosen schedule of every layer */
     const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
-    double time_ns, fastest_ns, median_ns;                       /* sums over the layers */
+    struct exp_times times;                                      /* sums over the layers */
     struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
     const char *why_no_estimate;                                 /* likewise */
     struct exp_estimate estimate;

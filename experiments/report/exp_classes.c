@@ -2,12 +2,13 @@
 
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
 
 static const struct exp_csv_column columns[] = {
     { "layer_index", "", "position in the table, from 1; 0: the whole model", "" },
     { "layer", "", "name of the layer; all: the whole model", "" },
     { "algo", "", "an algorithm; for the whole model also sconv: per layer, the schedule that CSA chose", "" },
-    { "macs", "multiply-adds", "nominal, taps on padding included", "" },
+    EXP_COLUMN_MACS,
     { "level", "", "cache level of the machine file", "" },
     { "tensor", "", "what the line belongs to; tensors without misses are left out", "" },
     { "misses", "lines", "line reads and writes that the level did not have: the sum of the next three", "replay" },

@@ -8,6 +8,7 @@
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
 #include "sim/analysis/estimate.h"
 
 struct layer_column {
@@ -120,20 +121,20 @@ enum time { LOW_MEAN, MEDIAN, MIN, MAX, REPS, GFLOPS };
 PUT(put_time)
 {
     const struct exp_measured *m = &row->c->measured;
-    double time = exp_case_time_ns(row->c);
+    const struct exp_times times = exp_case_times(row->c);
 
     if (m->why_no_time)
         exp_csv_missing(csv, column, m->why_no_time);
     else if (arg == MIN || arg == MAX || arg == REPS)
         exp_csv_u64(csv, column,
-                    arg == MIN   ? exp_stats_min(m->sample_ns, m->n_samples)
+                    arg == MIN   ? (uint64_t)times.fastest
                     : arg == MAX ? exp_stats_max(m->sample_ns, m->n_samples)
                                  : m->n_samples);
     else
         exp_csv_double(csv, column,
-                       arg == LOW_MEAN ? time
-                       : arg == MEDIAN ? exp_case_median_ns(row->c)
-                                       : 2 * conv_macs(&row->c->layer->problem) / time);
+                       arg == LOW_MEAN ? times.low_mean
+                       : arg == MEDIAN ? times.median
+                                       : 2 * conv_macs(&row->c->layer->problem) / times.low_mean);
 }
 
 PUT(put_speedup)
@@ -156,7 +157,7 @@ PUT(put_phase)
     if (why)
         exp_csv_missing(csv, column, why);
     else if (arg == STEPS_TO_TIME)
-        exp_csv_double(csv, column, (double)x->total_ns / exp_case_median_ns(row->c));
+        exp_csv_double(csv, column, (double)x->total_ns / exp_case_times(row->c).median);
     else
         exp_csv_u64(csv, column,
                     arg == IM2COL    ? x->step_ns[CONV_STEP_IM2COL]
@@ -298,9 +299,9 @@ PUT(put_caches)
 #define CELL(field) put_cell, offsetof(struct sim_cell, field)
 
 static const struct layer_column columns[] = {
-    { { "model", "", "name of the layer table", "" }, put_text, MODEL },
-    { { "layer_index", "", "position in the table, from 1", "" }, put_index, 0 },
-    { { "layer", "", "name of the layer", "" }, put_text, LAYER },
+    { EXP_COLUMN_MODEL, put_text, MODEL },
+    { EXP_COLUMN_LAYER_INDEX, put_index, 0 },
+    { EXP_COLUMN_LAYER, put_text, LAYER },
     { { "algo", "", "base, sconv_is, sconv_ws, sconv_openblas, sconv_tuned or goto", "" }, put_text, ALGO },
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
       put_chosen,
@@ -309,7 +310,7 @@ static const struct layer_column columns[] = {
 #include "kernels/problem_fields.def"
     { { "out_h", "", "output height", "" }, PROBLEM(p) },
     { { "out_w", "", "output width", "" }, PROBLEM(q) },
-    { { "macs", "multiply-adds", "nominal, taps on padding included", "" }, put_macs, 0 },
+    { EXP_COLUMN_MACS, put_macs, 0 },
     { { "machine", "", "the simulated machine, for which the plan was made", "" }, put_text, MACHINE },
     { { "ukr", "", "micro-kernel of the plan, or direct kernel; base: the OpenBLAS core's, as replayed", "" },
       put_text,
@@ -331,18 +332,15 @@ static const struct layer_column columns[] = {
     { { "predicted_dram_lines", "lines", "N_DRAM: line loads served by memory", "SConv Eq. 7" },
       PREDICTED(dram_lines) },
     { { "predicted_cycles", "cycles", "C_TOTAL", "SConv Eq. 6" }, PREDICTED(total_cycles) },
-    { { "measured_time_ns", "ns", "mean of the fastest quarter of the rounds: what speed-ups are made of", "clock" },
-      put_time,
-      LOW_MEAN },
-    { { "measured_time_median_ns", "ns", "median over the rounds", "clock" }, put_time, MEDIAN },
-    { { "measured_time_min_ns", "ns", "fastest round", "clock" }, put_time, MIN },
+    { EXP_COLUMN_TIME, put_time, LOW_MEAN },
+    { EXP_COLUMN_TIME_MEDIAN, put_time, MEDIAN },
+    { EXP_COLUMN_TIME_MIN, put_time, MIN },
     { { "measured_time_max_ns", "ns", "slowest round", "clock" }, put_time, MAX },
-    { { "measured_reps", "", "timed rounds", "" }, put_time, REPS },
-    { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_ns", "clock" }, put_time, GFLOPS },
-    { { "measured_speedup_vs_base", "", "base's measured_time_ns / this one, same run", "clock" }, SPEEDUP(value) },
-    { { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
-      SPEEDUP(low) },
-    { { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }, SPEEDUP(high) },
+    { EXP_COLUMN_REPS, put_time, REPS },
+    { EXP_COLUMN_GFLOPS, put_time, GFLOPS },
+    { EXP_COLUMN_SPEEDUP(", same run"), SPEEDUP(value) },
+    { EXP_COLUMN_SPEEDUP_LOW, SPEEDUP(low) },
+    { EXP_COLUMN_SPEEDUP_HIGH, SPEEDUP(high) },
     { { "measured_speedup_by_median", "", "base's median / this median, to compare", "clock" }, SPEEDUP(by_median) },
     { { "measured_loads", "loads", "load instructions of one run", "perf_event" }, put_count, EXP_LOADS },
     { { "measured_l1_load_misses", "loads", "of those, not served by L1", "perf_event" },

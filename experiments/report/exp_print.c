@@ -77,9 +77,9 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
     if (t->why_no_time)
         fprintf(out, " %12s %9s", "-", "-");
     else if (base && !base->why_no_time)
-        fprintf(out, " %12.3f %9.3f", t->time_ns / 1e6, t->speedup.value);
+        fprintf(out, " %12.3f %9.3f", t->times.low_mean / 1e6, t->speedup.value);
     else
-        fprintf(out, " %12.3f %9s", t->time_ns / 1e6, "-");
+        fprintf(out, " %12.3f %9s", t->times.low_mean / 1e6, "-");
     for (size_t l = 0; l < n_levels; l++) {
         print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
         print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);

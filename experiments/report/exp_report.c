@@ -13,20 +13,15 @@
 #include "experiments/setup/exp_published.h"
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
 
 static const struct exp_csv_column model_columns[] = {
-    { "model", "", "name of the layer table", "" },
+    EXP_COLUMN_MODEL,
     { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" },
-    { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" },
-    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },
-    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" },
-    { "measured_speedup_vs_base", "", "base's measured_time_ns / this one", "clock" },
-    { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },
-    { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" },
-    { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" },
-    { "measured_rounds", "", "timed rounds, of the layer with the fewest", "" },
-    { "measured_end", "", "why there were no more: the ratios stand, REPS, the time limit or the most there may be",
-      "" },
+    EXP_COLUMNS_SUMS,
+    EXP_COLUMN_SPEEDUP(""),
+    EXP_COLUMNS_INTERVAL,
+    EXP_COLUMNS_ROUNDS(", of the layer with the fewest", ""),
     { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
     { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
     { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
@@ -46,9 +41,9 @@ static const struct exp_csv_column model_columns[] = {
 };
 
 static const struct exp_csv_column traffic_columns[] = {
-    { "layer_index", "", "position in the table, from 1", "" },
-    { "layer", "", "name of the layer", "" },
-    { "algo", "", "algorithm", "" },
+    EXP_COLUMN_LAYER_INDEX,
+    EXP_COLUMN_LAYER,
+    EXP_COLUMN_ALGO,
     { "level", "", "cache level of the machine file, or memory", "" },
     { "tensor", "", "what the line belongs to", "" },
     { "phase", "", "what the algorithm was doing", "" },
@@ -68,11 +63,7 @@ static const struct exp_csv_column traffic_columns[] = {
 };
 
 static const struct exp_csv_column sample_columns[] = {
-    { "layer_index", "", "position in the table, from 1", "" },
-    { "layer", "", "name of the layer", "" },
-    { "algo", "", "algorithm", "" },
-    { "repetition", "", "from 1, in the order of time", "" },
-    { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" },
+    EXP_COLUMN_LAYER_INDEX, EXP_COLUMN_LAYER, EXP_COLUMN_ALGO, EXP_COLUMN_REPETITION, EXP_COLUMN_SAMPLE,
 };
 
 static const struct exp_csv_file model_file = EXP_CSV_FILE("model.csv", model_columns);
@@ -142,11 +133,6 @@ static void put_misses_per_work(struct exp_csv *csv, const struct exp_total *t)
     }
 }
 
-static double number(const struct exp_total *t, double x)
-{
-    return t->why_no_time ? (double)NAN : x;
-}
-
 static void put_times(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t,
                       const struct exp_total *base)
 {
@@ -156,18 +142,10 @@ static void put_times(struct exp_csv *csv, const struct exp_report *r, const str
                       : !isfinite(t->speedup.value) ? "out of memory"
                                                     : EXP_RATIO_NO_INTERVAL;
 
-    exp_csv_number(csv, "measured_time_ns", number(t, t->time_ns), t->why_no_time);
-    exp_csv_number(csv, "measured_time_min_ns", number(t, t->fastest_ns), t->why_no_time);
-    exp_csv_number(csv, "measured_time_median_ns", number(t, t->median_ns), t->why_no_time);
+    exp_cells_sums(csv, &t->times, t->why_no_time);
     exp_csv_number(csv, "measured_speedup_vs_base", t->speedup.value, why);
-    exp_csv_number(csv, "measured_speedup_low", t->speedup.low, why);
-    exp_csv_number(csv, "measured_speedup_high", t->speedup.high, why);
-    exp_csv_number(csv, "measured_speedup_by_median", t->speedup.by_median, why);
-    exp_csv_number(csv, "measured_rounds", number(t, (double)r->info->n_rounds), t->why_no_time);
-    if (t->why_no_time)
-        exp_csv_missing(csv, "measured_end", t->why_no_time);
-    else
-        exp_csv_string(csv, "measured_end", exp_end_text(r->info->end));
+    exp_cells_interval(csv, &t->speedup, why);
+    exp_cells_rounds(csv, r->info->n_rounds, r->info->end, t->why_no_time);
 }
 
 static void put_estimates(struct exp_csv *csv, const struct exp_total *t, const struct exp_total *base)

@@ -54,7 +54,7 @@ static struct exp_verdict_layer layer_of(const struct exp_report *r, const struc
 {
     const struct exp_phases *x = &c->measured.phases;
     struct exp_verdict_layer l = {
-        .quantity = { [EXP_TIME_NS] = exp_case_time_ns(c),
+        .quantity = { [EXP_TIME_NS] = exp_case_times(c).low_mean,
                       [EXP_STEPS_NS] = phase_ns(c, x->total_ns),
                       [EXP_PACKING_NS] = phase_ns(c, exp_phases_packing_ns(x) + x->step_ns[CONV_STEP_IM2COL]),
                       [EXP_KERNEL_NS] = phase_ns(c, exp_phases_kernel_ns(x)) },

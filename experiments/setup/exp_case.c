@@ -1,12 +1,10 @@
 #include "experiments/setup/exp_case.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_stats.h"
 
 const char *exp_count_name(enum exp_count c)
 {
@@ -119,19 +117,9 @@ const char *exp_case_why_no_phases(const struct exp_case *c)
     return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
 }
 
-double exp_case_time_ns(const struct exp_case *c)
+struct exp_times exp_case_times(const struct exp_case *c)
 {
-    return c->measured.why_no_time ? (double)NAN : exp_stats_low_mean(c->measured.sample_ns, c->measured.n_samples);
-}
-
-double exp_case_fastest_ns(const struct exp_case *c)
-{
-    return c->measured.why_no_time ? (double)NAN : (double)exp_stats_min(c->measured.sample_ns, c->measured.n_samples);
-}
-
-double exp_case_median_ns(const struct exp_case *c)
-{
-    return c->measured.why_no_time ? (double)NAN : exp_stats_median(c->measured.sample_ns, c->measured.n_samples);
+    return exp_times_of(c->measured.sample_ns, c->measured.why_no_time ? 0 : c->measured.n_samples);
 }
 
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)

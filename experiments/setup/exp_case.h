@@ -13,6 +13,7 @@
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_ratio.h"
+#include "experiments/base/exp_stats.h"
 #include "kernels/plan.h"
 #include "sim/stats.h"
 
@@ -46,7 +47,7 @@ struct exp_measured {
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
     bool has_count[EXP_N_COUNTS];
-    double count[EXP_N_COUNTS];               /* of one run */
+    double count[EXP_N_COUNTS];             /* of one run */
     const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
 };
 
@@ -93,10 +94,8 @@ const char *exp_case_why_no_phases(const struct exp_case *c);
 /* Why a count is missing, or NULL. */
 const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count);
 
-/* Of the timed rounds, in ns; NaN if there are none. The time is what speed-ups are made of: exp_stats_low_mean. */
-double exp_case_time_ns(const struct exp_case *c);
-double exp_case_fastest_ns(const struct exp_case *c);
-double exp_case_median_ns(const struct exp_case *c);
+/* Of the timed rounds; NaN if there are none. */
+struct exp_times exp_case_times(const struct exp_case *c);
 
 /* The rounds of a case beside those of Base, if that was timed. */
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);

@@ -234,18 +234,18 @@ static void make_rows(struct exp_peers_row row[3])
     } known[3] = { { 0, 100, false, 4, 2, 1, 0 }, { 0, 100, true, 1, 2, 0.5, 0 }, { 1, 90, false, 9, 1, 1, 2 } };
 
     for (size_t i = 0; i < 3; i++) {
-        double *ns = row[i].ns[EXP_PEERS_SWEEP];
+        struct exp_times *sweep = row[i].times[EXP_PEERS_SWEEP];
 
         row[i] = (struct exp_peers_row){ .model = known[i].model,
                                          .flop = known[i].flop,
                                          .is_pointwise = known[i].is_pointwise };
         for (int m = 0; m < EXP_N_PEERS; m++)
-            row[i].ns[EXP_PEERS_SWEEP][m] = row[i].ns[EXP_PEERS_HOT][m] = (double)NAN;
-        ns[EXP_PEER_BASE] = known[i].base;
-        ns[EXP_PEER_SCONV] = known[i].sconv;
-        ns[EXP_PEER_TUNED] = known[i].tuned;
+            sweep[m] = row[i].times[EXP_PEERS_HOT][m] = exp_times_of(NULL, 0);
+        sweep[EXP_PEER_BASE].low_mean = known[i].base;
+        sweep[EXP_PEER_SCONV].low_mean = known[i].sconv;
+        sweep[EXP_PEER_TUNED].low_mean = known[i].tuned;
         if (known[i].nchw > 0)
-            ns[EXP_PEER_NCHW] = known[i].nchw;
+            sweep[EXP_PEER_NCHW].low_mean = known[i].nchw;
     }
 }
 
