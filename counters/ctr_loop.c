@@ -186,6 +186,16 @@ static void prepare_l2_prefetches(struct ctr_ground *g)
     g->n_turns = N_TURNS;
 }
 
+/* Round and round through more than L2 holds; the first round is the preparation's. */
+static void prepare_l3_in_turn(struct ctr_ground *g)
+{
+    size_t n = MEMORY_BYTES / g->line_bytes;
+
+    clear(g, MEMORY_BYTES);
+    make_ring(g, n, g->line_bytes);
+    g->n_turns = 2 * n;
+}
+
 static void prepare_memory_in_turn(struct ctr_ground *g)
 {
     clear(g, MEMORY_BYTES);
@@ -231,6 +241,7 @@ static const struct ctr_loop loops[] = {
     { "l2_lines_at_random", "1 line from L2, any", always, prepare_l2_at_random, follow },
     { "l2_lines_prefetched", "1 prefetch instruction for any line in L2", always, prepare_l2_prefetches,
       prefetch_at_random },
+    { "l3_lines_in_turn", "1 line from L3 or beyond, the next one", always, prepare_l3_in_turn, follow_slowly },
     { "memory_lines_in_turn", "1 line from memory, the next one", can_flush, prepare_memory_in_turn, follow_slowly },
     { "memory_lines_at_random", "1 line from memory, any", can_flush, prepare_memory_at_random, follow },
     { "pages_at_random", "1 load from any of 1024 pages", always, prepare_pages, follow },

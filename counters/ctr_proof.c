@@ -42,7 +42,7 @@ static const struct ctr_claim claims[] = {
     { "l2_lines_at_random", "l1_load_misses", 1, 0.6, 1.2, chased },
     { "l2_lines_prefetched", "l1_lines_in_by_software_prefetch", 0.7, 0.4, 1.1,
       "of random lines a quarter to a half is in L1 already" },
-    { "memory_lines_in_turn", "l2_lines_in", 1, 0.8, 1.5, fills },
+    { "l3_lines_in_turn", "l2_lines_in", 1, 0.8, 1.5, fills },
     { "memory_lines_in_turn", "memory_lines_in", 1, 0.8, 1.5, fills },
     { "memory_lines_at_random", "l2_load_misses", 1, 0.6, 1.2, chased },
     { "memory_lines_at_random", "l3_load_misses", 1, 0.6, 1.2, chased },

@@ -15,6 +15,7 @@
 #include "counters/ctr_quantity.h"
 #include "counters/ctr_timer.h"
 #include "counters/ctr_watch.h"
+#include "experiments/base/exp_table.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/suites.h"
 
@@ -484,6 +485,104 @@ static void test_claims(void)
     }
 }
 
+enum { MAX_PARTS = 3 };
+
+/* Patterns that a Zen 3 counted, and which loop each is like. */
+static const struct recorded {
+    const char *loop, *metric, *pattern, *where, *part[MAX_PARTS];
+} recorded[] = {
+    { "l2_lines_in_turn", "l1_lines_in", "sequential_chased", "L2", { "any_l2", "any_l3", "any_mem" } },
+    { "l2_lines_in_turn", "l1_lines_in", "sequential_4_per_line", "L2", { "any_l2", "any_l3", "any_mem" } },
+    { "l2_lines_in_turn",
+      "l1_lines_in_by_hardware_prefetch",
+      "sequential_chased",
+      "L2",
+      { "hwpf_l2", "hwpf_beyond_l2" } },
+    { "l2_lines_at_random",
+      "l1_lines_in_by_demand",
+      "random_even_lines_chased",
+      "L2",
+      { "demand_l2", "demand_l3", "demand_mem" } },
+    { "l2_lines_at_random",
+      "l1_load_misses",
+      "random_even_lines_chased",
+      "L2",
+      { "demand_l2", "demand_l3", "demand_mem" } },
+    { "l3_lines_in_turn",
+      "l2_lines_in",
+      "sequential_chased",
+      "L3",
+      { "l2_dc_miss", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
+    { "l3_lines_in_turn",
+      "l2_lines_in",
+      "sequential_4_per_line",
+      "L3",
+      { "l2_dc_miss", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
+    { "memory_lines_in_turn", "memory_lines_in", "sequential_chased", "MEM", { "any_mem", "l2pf_miss_l3_by_l2" } },
+    { "memory_lines_in_turn", "memory_lines_in", "sequential_4_per_line", "MEM", { "any_mem", "l2pf_miss_l3_by_l2" } },
+    { "memory_lines_at_random", "l2_load_misses", "random_even_lines_chased", "MEM", { "demand_l3", "demand_mem" } },
+    { "memory_lines_at_random", "l3_load_misses", "random_even_lines_chased", "MEM", { "demand_mem" } },
+    { "pages_at_random", "dtlb_misses", "random_chased", "L3", { "dtlb_miss" } },
+};
+
+static const char *text_at(const struct exp_table *t, size_t row, const char *column)
+{
+    size_t c;
+
+    return exp_table_column(t, column, &c, NULL, 0) ? "" : exp_table_string(t, row, c);
+}
+
+static double number_at(const struct exp_table *t, size_t row, const char *column)
+{
+    return strtod(text_at(t, row, column), NULL);
+}
+
+static const struct ctr_claim *claim_of(const char *loop, const char *metric)
+{
+    for (size_t i = 0; i < ctr_n_claims(); i++)
+        if (!strcmp(ctr_claim_at(i)->loop, loop) && !strcmp(ctr_claim_at(i)->metric, metric))
+            return ctr_claim_at(i);
+    return NULL;
+}
+
+/* Returns how many rows are of the pattern. */
+static unsigned check_recorded(const struct exp_table *t, const struct recorded *r)
+{
+    const struct ctr_claim *c = claim_of(r->loop, r->metric);
+    unsigned n_rows = 0;
+
+    if (!test_check(c != NULL, "no claim about %s of %s", r->metric, r->loop))
+        return 1;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double counted = 0, made = number_at(t, row, "lines");
+
+        if (strcmp(text_at(t, row, "pattern"), r->pattern) || strcmp(text_at(t, row, "where"), r->where) ||
+            strcmp(text_at(t, row, "pages"), "4k"))
+            continue;
+        for (size_t i = 0; i < MAX_PARTS && r->part[i]; i++)
+            counted += number_at(t, row, r->part[i]);
+        test_check(counted >= c->at_least * made && counted <= c->at_most * made,
+                   "%s in %s: %s is %.2f a line, not %g to %g", r->pattern, r->where, r->metric, counted / made,
+                   c->at_least, c->at_most);
+        n_rows++;
+    }
+    return n_rows;
+}
+
+/* A proof must not refute what a good computer counts. */
+static void test_recorded(void)
+{
+    static const char path[] = "results/reference/zen3/patterns/patterns.csv";
+    struct exp_table t;
+    char why[512] = "";
+
+    if (!test_check(!exp_table_read(&t, path, why, sizeof why), "%s", why))
+        return;
+    for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++)
+        test_check(check_recorded(&t, &recorded[i]) > 0, "no pattern %s in %s", recorded[i].pattern, recorded[i].where);
+    exp_table_release(&t);
+}
+
 static void test_print(void)
 {
     struct fake_counters f;
@@ -524,6 +623,7 @@ static const struct test_case cases[] = {
     { "loops of known work run", test_loops },
     { "loops load and store as often as they claim", test_accesses },
     { "every common metric has known work, with a tolerance", test_claims },
+    { "what a Zen 3 counted would have been believed", test_recorded },
     { "the verdicts are printed", test_print },
     { NULL, NULL },
 };
