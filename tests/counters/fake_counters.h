@@ -3,7 +3,8 @@
  * (ctr_loop.h) by what the claims say it makes, and any other work that takes its time as `region`. Faults are set by
  * the test.
  *
- * Event code i counts the i-th common quantity (ctr_quantity.h); codes above follow in the order of enum.
+ * Event code i counts the i-th common quantity (ctr_quantity.h); codes above follow in the order of enum. Codes of real
+ * CPUs count what their makers say, so that real groups can be tried.
  */
 #ifndef TESTS_COUNTERS_FAKE_COUNTERS_H
 #define TESTS_COUNTERS_FAKE_COUNTERS_H
