@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The sample that would stand at index k if they were sorted: found by counting, so that nothing is copied. */
 static uint64_t ranked(const uint64_t *sample, size_t n, size_t k)
@@ -89,6 +90,28 @@ void exp_times_add(struct exp_times *sum, const struct exp_times *x)
 double exp_times_median_percent(const struct exp_times *x)
 {
     return 100 * (x->median / x->fastest - 1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int descending(const void *a, const void *b)
+{
+    return ascending(b, a);
+}
+
+void exp_stats_sort_up(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+}
+
+void exp_stats_sort_down(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, descending);
 }
 
 double exp_stats_geomean(const double *x, size_t n)

@@ -26,6 +26,10 @@ void exp_times_add(struct exp_times *sum, const struct exp_times *x);
 /* How far the median lies above the fastest round, in percent of that; NaN if nothing was timed. */
 double exp_times_median_percent(const struct exp_times *x);
 
+/* Sort numbers, none of them NaN: ascending, descending. */
+void exp_stats_sort_up(double *x, size_t n);
+void exp_stats_sort_down(double *x, size_t n);
+
 /* The geometric mean of positive numbers: how ratios are averaged. */
 double exp_stats_geomean(const double *x, size_t n);
 

@@ -455,13 +455,6 @@ static int add_all(struct exp_judge_report *r, char *why, size_t why_bytes)
 
 /* ---- sorted, for figures ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double ratio(double ws, double is)
 {
     return ws == is ? 1 : ws / is;
@@ -489,7 +482,7 @@ static size_t sort_layers(const struct exp_judge_report *r, double (*f)(const st
         if (!only_pointwise || r->verdict[i].is_pointwise)
             value[n++] = f(&r->verdict[i], column);
     }
-    qsort(value, n, sizeof *value, by_value);
+    exp_stats_sort_up(value, n);
     return n;
 }
 

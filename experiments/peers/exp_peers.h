@@ -14,28 +14,11 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/peers/exp_dnnl.h"
+#include "experiments/peers/exp_peers_methods.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_progress.h"
 #include "experiments/base/exp_stats.h"
 #include "kernels/ukr/peak.h"
-
-enum exp_peer {
-    EXP_PEER_BASE,      /* im2col as Caffe's + OpenBLAS */
-    EXP_PEER_BASE_ROWS, /* im2col by rows + OpenBLAS */
-    EXP_PEER_SCONV,     /* the paper's, in the schedule that CSA chose */
-    EXP_PEER_OPENBLAS,  /* the same with OpenBLAS's micro-kernel, as base has it */
-    EXP_PEER_TUNED,     /* SConv for speed (kernels/tune.h) */
-    EXP_PEER_NCHW,      /* oneDNN, NCHW in and out */
-    EXP_PEER_REORDER,   /* oneDNN, blocked layouts, conversion from and to NCHW timed */
-    EXP_PEER_BLOCKED,   /* oneDNN, blocked layouts alone: what a whole network in them would cost */
-    EXP_N_PEERS,
-};
-
-enum exp_peers_cache { EXP_PEERS_SWEEP, EXP_PEERS_HOT, EXP_N_PEERS_CACHES };
-
-const char *exp_peer_name(enum exp_peer m);
-const char *exp_peers_cache_name(enum exp_peers_cache c);
-bool exp_peer_is_sconv(enum exp_peer m);
 
 /* The times of one layer by one method. */
 struct exp_peer_times {
@@ -49,8 +32,6 @@ struct exp_peers_sconv {
     float *packed;            /* filters */
     struct exp_phases phases;
 };
-
-enum { EXP_N_PEERS_SCONVS = EXP_PEER_NCHW - EXP_PEER_SCONV };
 
 struct exp_peers_layer {
     const struct exp_case *base; /* the plan */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
 
 /* A number of one method over all models. */
 typedef double (*number_fn)(const struct exp_peers_report *r, enum exp_peer m);
@@ -84,13 +84,6 @@ static double of_peak(const struct exp_peers_report *r, enum exp_peer m)
     return all(r, m).peak_percent;
 }
 
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x < y) - (x > y);
-}
-
 /* The tenth part of the layers that does best: median of it. A single best layer would be the luckiest sample. */
 static double best_layers(const struct exp_peers_report *r, enum exp_peer m)
 {
@@ -106,7 +99,7 @@ static double best_layers(const struct exp_peers_report *r, enum exp_peer m)
         if (isfinite(percent))
             x[n++] = percent;
     }
-    qsort(x, n, sizeof *x, descending);
+    exp_stats_sort_down(x, n);
     best = n ? x[n / 20] : (double)NAN;
     free(x);
     return best;

@@ -43,6 +43,33 @@ static void test_known_aggregates(void)
     CU_ASSERT(fabs(exp_stats_geomean(one, 1) - 1.3) < 1e-15);
 }
 
+/* What was not timed makes a sum unknown, rather than smaller. */
+static void test_times(void)
+{
+    static const uint64_t first[] = { 3, 9, 7, 2, 8, 5, 6, 3 }, second[] = { 10 };
+    const struct exp_times one = exp_times_of(second, 1), none = exp_times_of(NULL, 0);
+    struct exp_times sum = exp_times_of(first, 8);
+
+    CU_ASSERT(sum.low_mean == 2.5 && sum.fastest == 2 && sum.median == 5.5);
+    CU_ASSERT(one.low_mean == 10 && one.fastest == 10 && one.median == 10);
+    CU_ASSERT(isnan(none.low_mean) && isnan(none.fastest) && isnan(none.median));
+    exp_times_add(&sum, &one);
+    CU_ASSERT(sum.low_mean == 12.5 && sum.fastest == 12 && sum.median == 15.5);
+    CU_ASSERT_DOUBLE_EQUAL(exp_times_median_percent(&sum), 100 * 3.5 / 12, 1e-12);
+    exp_times_add(&sum, &none);
+    CU_ASSERT(isnan(sum.low_mean) && isnan(exp_times_median_percent(&sum)));
+}
+
+static void test_sorting(void)
+{
+    double x[] = { 2, -1, 0.5, 2, 7 };
+
+    exp_stats_sort_up(x, 5);
+    CU_ASSERT(x[0] == -1 && x[1] == 0.5 && x[2] == 2 && x[3] == 2 && x[4] == 7);
+    exp_stats_sort_down(x, 5);
+    CU_ASSERT(x[0] == 7 && x[1] == 2 && x[2] == 2 && x[3] == 0.5 && x[4] == -1);
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -680,6 +707,8 @@ static void test_progress_threads(void)
 static const struct test_case cases[] = {
     { "aggregates of known samples", test_known_aggregates },
     { "aggregates agree with sorting", test_random_aggregates },
+    { "times of rounds add up, unknown ones to nothing", test_times },
+    { "numbers are sorted up and down", test_sorting },
     { "contenders take turns and each is timed alone", test_turns },
     { "the budget ends the rounds, the minimum comes first", test_budget },
     { "rounds end when what is sought stands", test_stands },

@@ -1,0 +1,33 @@
+/* The files of a comparison, a module each: their columns, and what writes them. Internal to exp_peers_report.h. */
+#ifndef EXPERIMENTS_EXP_PEERS_FILES_H
+#define EXPERIMENTS_EXP_PEERS_FILES_H
+
+#include "experiments/peers/exp_peers_report.h"
+
+extern const struct exp_csv_file exp_peers_layers_file, exp_peers_samples_file, exp_peers_model_file,
+    exp_peers_phases_file, exp_peers_speedups_file, exp_peers_pointwise_file;
+
+/* Writes the rows of one layer, method and state of the caches to layers.csv and samples.csv, which are open. */
+void exp_peers_put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
+                         const struct exp_peers_row *row, enum exp_peers_cache c, enum exp_peer m);
+void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
+                           enum exp_peers_cache c, enum exp_peer m);
+
+/* Write a whole file about all models. Return 0 or -errno with one line in why. */
+int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+int exp_peers_write_phases(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes);
+int exp_peers_write_curves(struct exp_peers_report *r, bool only_pointwise, const char *what, char *why,
+                           size_t why_bytes);
+
+/* Describes the sweeps of a model: "63 sweeps: the ratios stand; quiet: ...". */
+void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes);
+
+double exp_peers_percent(uint64_t part, uint64_t whole);
+
+/*
+ * How long Base's calls took in as many sweeps as phases were summed over, in ns: what the time of Base's steps is held
+ * against. Medians, as phases have no rounds to choose from.
+ */
+double exp_peers_base_calls_ns(const struct exp_peers_report *r, size_t model);
+
+#endif

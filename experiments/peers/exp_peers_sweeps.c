@@ -1,0 +1,158 @@
+/* Timed sweeps over the network, method after method: exp_peers_timing.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/peers/exp_peers_run.h"
+#include "experiments/peers/exp_peers_timing.h"
+
+enum {
+    PEAK_STEPS = 1 << 14,  /* some 100 us */
+    READ_FLOATS = 1 << 25, /* 128 MiB: beyond any cache here */
+    READ_ROUNDS = 3,
+};
+
+/* One pass over the network by one method. */
+static int sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void), bool is_kept)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        struct exp_peers_layer *l = &p->layer[i];
+        uint64_t start;
+        int err;
+
+        if (*l->why_not[m])
+            continue;
+        if (exp_interrupted())
+            return -EINTR;
+        start = now_ns();
+        err = exp_peers_run(p, l, m);
+        if (err)
+            return err;
+        if (is_kept)
+            l->times[EXP_PEERS_SWEEP][m].sample_ns[l->times[EXP_PEERS_SWEEP][m].n++] = now_ns() - start;
+    }
+    return 0;
+}
+
+/* In ns; *sink keeps the loops' results from being of no use. */
+static uint64_t sample_peak(const struct conv_peak *peak, uint64_t (*now_ns)(void), volatile float *sink)
+{
+    uint64_t start = now_ns();
+
+    *sink = peak->fma(PEAK_STEPS);
+    return now_ns() - start;
+}
+
+static int sample_read(struct exp_peers *p, uint64_t (*now_ns)(void), volatile float *sink)
+{
+    uint64_t sample[READ_ROUNDS];
+    float *x;
+    int err = exp_peers_allocate(&x, READ_FLOATS * sizeof *x);
+
+    if (err)
+        return err;
+    for (int i = 0; i < READ_ROUNDS; i++) {
+        uint64_t start = now_ns();
+
+        *sink = p->peak->read(x, READ_FLOATS);
+        sample[i] = now_ns() - start;
+    }
+    free(x);
+    p->read_gbytes = READ_FLOATS * sizeof(float) / exp_stats_median(sample, READ_ROUNDS);
+    return 0;
+}
+
+/* What measuring sweeps needs beside the network. */
+struct sweeps {
+    struct exp_peers *p;
+    const struct exp_peers_options *o;
+    struct exp_progress *progress;
+    uint64_t *peak_ns;
+    size_t n_peaks;
+    volatile float sink;
+};
+
+struct sweeper {
+    struct sweeps *s;
+    enum exp_peer m;
+};
+
+static int run_sweep(void *ctx)
+{
+    const struct sweeper *w = ctx;
+
+    return sweep(w->s->p, w->m, w->s->o->now_ns, true);
+}
+
+/* The peak is sampled; and an untimed sweep leaves in the caches what an inference before would have left. */
+static int prepare_sweep(void *ctx)
+{
+    const struct sweeper *w = ctx;
+    struct sweeps *s = w->s;
+    char step[64];
+    int err;
+
+    exp_say(step, sizeof step, "sweep %zu", s->p->layer[0].times[EXP_PEERS_SWEEP][w->m].n + 1);
+    exp_progress_begin(s->progress, EXP_WORK_ROUNDS, s->p->experiment.model->name, step);
+    if (s->p->peak && s->n_peaks < s->o->rounds.most * EXP_N_PEERS)
+        s->peak_ns[s->n_peaks++] = sample_peak(s->p->peak, s->o->now_ns, &s->sink);
+    err = sweep(s->p, w->m, s->o->now_ns, false);
+    exp_progress_step(s->progress, EXP_WORK_ROUNDS,
+                      exp_peers_seconds(EXP_WORK_ROUNDS, exp_peers_macs(s->p), s->o) /
+                          (double)(s->o->rounds.most * EXP_N_PEERS));
+    return err;
+}
+
+static bool speedups_stand(void *sweeps)
+{
+    const struct exp_peers *p = ((const struct sweeps *)sweeps)->p;
+
+    for (int m = EXP_PEER_BASE + 1; m < EXP_N_PEERS; m++) {
+        struct exp_ratio ratio = exp_peers_speedup(p, EXP_PEERS_SWEEP, (enum exp_peer)m);
+
+        if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
+            return false;
+    }
+    return true;
+}
+
+int exp_peers_measure_sweeps(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress)
+{
+    const size_t most = o->rounds.most * EXP_N_PEERS;
+    struct sweeps s = { .p = p, .o = o, .progress = progress };
+    struct sweeper sweeper[EXP_N_PEERS];
+    struct exp_contender contender[EXP_N_PEERS];
+    const struct exp_bench bench = {
+        .rounds = o->rounds,
+        .stands = speedups_stand,
+        .ctx = &s,
+        .now_ns = o->now_ns,
+        .wall_ns = ctr_now_ns,
+        .interrupted = exp_interrupted,
+    };
+    uint64_t *whole_ns = calloc(most, sizeof *whole_ns); /* each layer keeps its own samples */
+    int err;
+
+    s.peak_ns = calloc(most, sizeof *s.peak_ns);
+    err = whole_ns && s.peak_ns ? exp_peers_make_samples(p, EXP_PEERS_SWEEP, o->rounds.most) : -ENOMEM;
+    for (int m = 0; m < EXP_N_PEERS; m++) {
+        sweeper[m] = (struct sweeper){ &s, (enum exp_peer)m };
+        contender[m] = (struct exp_contender){ exp_peer_name((enum exp_peer)m), run_sweep, prepare_sweep, &sweeper[m] };
+    }
+    if (!err)
+        err = exp_bench_run(&bench, contender, EXP_N_PEERS, whole_ns, &p->sweeps);
+    if (!err && p->peak) {
+        p->peak_gflops = p->peak->flop_per_step * PEAK_STEPS / (double)exp_stats_min(s.peak_ns, s.n_peaks);
+        err = sample_read(p, o->now_ns, &s.sink);
+    }
+    exp_progress_drop(progress, EXP_WORK_ROUNDS,
+                      exp_peers_seconds(EXP_WORK_ROUNDS, exp_peers_macs(p), o) *
+                          (1 - (double)p->sweeps.n_rounds / (double)o->rounds.most));
+    free(s.peak_ns);
+    free(whole_ns);
+    return err;
+}

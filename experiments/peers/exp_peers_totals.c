@@ -1,0 +1,166 @@
+/* Sums over the layers of models, and model.csv: exp_peers_report.h, exp_peers_files.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/peers/exp_peers_files.h"
+#include "experiments/report/exp_cells.h"
+
+static struct exp_peers_total total_of_one(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
+                                           enum exp_peer m)
+{
+    struct exp_peers_total t = { 0 };
+    double base_ns = 0, logs = 0, flop = 0;
+    size_t n_won = 0, n_pointwise_won = 0;
+
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const struct exp_peers_row *row = &r->row[i];
+        const struct exp_times *base = &row->times[c][EXP_PEER_BASE];
+        double ratio = base->low_mean / row->times[c][m].low_mean;
+
+        if ((model < r->n_models && row->model != model) || !isfinite(ratio))
+            continue;
+        t.n_layers++;
+        t.n_pointwise += row->is_pointwise;
+        n_won += ratio > 1;
+        n_pointwise_won += row->is_pointwise && ratio > 1;
+        exp_times_add(&t.times, &row->times[c][m]);
+        base_ns += base->low_mean;
+        logs += log(ratio);
+        flop += row->flop;
+    }
+    if (!t.n_layers)
+        t.times = exp_times_of(NULL, 0);
+    t.network_ratio = base_ns / t.times.low_mean;
+    t.geomean_ratio = exp(logs / (double)t.n_layers);
+    t.won_percent = 100 * (double)n_won / (double)t.n_layers;
+    t.pointwise_won_percent = 100 * (double)n_pointwise_won / (double)t.n_pointwise;
+    t.peak_percent = model < r->n_models && r->model[model].peak_gflops > 0
+                         ? 100 * flop / t.times.low_mean / r->model[model].peak_gflops
+                         : (double)NAN;
+    return t;
+}
+
+struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c,
+                                       enum exp_peer m)
+{
+    struct exp_peers_total all = total_of_one(r, model, c, m);
+    double network = 0, layers = 0, peak = 0, n = (double)r->n_models;
+
+    if (model < r->n_models)
+        return all;
+    for (size_t i = 0; i < r->n_models; i++) {
+        struct exp_peers_total t = total_of_one(r, i, c, m);
+
+        network += log(t.network_ratio);
+        layers += log(t.geomean_ratio);
+        peak += log(t.peak_percent);
+    }
+    all.network_ratio = exp(network / n);
+    all.geomean_ratio = exp(layers / n);
+    all.peak_percent = exp(peak / n);
+    return all;
+}
+
+/* ---- model.csv ---- */
+
+static const struct exp_csv_column total_columns[] = {
+    { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
+    { "method", "", "as in layers.csv", "" },
+    { "cache", "", "as in layers.csv", "" },
+    { "layers", "", "convolutions that were timed", "" },
+    { "pointwise_layers", "", "of those, pointwise ones", "" },
+    EXP_COLUMNS_SUMS,
+    { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
+    EXP_COLUMNS_INTERVAL,
+    EXP_COLUMNS_ROUNDS("", " sweeps"),
+    { "measured_layers_speedup", "", "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
+    { "measured_won_percent", "%", "layers faster than base", "clock" },
+    { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
+      "clock" },
+    { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
+    { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
+    { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
+};
+
+const struct exp_csv_file exp_peers_model_file = EXP_CSV_FILE("model.csv", total_columns);
+
+static const char *why_no_total(const struct exp_peers_report *r, size_t model, enum exp_peers_cache c, enum exp_peer m)
+{
+    size_t first = model < r->n_models ? model : 0;
+
+    if (*r->model[first].why_not[m])
+        return r->model[first].why_not[m];
+    return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
+}
+
+/* How sure the speed-up over a network is, and what ended its rounds. */
+static void put_certainty(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
+                          enum exp_peer m, const char *why)
+{
+    const bool is_one = model < r->n_models;
+    const struct exp_ratio none = exp_ratio_none(), *ratio = is_one ? &r->model[model].speedup[c][m] : &none;
+
+    why = why ? why : is_one ? EXP_RATIO_NO_INTERVAL : "of each model";
+    exp_cells_interval(csv, ratio, why);
+    exp_cells_rounds(csv, is_one ? r->model[model].n_rounds[c] : 0,
+                     is_one && c == EXP_PEERS_SWEEP ? r->model[model].end : EXP_END_FIXED, is_one ? NULL : why);
+}
+
+static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
+                      enum exp_peer m)
+{
+    struct exp_peers_total t = exp_peers_total(r, model, c, m);
+    const char *why = why_no_total(r, model, c, m);
+    bool is_one = model < r->n_models, has_peak = is_one && r->model[model].peak_gflops > 0;
+
+    exp_csv_string(csv, "model", is_one ? r->model[model].name : "all");
+    exp_csv_string(csv, "method", exp_peer_name(m));
+    exp_csv_string(csv, "cache", exp_peers_cache_name(c));
+    exp_csv_u64(csv, "layers", t.n_layers);
+    exp_csv_u64(csv, "pointwise_layers", t.n_pointwise);
+    exp_cells_sums(csv, &t.times, why);
+    exp_csv_number(csv, "measured_network_speedup", t.network_ratio, why);
+    put_certainty(r, csv, model, c, m, t.n_layers ? NULL : why);
+    exp_csv_number(csv, "measured_layers_speedup", t.geomean_ratio, why);
+    exp_csv_number(csv, "measured_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.won_percent,
+                   m == EXP_PEER_BASE ? "this is base" : why);
+    exp_csv_number(csv, "measured_pointwise_won_percent", m == EXP_PEER_BASE ? (double)NAN : t.pointwise_won_percent,
+                   m == EXP_PEER_BASE ? "this is base" : why);
+    exp_csv_number(csv, "measured_peak_percent", t.peak_percent, why);
+    exp_csv_number(csv, "peak_gflops", has_peak ? r->model[model].peak_gflops : (double)NAN,
+                   is_one ? "no FMA loop for this CPU" : "sampled per model");
+    exp_csv_number(csv, "read_gbytes", has_peak ? r->model[model].read_gbytes : (double)NAN,
+                   is_one ? "no FMA loop for this CPU" : "sampled per model");
+    exp_csv_end_row(csv);
+}
+
+/* "63 sweeps: the ratios stand; quiet: ..." */
+void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes)
+{
+    char disturbance[320];
+
+    exp_disturbance_describe(&m->disturbance, disturbance, sizeof disturbance);
+    exp_say(text, bytes, "%zu sweeps: %s; %s", m->n_rounds[EXP_PEERS_SWEEP], exp_end_text(m->end), disturbance);
+}
+
+int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    char text[480];
+    int err = exp_csv_create(&csv, r->dir, &exp_peers_model_file, what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->n_models; i++) {
+        exp_peers_describe_sweeps(&r->model[i], text, sizeof text);
+        exp_csv_header(csv, r->model[i].name, "%s", text);
+    }
+    for (size_t i = 0; i <= r->n_models; i++) {
+        for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+            for (int m = 0; m < EXP_N_PEERS; m++)
+                put_total(r, csv, i, (enum exp_peers_cache)c, (enum exp_peer)m);
+        }
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
