@@ -160,7 +160,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -181,6 +181,10 @@ counters: deps ## Prove this computer's performance counters on loops of known w
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
+validate: deps ## How far are simulated counts from those of real counters? make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
+	$(Q)$(BUILD)/validate $(call pass,validate) "COMMIT=$(COMMIT)"
+
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
 	$(Q)install -d $(addprefix $(destination)/,bin lib/pkgconfig share/convsim/machines share/man/man1)
@@ -198,13 +202,14 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge $(BUILD)/validate
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory guest-$(ARCH) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
 	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
+	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
@@ -307,6 +312,9 @@ help: ## Show this
 	@echo
 	@echo "Variables of 'make judge' (make judge MACHINE=power10):"
 	@$(call print_options,JUDGE)
+	@echo
+	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
+	@$(call print_options,VALIDATE)
 	@echo
 	@echo "Variables of 'make bench-peers' and 'make bench' (make bench-peers MODEL=vgg16 REPS=7):"
 	@$(call print_options,PEERS); $(call print_group,blas); $(call print_group,dnnl)

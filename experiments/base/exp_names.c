@@ -75,3 +75,26 @@ const char *exp_names_nearest(const char *word, const char *const *known, size_t
     }
     return nearest;
 }
+
+static bool lists(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = list; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
+        if (strcspn(at, ",") == length && !strncmp(at, name, length))
+            return true;
+    }
+    return false;
+}
+
+bool exp_names_add(char **list, const char *name)
+{
+    char *longer;
+
+    if (lists(*list, name))
+        return true;
+    longer = exp_format("%s%s%s", *list, **list ? "," : "", name);
+    free(*list);
+    *list = longer;
+    return longer != NULL;
+}

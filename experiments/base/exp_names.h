@@ -23,4 +23,10 @@ int exp_names_unknown(const struct exp_names *n, const char *name, char *why, si
  */
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n);
 
+/*
+ * Adds a name to a comma-separated list from malloc, unless it is there. Returns whether it is there now; if not, out of
+ * memory, *list is NULL.
+ */
+bool exp_names_add(char **list, const char *name);
+
 #endif

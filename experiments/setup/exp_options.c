@@ -17,7 +17,8 @@ enum {
     EXPERIMENT = 1 << EXP_EXPERIMENT,
     JUDGE = 1 << EXP_JUDGE,
     PEERS = 1 << EXP_PEERS,
-    ALL = EXPERIMENT | JUDGE | PEERS
+    VALIDATE = 1 << EXP_VALIDATE,
+    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE
 };
 
 struct option {
@@ -58,12 +59,13 @@ static const struct flag flags[] = {
 };
 
 static const struct {
-    const char *name, *model;
+    const char *name, *model, *machine;
     size_t least_rounds, most_rounds;
     unsigned limit;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", 10, 200, 30 },
-                               { "judge", "all", 0, 0, 0 },
-                               { "peers", "all", 5, 100, 60 } };
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30 },
+                               { "judge", "all", "host", 0, 0, 0 },
+                               { "peers", "all", "host", 5, 100, 60 },
+                               { "validate", "all", "", 0, 0, 0 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -114,12 +116,13 @@ static struct exp_options defaults(enum exp_program program)
 
     return (struct exp_options){
         .model = programs[program].model,
-        .machine = "host",
+        .machine = programs[program].machine,
         .algos = "",
         .layers = "",
         .ukr = "",
         .core = "",
         .results = "results",
+        .counts = "results/reference/zen3/counts",
         .commit = "",
         .redraw = "",
         .observer = "",

@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_bench.h"
 
-enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_N_PROGRAMS };
+enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_N_PROGRAMS };
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
@@ -22,13 +22,14 @@ enum exp_observe_mode {
 
 /* Fields of options that a program does not know have their default. */
 struct exp_options {
-    const char *model;   /* name or path of a table; judge, peers: several, comma-separated, or all */
-    const char *machine; /* host, a name in sim/machines, or a path */
+    const char *model;   /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
+    const char *machine; /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
     const char *algos;   /* comma-separated, "" = default */
     const char *layers;  /* comma-separated patterns, "" = all */
     const char *ukr;     /* "" = the machine's, else the best here */
     const char *core;    /* OpenBLAS core to replay, "" = the machine's, else the one in use */
     const char *results; /* folder of all results */
+    const char *counts;  /* folder of recorded counts */
     const char *commit;
     const char *observer; /* the plugin and the guest program of observed streams: paths */
     const char *guest;

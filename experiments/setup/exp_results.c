@@ -21,6 +21,7 @@ static const struct layout {
     [EXP_EXPERIMENT] = { "", false },
     [EXP_JUDGE] = { "/judgement", true },
     [EXP_PEERS] = { "/peers", true },
+    [EXP_VALIDATE] = { "/validation", true },
 };
 
 static const char all_models[] = "all", some_models[] = "some";

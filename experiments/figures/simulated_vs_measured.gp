@@ -1,0 +1,65 @@
+# Simulated lines against measured ones, a point per layer and algorithm; both in % of the measured loads, so that no axis has a denominator of
+# its own. Variables: those of style.gp; what: what was counted and replayed, one line.
+# draws simulated_vs_measured.csv: measured_percent_of_loads
+# draws simulated_vs_measured.csv: caches_alone_percent_of_loads as_machine_percent_of_loads
+load figures."/style.gp"
+
+points_file = simulated_vs_measured_csv
+quantities = "l1_lines_in_by_demand l1_lines_in l2_lines_in memory_lines_in"
+quantity_title(i) = i == 1 ? "into L1, by demand" : i == 2 ? "into L1, all" : i == 3 ? "into L2" : "from memory"
+algos = "base sconv_is sconv_ws sconv_openblas sconv_tuned"
+algo_labels = "Base|SConv IS|SConv WS|SConv, OpenBLAS's micro-kernel|SConv tuned"
+algo_label(i) = (rest = algo_labels, sum [k = 2:i] (rest = rest[strstrt(rest, "|") + 1:*], 0), \
+    strstrt(rest, "|") ? rest[1:strstrt(rest, "|") - 1] : rest)
+algo_colour(i) = i == 1 ? colour_base : i == 2 ? colour_is : i == 3 ? colour_ws : i == 4 ? colour_openblas : colour_tuned
+views = "caches_alone as_machine"
+
+panel = 265; gap_x = 64; gap_y = 88; top = head_height + 30; left = 92
+W = left + 4 * panel + 3 * gap_x + 24
+columns = W / char_width
+text = "One point per layer and algorithm, in % of the measured loads. On the line both agree; above it too many are simulated. Upper row: LRU caches \
+that fetch what is asked for and no more, the paper's view; lower row: the machine as its file has it. ".what."."
+eval wrap_text
+H = top + 2 * panel + gap_y + 62 + n_lines * line_height
+eval open_output
+
+title_text = "Lines that the counters counted against lines that were simulated"
+subtitle_text = ""
+eval put_head
+do for [a = 1:5] { legend_text = algo_label(a); legend_point = a == 1 ? open_square : circle; legend_colour = algo_colour(a); eval put_legend }
+
+is_of(q, a) = stringcolumn("quantity") eq q && stringcolumn("algo") eq a
+set multiplot
+set key off
+set format xy "%g"
+set grid xtics ytics lt 1 lc rgb "#e0e0e0" lw 1
+do for [v = 1:2] {
+    do for [c = 1:4] {
+        q = word(quantities, c)
+        simulated = word(views, v)."_percent_of_loads"
+        low = NaN; high = NaN; n_points = 0
+        reach(m, s) = m > 0 && s > 0 ? (low = min2(low, min2(m, s)), high = max2(high, max2(m, s)), n_points = n_points + 1, 0) : 0
+        unset logscale; set xrange [*:*]; set yrange [*:*]
+        stats points_file using (stringcolumn("quantity") eq q ? reach(number("measured_percent_of_loads"), number(simulated)) : 0) nooutput
+        set logscale xy
+        if (n_points == 0) { low = 0.1; high = 10 }
+        set xrange [low / 1.4:high * 1.4]
+        set yrange [low / 1.4:high * 1.4]
+        x0 = left + (c - 1) * (panel + gap_x); y0 = top + (v - 1) * (panel + gap_y)
+        set lmargin at screen x0 / (1.0 * W)
+        set rmargin at screen (x0 + panel) / (1.0 * W)
+        set tmargin at screen 1 - y0 / (1.0 * H)
+        set bmargin at screen 1 - (y0 + panel) / (1.0 * H)
+        set title sprintf("%s: lines %s", v == 1 ? "caches alone" : "as the machine is", quantity_title(c)) font ",11" offset 0, -0.6
+        set xlabel (v == 2 ? "measured [% of loads]" : "") offset 0, 0.4
+        set ylabel (c == 1 ? "simulated [% of measured loads]" : "") offset 0.6, 0
+        if (v == 1 && c == 2) { eval drop_head }
+        if (v == 2 && c == 4) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
+        unset label 2
+        if (n_points == 0) { set label 2 "nothing to compare" at graph 0.5, graph 0.5 center }
+        plot x with lines lw 1 lc rgb "#404040", \
+             for [a = 1:5] points_file using (is_of(q, word(algos, a)) ? number("measured_percent_of_loads") : NaN):(number(simulated)) \
+                 with points pt (a == 1 ? open_square : circle) ps 0.8 lc rgb algo_colour(a)
+    }
+}
+unset multiplot

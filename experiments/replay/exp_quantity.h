@@ -1,0 +1,18 @@
+/*
+ * The common quantities (counters/ctr_quantity.h) as the replay counts them: the same definitions, so that a simulated
+ * number may stand beside a measured one. Some are no business of a memory hierarchy: branches, instructions, cycles.
+ */
+#ifndef EXPERIMENTS_EXP_QUANTITY_H
+#define EXPERIMENTS_EXP_QUANTITY_H
+
+#include <stddef.h>
+
+#include "sim/machine/machine.h"
+#include "sim/stats.h"
+
+enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
+
+/* What a replay on the machine counted of quantity q (an index as ctr_quantity_index gives it); NaN: it does not. */
+double exp_quantity_simulated(size_t q, const struct sim_machine *m, const struct sim_cell *sum);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * Simulated beside measured, on the same definitions: a point per layer and algorithm, and how far the two are apart
+ * over many. No rate has another denominator than its neighbour: shares are of the measured loads, simulated or not.
+ */
+#ifndef EXPERIMENTS_EXP_AGREEMENT_H
+#define EXPERIMENTS_EXP_AGREEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/replay/exp_quantity.h"
+#include "experiments/setup/exp_case.h"
+
+/* The two simulations: the paper's view, LRU caches that fetch what is asked for; and the machine as its file has it. */
+enum exp_view { EXP_CACHES_ALONE, EXP_AS_MACHINE, EXP_N_VIEWS };
+
+const char *exp_view_name(enum exp_view v);  /* in columns: "caches_alone", "as_machine" */
+const char *exp_view_label(enum exp_view v); /* for people */
+
+struct exp_point {
+    const char *model;
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    char why_not[400];                                 /* not comparable; "": it is */
+    double measured[EXP_MAX_QUANTITIES];               /* NaN: not counted */
+    double simulated[EXP_N_VIEWS][EXP_MAX_QUANTITIES]; /* NaN: not simulated */
+};
+
+struct exp_points {
+    struct exp_point *point;
+    size_t n, n_allocated;
+};
+
+/* An empty point of a case at the end, or NULL when out of memory; valid until the next one. */
+struct exp_point *exp_points_add(struct exp_points *p, const struct exp_experiment *e, const struct exp_case *c);
+void exp_points_release(struct exp_points *p);
+
+/* What a case's replay counted becomes the point's. */
+void exp_point_simulate(struct exp_point *point, enum exp_view v, const struct exp_setup *setup,
+                        const struct exp_case *c);
+
+/* Of which points: of one model, of one algorithm; NULL: of all. */
+struct exp_selection {
+    const char *model, *algo;
+};
+
+bool exp_point_is_in(const struct exp_point *p, const struct exp_selection *of);
+
+struct exp_agreement {
+    size_t n;                   /* points with both numbers; 0: nothing below means anything */
+    double measured, simulated; /* their sums */
+    double percent;             /* of the sums: simulated / measured, less 100 % */
+    double share_error;         /* of the sums: (simulated - measured) / measured loads, in percentage points */
+    /* Of the points' own errors in percent: how large the median one is, and the middle 80 % of them. NaN without any
+     * point that measured more than 0. */
+    double median_size, p10, median, p90;
+};
+
+/* Sums and errors over points; -ENOMEM or 0. */
+int exp_agreement_of(struct exp_agreement *a, const struct exp_points *p, const struct exp_selection *of, size_t q,
+                     enum exp_view v);
+
+/* Base's count over an algorithm's: of the sums over layers where both are counted, and ranks of the layers' own. */
+struct exp_agreement_ratio {
+    size_t n;
+    double measured, simulated;
+    double rank_correlation; /* Spearman's, of the layers' ratios; NaN below three layers or where all are equal */
+};
+
+struct exp_agreement_ratio exp_agreement_no_ratio(void);
+int exp_agreement_ratio_of(struct exp_agreement_ratio *r, const struct exp_points *p, const struct exp_selection *of,
+                           size_t q, enum exp_view v);
+
+#endif

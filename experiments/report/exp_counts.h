@@ -1,0 +1,94 @@
+/*
+ * Recorded counts: what the counters of some computer counted, layer by layer and algorithm by algorithm, in a folder
+ * that anybody can send. `make experiment` leaves one on a computer with counters (its result folder is one), and `make
+ * validate` reads it. Three files:
+ *
+ *   host.txt     "key: value" lines about the computer, any number; three of them are read:
+ *                    counts format: 1
+ *                    counted at commit: 7c6337b
+ *                    replay with: MACHINE=zen3 UKR=avx2 CORE=Haswell FILTERS=ahead
+ *                The last is what the command line needs so that the plans of today are those that ran. MACHINE is a
+ *                name in sim/machines, or a .cfg file of the folder.
+ *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_plan_text.h): what ran; a row per layer and algorithm
+ *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
+ *                Quantities are those of counters/ctr_quantity.h; a count is a whole number, or "not available: why".
+ *
+ * Every error is one line with file, line and value.
+ */
+#ifndef EXPERIMENTS_EXP_COUNTS_H
+#define EXPERIMENTS_EXP_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_table.h"
+#include "experiments/setup/exp_case.h"
+
+enum { EXP_COUNTS_FORMAT = 1 };
+
+#define EXP_COUNTS_HOST "host.txt"
+
+struct exp_counts_key { /* what a row is about */
+    const char *model, *algo;
+    uint64_t layer_index;
+    size_t quantity;            /* counts.csv */
+    enum exp_cache_state cache; /* counts.csv */
+};
+
+struct exp_counts_row {
+    struct exp_counts_key key;
+    size_t row; /* of its table */
+    double count;
+};
+
+struct exp_counts {
+    char *folder;
+    char *cpu, *commit;         /* of the host; "" if it does not say */
+    char *machine, *ukr, *core; /* to replay with; "" if it does not say */
+    bool packs_filters;
+    struct exp_table plans, counts;
+    size_t column_model, column_layer, column_macs, column_plan; /* of plans */
+    struct exp_counts_row *plan, *count;                         /* sorted by key */
+};
+
+/*
+ * Reads and checks a folder. Returns 0; -ENOENT and other -errno of reading; -EINVAL for what is malformed, of another
+ * version, negative, counted twice, or without a plan; -ENOMEM. On failure *c is empty.
+ */
+int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t why_bytes);
+void exp_counts_release(struct exp_counts *c); /* an empty one is fine */
+
+/* Whether there are counts of a model in that state of the caches. */
+bool exp_counts_has(const struct exp_counts *c, const char *model, enum exp_cache_state cache);
+
+/* The models that have counts in that state of the caches, comma-separated, in the order of plans.csv; from malloc. */
+char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
+
+/*
+ * Whether what ran is what is planned today. Returns 0 with why "" if it is; 0 with the reason in why if the two do not
+ * compare ("plan differs: ..."); -EINVAL if the row is of another layer than the model's table says.
+ */
+int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model, const struct exp_case *today,
+                       char *why, size_t why_bytes);
+
+/* A count; NaN, with the reason in why, if there is none. */
+double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, char *why, size_t why_bytes);
+
+/*
+ * Writes plans.csv and counts.csv of an experiment that was counted, one quantity for each of its counts that is a
+ * common one; and the lines of host.txt that are read.
+ */
+struct exp_counts_source {
+    const struct exp_experiment *e;
+    enum exp_cache_state cache;
+    const char *commit;
+    const char *why_no_counts; /* of a case that says nothing itself */
+};
+
+int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes);
+void exp_counts_print_host(const struct exp_counts_source *s, FILE *out);
+
+void exp_counts_document(FILE *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* A plan in one line, by which a later reader tells whether it would be planned the same today. */
+#ifndef EXPERIMENTS_EXP_PLAN_TEXT_H
+#define EXPERIMENTS_EXP_PLAN_TEXT_H
+
+#include <stddef.h>
+
+#include "kernels/plan.h"
+
+enum { EXP_PLAN_TEXT_BYTES = 160 };
+
+/*
+ * Writes what is replayed: "f32_16x6__avx2 is nc=3 k2=11 k3=3136 packed", "openblas_Haswell gemm p=320 q=320 r=104512
+ * lowered", "<direct kernel> direct rows=7 groups=4". Plans of one layer
+ * that differ have different texts.
+ */
+void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
+
+#endif

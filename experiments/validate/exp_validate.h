@@ -1,0 +1,38 @@
+/*
+ * Recorded counts against replays of the same plans: a model is planned again, what would be planned otherwise today is
+ * left out with the reason, and the rest is replayed twice, through the machine's caches alone and through the machine.
+ */
+#ifndef EXPERIMENTS_EXP_VALIDATE_H
+#define EXPERIMENTS_EXP_VALIDATE_H
+
+#include "experiments/base/exp_progress.h"
+#include "experiments/report/exp_agreement.h"
+#include "experiments/report/exp_counts.h"
+
+struct exp_validation {
+    const struct exp_counts *counts;
+    const struct exp_setup *setup[EXP_N_VIEWS]; /* equal but for what their machines fetch */
+    enum exp_cache_state cache;
+    unsigned algos, n_threads;
+    struct exp_points points;
+    size_t n_differ; /* points whose plan is another one today */
+};
+
+/*
+ * The machine with caches alone: LRU caches of the same sizes, ways and lines that fetch what is asked for and no more.
+ * Of levels that exclude each other nothing is left but their sizes.
+ */
+struct sim_machine exp_validate_caches_alone(const struct sim_machine *m);
+
+/*
+ * Checks that the counts are of the model's layers, before any work; *seconds is what the model takes on a usual
+ * computer (exp_replay_seconds). Returns 0, or -errno with one line in why.
+ */
+int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds, char *why,
+                       size_t why_bytes);
+
+/* Adds the points of a model. Returns 0, or -errno with one line in why. */
+int exp_validate_model(struct exp_validation *v, const struct exp_model *model, struct exp_progress *progress,
+                       char *why, size_t why_bytes);
+
+#endif

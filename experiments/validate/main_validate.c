@@ -1,0 +1,316 @@
+/*
+ * Validation: how far what the simulator counts is from what the counters of a real machine counted, layer by layer,
+ * for counts that were recorded once, on this computer or another. `validate --help` lists the options; the Makefile
+ * passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_plot.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_results.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_agreement_report.h"
+#include "experiments/validate/exp_validate.h"
+#include "experiments/validate/exp_validate_targets.h"
+
+#define EXPERIMENTS_DIR "experiments"
+#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
+#define MARKER "simulated_vs_measured.csv"
+
+struct session {
+    struct exp_options options;
+    struct exp_counts counts;
+    struct exp_setup setup[EXP_N_VIEWS];
+    struct exp_models models;
+    const char *model_name[EXP_MAX_MODELS];
+    struct exp_validation validation;
+    struct exp_agreement_report report;
+    struct exp_outdir dir;
+    bool has_dir;
+    char *final_path;
+    char what[512];
+    char why[1024];
+};
+
+/* What was asked for, or else what the counts say. */
+static const char *either(const char *asked, const char *recorded)
+{
+    return *asked ? asked : recorded;
+}
+
+/* ---- preparing ---- */
+
+/* The algorithms that have counts. */
+static int select_algos(struct session *s)
+{
+    const struct exp_counts *c = &s->counts;
+    char *list = strdup(s->options.algos);
+    int err;
+
+    for (size_t i = 0; i < c->plans.n_rows && list && !*s->options.algos; i++) {
+        if (!exp_names_add(&list, c->plan[i].key.algo))
+            break;
+    }
+    err = list ? exp_algo_select(list, &s->validation.algos, s->why, sizeof s->why)
+               : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    free(list);
+    return err;
+}
+
+static int read_models(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    char *list = exp_counts_models(&s->counts, s->validation.cache);
+    int err;
+
+    if (!list)
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    err = *list ? exp_models_read(&s->models, EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
+                                  s->why, sizeof s->why)
+                : exp_fail(s->why, sizeof s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.path,
+                           exp_cache_state_name(s->validation.cache));
+    for (size_t i = 0; i < s->models.n && !err; i++) {
+        s->model_name[i] = s->models.model[i].name;
+        if (!exp_counts_has(&s->counts, s->model_name[i], s->validation.cache))
+            err = exp_fail(s->why, sizeof s->why, -ENOENT, "%s has no counts of '%s' with %s caches; it has: %s",
+                           s->counts.counts.path, s->model_name[i], exp_cache_state_name(s->validation.cache), list);
+    }
+    free(list);
+    return err;
+}
+
+static int find_machine(struct session *s)
+{
+    const char *which = either(s->options.machine, s->counts.machine);
+    struct sim_machine m;
+    int err;
+
+    if (!*which)
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
+                        s->counts.folder);
+    err = exp_machine_find(&m, which, s->why, sizeof s->why);
+    if (err)
+        return err;
+    s->setup[EXP_AS_MACHINE].machine = m;
+    s->setup[EXP_CACHES_ALONE].machine = exp_validate_caches_alone(&m);
+    return 0;
+}
+
+/* The kernels that ran are replayed, whatever this computer would run. */
+static int set_up(struct session *s)
+{
+    int err = find_machine(s);
+
+    for (unsigned v = 0; v < EXP_N_VIEWS && !err; v++) {
+        s->setup[v].packs_filters = s->counts.packs_filters;
+        err = exp_setup_init(&s->setup[v], s->counts.ukr, s->counts.core, s->why, sizeof s->why);
+        s->validation.setup[v] = &s->setup[v];
+    }
+    return err;
+}
+
+static int open_results(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    const struct sim_machine *m = &s->setup[EXP_AS_MACHINE].machine;
+    int err =
+        exp_results_path(&s->final_path, EXP_VALIDATE, o, m->name, s->models.model, s->models.n, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_check_machine(s->final_path, m, either(o->machine, s->counts.machine), s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
+    s->has_dir = !err;
+    return err;
+}
+
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_counts_read(&s->counts, o->counts, s->why, sizeof s->why);
+
+    s->validation.counts = &s->counts;
+    s->validation.cache = (enum exp_cache_state)o->cache;
+    s->validation.n_threads = o->jobs;
+    if (!err)
+        err = select_algos(s);
+    if (!err)
+        err = read_models(s);
+    if (!err)
+        err = set_up(s);
+    if (!err)
+        err = open_results(s);
+    if (err)
+        return err;
+    exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
+            *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit,
+            exp_cache_state_name(s->validation.cache), s->setup[EXP_AS_MACHINE].machine.name,
+            *o->commit ? o->commit : "unknown");
+    s->report = (struct exp_agreement_report){ &s->validation.points, s->model_name, s->models.n, s->what };
+    return 0;
+}
+
+/* ---- the work ---- */
+
+static int validate(struct session *s)
+{
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_forecast forecast = { 0 };
+    struct exp_progress *progress;
+    int err = 0;
+
+    for (size_t i = 0; i < s->models.n && !err; i++) {
+        double some[EXP_N_WORKS] = { 0 };
+
+        err = exp_validate_check(&s->validation, &s->models.model[i], &some[EXP_WORK_REPLAY], s->why, sizeof s->why);
+        exp_forecast_add(&forecast, s->models.model[i].name, some);
+    }
+    if (err)
+        return err;
+    exp_forecast_print(&forecast, stderr);
+    seconds[EXP_WORK_REPLAY] = forecast.seconds;
+    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+    if (!err)
+        err = exp_progress_live(progress);
+    if (err)
+        exp_fail(s->why, sizeof s->why, err, "out of memory");
+    for (size_t i = 0; i < s->models.n && !err; i++)
+        err = exp_validate_model(&s->validation, &s->models.model[i], progress, s->why, sizeof s->why);
+    exp_progress_free(progress);
+    return err;
+}
+
+/* ---- results ---- */
+
+/* What does not compare is said with one example; simulated_vs_measured.csv has all reasons. */
+static void print_left_out(const struct session *s, FILE *out)
+{
+    const struct exp_points *p = &s->validation.points;
+
+    for (size_t i = 0; i < p->n; i++) {
+        if (!*p->point[i].why_not)
+            continue;
+        fprintf(out, "not comparable: %zu of %zu; such as layer '%s' of %s with %s: %s\n", s->validation.n_differ, p->n,
+                p->point[i].layer->name, p->point[i].model, p->point[i].algo->name, p->point[i].why_not);
+        return;
+    }
+}
+
+static int print_verdict(const void *session, FILE *out)
+{
+    const struct session *s = session;
+
+    fprintf(out, "%s\n", s->what);
+    print_left_out(s, out);
+    fprintf(out, "\n");
+    return exp_validate_targets_print(&s->report, out);
+}
+
+/* A figure that cannot be drawn costs no tables. */
+static int draw(struct session *s)
+{
+    struct exp_program_figures list = { .program = "validate", .dir = s->final_path };
+    static const char *const names[] = { "simulated_vs_measured" };
+    const struct exp_plot_variable variable[] = {
+        { "figures", FIGURES_DIR },
+        { "what", s->what },
+    };
+    const struct exp_plot_figures figures = {
+        .scripts_dir = FIGURES_DIR,
+        .data_dir = s->dir.path,
+        .out_dir = s->dir.path,
+        .figure = names,
+        .n_figures = sizeof names / sizeof names[0],
+        .variable = variable,
+        .n_variables = sizeof variable / sizeof variable[0],
+    };
+
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+}
+
+static int write_tables(struct session *s)
+{
+    int err = exp_agreement_write(&s->report, &s->dir, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_validate_targets_write(&s->report, &s->dir, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->dir, "verdict.txt", print_verdict, s, s->why, sizeof s->why);
+    return err ? err
+               : exp_results_write_machine(&s->dir, &s->setup[EXP_AS_MACHINE].machine,
+                                           either(s->options.machine, s->counts.machine), s->why, sizeof s->why);
+}
+
+static int finish(struct session *s)
+{
+    int err = write_tables(s), drawn;
+
+    if (!err && exp_agreement_print(&s->report, stdout))
+        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    if (err)
+        return err;
+    drawn = draw(s);
+    if (exp_interrupted())
+        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
+    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
+    s->has_dir = err != 0;
+    if (err)
+        return err;
+    printf("\ntables: %s/\n\n", s->final_path);
+    if (print_verdict(s, stdout))
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+}
+
+static void document(FILE *out)
+{
+    exp_counts_document(out);
+    exp_agreement_document(out);
+    exp_validate_targets_document(out);
+}
+
+static void release(struct session *s)
+{
+    if (s->has_dir)
+        exp_outdir_abort(&s->dir);
+    exp_points_release(&s->validation.points);
+    exp_models_release(&s->models);
+    for (unsigned v = 0; v < EXP_N_VIEWS; v++)
+        exp_setup_release(&s->setup[v]);
+    exp_counts_release(&s->counts);
+    free(s->final_path);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .why = "" };
+    int err = exp_options_parse(&s.options, EXP_VALIDATE, argc, argv, s.why, sizeof s.why);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = exp_signal_install("validate");
+    if (!err && s.options.helps) {
+        exp_options_usage(EXP_VALIDATE, stdout);
+    } else if (!err && s.options.documents) {
+        document(stdout);
+    } else if (!err) {
+        err = prepare(&s);
+        if (!err)
+            err = validate(&s);
+        if (!err)
+            err = finish(&s);
+    }
+    release(&s);
+    return exp_program_end("validate", err, s.why, sizeof s.why);
+}

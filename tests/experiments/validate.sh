@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Validation against recorded counts as a user meets it. Run from the project's folder; VALIDATE is the program (default
+# build/validate).
+set -u
+
+validate=${VALIDATE:-build/validate}
+program=$validate
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+recorded=results/reference/zen3/counts
+few="fire2/squeeze1x1,fire9/expand3x3" # layers of SqueezeNet: a pointwise one and a 3x3
+
+# A folder with the counts of these two layers; broken NAME SED-COMMAND: a copy with one file edited.
+mkdir "$work/few"
+cp "$recorded/host.txt" "$work/few/"
+for file in plans counts; do
+    awk -F, 'NR == 1 || $1 == "squeezenet" && $(FILENAME ~ /plans/ ? 2 : 3) ~ /^(2|25)$/' "$recorded/$file.csv" >"$work/few/$file.csv"
+done
+broken() {
+    rm -rf "$work/broken"
+    cp -r "$work/few" "$work/broken"
+    sed -i "$2" "$work/broken/$1"
+}
+refuses_broken() { refuses "$1" "COUNTS=$work/broken" LAYERS="$few" "RESULTS=$work/results"; }
+
+refuses "no/such" COUNTS=no/such
+refuses "counts format" COUNTS=results/reference/clx4208/vgg16
+refuses "vgg17" MODEL=vgg17
+refuses "has no counts of 'inceptionv2'" MODEL=inceptionv2
+refuses "pdp11" MACHINE=pdp11
+refuses "unknown option 'UKR=avx2'" UKR=avx2
+broken host.txt 's/^counts format: 1/counts format: 99/'
+refuses_broken "counts format: '99'; this program reads 1"
+broken host.txt 's/ MACHINE=zen3//'
+refuses_broken "names no machine: set MACHINE"
+broken host.txt 's/ CORE=Haswell/ CORES=2/'
+refuses_broken "unknown setting 'CORES=2'"
+broken counts.csv '3s/[0-9]*$/-5/'
+refuses_broken "counts.csv:3: "
+broken counts.csv '4s/[0-9]*$//'
+refuses_broken "counts.csv:4: "
+broken counts.csv '5s/[0-9]*$/1.5/'
+refuses_broken "counts.csv:5: "
+broken counts.csv '3s/[a-z_0-9]*,\([0-9]*\)$/l9_lines,\1/'
+refuses_broken "counts.csv:3: unknown quantity 'l9_lines'"
+broken counts.csv '3s/cold/tepid/'
+refuses_broken "counts.csv:3: caches: must be cold, warm or network, not 'tepid'"
+broken counts.csv '3p'
+refuses_broken "is there twice, in line 3 too"
+broken counts.csv '2s/,2,base/,7,base/'
+refuses_broken "counts.csv:2: plans.csv has no plan of layer 7 of 'squeezenet'"
+broken plans.csv '2s,fire2/squeeze1x1,fire2/squeeze3x3,'
+refuses_broken "plans.csv:2: layer 2 of 'squeezenet' is 'fire2/squeeze3x3'"
+broken plans.csv '2s/,[0-9]*,base/,1,base/'
+refuses_broken "with 1 multiply-adds there"
+
+run() { # run ARGUMENTS...: succeeds; $dir is where the results are
+    "$validate" "RESULTS=$work/results" "LAYERS=$few" "$@" >"$work/out" 2>"$work/err"
+    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+}
+
+cell() { # cell FILE COLUMN PATTERN: the field of the first row that matches
+    grep -v '^#' "$dir/$1" | awk -F, -v name="$2" -v pattern="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+        $0 ~ pattern { print $c; exit }'
+}
+within() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x != "" && x >= low && x <= high) }'; }
+
+dir=$work/results/zen3/validation/squeezenet
+run "COUNTS=$work/few"
+for file in verdict.txt targets.csv agreement.csv simulated_vs_measured.csv machine.cfg simulated_vs_measured.png simulated_vs_measured.svg; do
+    check "$file is missing" test -s "$dir/$file"
+done
+check "a layer is not comparable: $(grep -m1 'not comparable' "$work/out")" [ "$(grep -c 'not comparable' "$work/out")" -eq 0 ]
+check "the targets are printed" grep -q 'l1_lines_in_by_demand .* reached\|error of .* reached' "$work/out"
+check "verdict.txt is what the run ends with" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
+check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
+check "counts are those of the folder" [ "$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" = \
+    "$(awk -F, '/cold,2,base,loads,/ { print $NF }' "$work/few/counts.csv")" ]
+# What agreement there is, held: loads of Base, whose stream is the library's own.
+check "loads of Base: $(cell agreement.csv error_percent 'all,base,loads')" within "$(cell agreement.csv error_percent 'all,base,loads')" -5 5
+check "stores of Base: $(cell agreement.csv error_percent 'all,base,stores')" within "$(cell agreement.csv error_percent 'all,base,stores')" -15 15
+check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,l1_lines_in,')" \
+    -v l="$(cell simulated_vs_measured.csv measured 'squeeze1x1,base,loads')" \
+    -v p="$(cell simulated_vs_measured.csv measured_percent_of_loads 'squeeze1x1,base,l1_lines_in,')" \
+    'BEGIN { d = p - 100 * m / l; exit !(d < 1e-9 && d > -1e-9) }'
+cp "$dir/simulated_vs_measured.csv" "$work/first"
+run "COUNTS=$work/few" JOBS=1
+check "threads change nothing" cmp -s "$work/first" "$dir/simulated_vs_measured.csv"
+
+# A plan that is another one today: left out, with both plans; everything else stands.
+broken plans.csv '/,2,.*sconv_is/s/ k2=[0-9]*/ k2=1/'
+run "COUNTS=$work/broken"
+check "a plan differs: $(grep 'not comparable' "$work/out")" grep -q "not comparable: 1 of 10; .*with sconv_is: plan differs: counted '.* k2=1 .*', planned today '" "$work/out"
+check "its row says so" grep -q "squeeze1x1,sconv_is,loads,\"*not available: plan differs" "$dir/simulated_vs_measured.csv"
+check "another layer's row does not" within "$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')" 1 1e12
+
+# Counts that somebody could not have, and a machine file of the folder's own.
+broken counts.csv 's/\(base,stores,\)[0-9]*$/\1not available: the PMU is shy/'
+cp sim/machines/toy.cfg "$work/broken/machine.cfg"
+sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
+dir=$work/results/toy/validation/squeezenet
+run "COUNTS=$work/broken"
+check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available' "$dir/simulated_vs_measured.csv"
+rm -rf "$work/results"
+refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
+
+documented validate
+echo "validate: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
