@@ -4,7 +4,8 @@
  *
  *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [UKR=...] [CORE=...] [FILTERS=ahead|run_time] [VERIFY=1]
  *
- * SHAPE is what a user writes of struct conv_problem, in its order, with commas between. It plans as the experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
+ * SHAPE is what a user writes of struct conv_problem, in its order, with commas between. The program plans as the
+ * experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
  */
 #include <ctype.h>
 #include <errno.h>
