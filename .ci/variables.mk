@@ -36,6 +36,7 @@
 
 variables_file := $(lastword $(MAKEFILE_LIST))
 options_file := experiments/setup/options.def
+algos_file := experiments/setup/algos.def
 
 group = $(shell sed -n 's/^.| $1 *\([A-Z_]*\) .*/\1/p' $(variables_file))
 options_of = $(shell sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>.*/\1/p' $(options_file))
@@ -76,4 +77,6 @@ endif
 # Their descriptions, for `make help`.
 print_group = sed -n 's/^.| $1 *\([A-Z_]*\) *\(.*\)/\1\t\2/p' $(variables_file) | $(print_variables)
 print_options = sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>[A-Z |]*, "\([^"]*\)".*/\1\t\2/p' $(options_file) | $(print_variables)
-print_variables = awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
+known_algos = sed -n 's/^ALGO."\([a-z_]*\)".*/\1/p; s/^GROUP."\([a-z_]*\)".*"\([^"]*\)".$$/\1 (\2)/p' $(algos_file) | paste -sd, | sed 's/,/, /g'
+default_algos = sed -n 's/^[A-Z]*."\([a-z_]*\)", DEFAULT.*/\1/p' $(algos_file) | paste -sd,
+print_variables = sed "s/@algos@/$$($(known_algos))/; s/@default_algos@/$$($(default_algos))/" | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'

@@ -247,7 +247,7 @@ static int bench_vgg(struct vgg *v)
     };
     struct exp_measure_info info;
     struct exp_progress *progress;
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n;
     int err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), NULL, ctr_now_ns);
 

@@ -65,7 +65,7 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
 {
     const struct sim_machine *m = &e->setup->machine;
     const struct exp_case *first = &e->cases[layer * e->n_algos];
-    const struct exp_case *base = exp_case_of(e, first, "base");
+    const struct exp_case *base = exp_case_base(e, first);
 
     *v = (struct exp_judgement){
         .layer = first->layer,
@@ -75,8 +75,10 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
         .issue_speedup = (double)NAN,
         .time = { { (double)NAN, exp_ratio_none() }, { (double)NAN, exp_ratio_none() } },
     };
-    judge_schedule(v, m, exp_case_of(e, first, "sconv_is"));
-    judge_schedule(v, m, exp_case_of(e, first, "sconv_ws"));
+    for (size_t i = 0; i < e->n_algos; i++) {
+        if (first[i].algo->when == EXP_ALGO_MEMBER)
+            judge_schedule(v, m, &first[i]);
+    }
     if (!base || base->simulated.why_not || exp_estimate_why_not(m))
         return;
     v->base = exp_estimate(m, base);
@@ -89,8 +91,10 @@ void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, 
 {
     const struct exp_case *first = &e->cases[layer * e->n_algos];
 
-    v->time[CSA_IS] = exp_judge_measured_find(m, exp_case_of(e, first, "sconv_is"), caches);
-    v->time[CSA_WS] = exp_judge_measured_find(m, exp_case_of(e, first, "sconv_ws"), caches);
+    for (size_t i = 0; i < e->n_algos; i++) {
+        if (first[i].algo->when == EXP_ALGO_MEMBER)
+            v->time[first[i].algo->schedule] = exp_judge_measured_find(m, &first[i], caches);
+    }
 }
 
 static bool is_timed(const struct exp_judgement *v)

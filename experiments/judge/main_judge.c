@@ -76,7 +76,7 @@ static int prepare(struct session *s)
     s->report.has_whole_models = !*o->layers;
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
-    s->report.why_no_base = exp_algo_at(0)->why_not_replay(&s->setup);
+    s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
     return err ? err : exp_judge_report_open(&s->report, &s->dir, EXPERIMENTS_DIR, s->what, s->why, sizeof s->why);
 }
 

@@ -151,7 +151,7 @@ static int run_steps(struct runner *r, struct exp_phases *x)
 {
     const struct conv_plan *plan = &r->c->plan;
 
-    if (r->c->algo == exp_algo_at(0))
+    if (r->c->algo == exp_algo_base())
         return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
     return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
 }
@@ -163,7 +163,7 @@ static int measure_phases(struct runner *r)
     double enough_ns = phase_tolerance * exp_case_times(r->c).median;
     int err = 0;
 
-    if (r->c->algo == exp_algo_at(0) && *r->m->info->why_no_base_steps)
+    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps)
         k->why_no_phases = r->m->info->why_no_base_steps;
     for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
         struct exp_phases x;

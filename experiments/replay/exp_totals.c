@@ -101,7 +101,7 @@ static void add_estimate(struct exp_total *t, const struct sim_machine *m, const
 
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
 {
-    return strcmp(t->algo, "sconv") ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
+    return strcmp(t->algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
 }
 
 /* Of the covered cases to Base where that ran, else to a nanosecond. */
@@ -147,11 +147,8 @@ size_t exp_totals(const struct exp_experiment *e, struct exp_total *total)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
-        n += sum_up(e, exp_algo_at(i)->name, &total[n]) == e->model->n_layers;
-        if (i == 0) /* after base */
-            n += sum_up(e, "sconv", &total[n]) == e->model->n_layers;
-    }
+    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++)
+        n += sum_up(e, exp_algo_record(i)->name, &total[n]) == e->model->n_layers;
     return n;
 }
 
@@ -167,10 +164,10 @@ bool exp_totals_stand(const struct exp_experiment *e)
     return true;
 }
 
-const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo)
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!strcmp(total[i].algo, algo))
+        if (!strcmp(total[i].algo, algo->name))
             return &total[i];
     }
     return NULL;

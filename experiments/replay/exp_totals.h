@@ -10,7 +10,7 @@
 enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level */
 
 struct exp_total {
-    const char *algo; /* an algorithm, or "sconv": the chosen schedule of every layer */
+    const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */
     const char *why_no_time, *why_no_counts, *why_not_simulated; /* NULL where there is a number */
     struct exp_times times;                                      /* sums over the layers */
     struct exp_ratio speedup;                                    /* over Base; of Base itself: 1 */
@@ -45,8 +45,7 @@ double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, 
 double exp_per_1000_macs(double misses, double macs);
 
 /*
- * Totals of the experiment, "base" first if selected, then "sconv" if both schedules were, then the rest. Returns how
- * many; total[] has room for EXP_N_ALGOS + 1. A number that one layer lacks is missing in the total.
+ * Totals of the experiment, in the order of the records; a group's if all its members were selected. Returns how many; total[] has room for EXP_N_ALGO_RECORDS. A number that one layer lacks is missing in the total.
  */
 size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
 
@@ -59,7 +58,7 @@ bool exp_totals_stand(const struct exp_experiment *e);
 /* Whether a case is one of those that a total sums up. */
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
 
-/* The total of that name, or NULL. */
-const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const char *algo);
+/* The total of that record, or NULL. */
+const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
 
 #endif

@@ -68,7 +68,7 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
 /* Algorithms of which a layer was not replayed have no total, so no row. */
 static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
 
     for (size_t i = 0; i < n; i++) {

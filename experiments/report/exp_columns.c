@@ -19,7 +19,7 @@ struct layer_column {
 
 #define PUT(name) static void name(struct exp_csv *csv, const char *column, const struct exp_row *row, size_t arg)
 
-enum text { MODEL, LAYER, ALGO, MACHINE, UKR, CORE, WINDOWS };
+enum text { MODEL, LAYER, ALGORITHM, MACHINE, UKR, CORE, WINDOWS };
 
 /* "L1+L2": the levels, by the machine file's names, whose equation the plan meets. */
 static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
@@ -61,7 +61,7 @@ PUT(put_text)
     const char *text[] = {
         [MODEL] = row->r->e->model->name,
         [LAYER] = c->layer->name,
-        [ALGO] = c->algo->name,
+        [ALGORITHM] = c->algo->name,
         [MACHINE] = s->machine.name,
         [UKR] = conv_plan_kernel_name(&c->plan),
         [CORE] = conv_plan_core(&c->plan) ? conv_plan_core(&c->plan)->name : "",
@@ -180,6 +180,7 @@ PUT(put_source)
 {
     const struct exp_measure_info *info = row->r->info;
     const struct exp_setup *s = row->r->e->setup;
+    const bool is_base = row->c->algo == exp_algo_base();
     char text[256];
 
     (void)arg;
@@ -187,10 +188,9 @@ PUT(put_source)
         exp_csv_missing(csv, column, row->c->measured.why_no_time);
         return;
     }
-    snprintf(text, sizeof text, "%s%s; time: %s%s, %s; counts: %s",
-             strcmp(row->c->algo->name, "base") ? "own nest" : "OpenBLAS core ",
-             strcmp(row->c->algo->name, "base") ? "" : s->blas.core, row->r->clock,
-             ctr_is_emulated() ? " of an emulator" : "", exp_cache_state_name(row->r->cache),
+    snprintf(text, sizeof text, "%s%s; time: %s%s, %s; counts: %s", is_base ? "OpenBLAS core " : "own nest",
+             is_base ? s->blas.core : "", row->r->clock, ctr_is_emulated() ? " of an emulator" : "",
+             exp_cache_state_name(row->r->cache),
              *info->counter_source    ? info->counter_source
              : *info->software_source ? info->software_source
                                       : "none");
@@ -258,7 +258,7 @@ PUT(put_estimate)
 PUT(put_estimated_speedup)
 {
     const struct sim_machine *m = &row->r->e->setup->machine;
-    const struct exp_case *base = exp_case_of(row->r->e, row->c, "base");
+    const struct exp_case *base = exp_case_base(row->r->e, row->c);
     const char *why = exp_estimate_why_not_case(m, row->c);
     struct exp_estimate own = { 0 }, of_base = { 0 };
 
@@ -302,7 +302,14 @@ static const struct layer_column columns[] = {
     { EXP_COLUMN_MODEL, put_text, MODEL },
     { EXP_COLUMN_LAYER_INDEX, put_index, 0 },
     { EXP_COLUMN_LAYER, put_text, LAYER },
-    { { "algo", "", "base, sconv_is, sconv_ws, sconv_openblas, sconv_tuned or goto", "" }, put_text, ALGO },
+#define ALGO(name, ...) " " name
+#define GROUP(...)
+    { { "algo", "", "one of"
+#include "experiments/setup/algos.def"
+        ,
+        "" },
+      put_text,
+      ALGORITHM },
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and machine", "predicted" },
       put_chosen,
       0 },

@@ -17,7 +17,7 @@ static void print_percent(FILE *out, const char *why_not, double misses, double 
 
 static void print_layer(const struct exp_report *r, const struct exp_case *first, FILE *out)
 {
-    const struct exp_case *chosen = NULL, *base = exp_case_of(r->e, first, "base");
+    const struct exp_case *chosen = NULL, *base = exp_case_base(r->e, first);
     const struct exp_case *both[2];
 
     for (size_t a = 0; a < r->e->n_algos; a++)
@@ -49,7 +49,7 @@ static void print_layers(const struct exp_report *r, FILE *out)
         fprintf(out, "%8.7s%8s", exp_level_name(m, l), "");
     fprintf(out, "\n%-28s %8s  %-2s %5s %5s %5s", "layer", "Mmacs", "", "Nc", "K2", "K3");
     for (size_t l = 0; l < exp_n_level_names(m); l++)
-        fprintf(out, "%8s%8s", "base", "sconv");
+        fprintf(out, "%8s%8s", exp_algo_base()->name, exp_algo_chosen()->name);
     fprintf(out, "\n");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
         print_layer(r, &r->e->cases[l * r->e->n_algos], out);
@@ -70,10 +70,10 @@ static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
 
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
 {
-    const char *what = !strcmp(t->algo, "sconv") ? "sconv (CSA's choice)" : t->algo;
+    const char *chosen = strcmp(t->algo, exp_algo_chosen()->name) ? "" : " (CSA's choice)";
     size_t n_levels = exp_n_level_names(&r->e->setup->machine);
 
-    fprintf(out, "%-28s", what);
+    fprintf(out, "%s%-*s", t->algo, (int)(28 - strlen(t->algo)), chosen);
     if (t->why_no_time)
         fprintf(out, " %12s %9s", "-", "-");
     else if (base && !base->why_no_time)
@@ -148,9 +148,9 @@ static void print_rounds(const struct exp_measure_info *info, FILE *out)
 
 void exp_report_print(const struct exp_report *r, FILE *out)
 {
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
-    const struct exp_total *base = exp_total_find(total, n, "base");
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
     size_t n_ws = 0;
 
     for (size_t l = 0; l < r->e->model->n_layers; l++)

@@ -179,9 +179,10 @@ static bool paper_speedup(const struct exp_report *r, double *value)
 
 static int write_model(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
-    const struct exp_total *base = exp_total_find(total, n, "base");
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
+    const struct exp_total *chosen = exp_total_find(total, n, exp_algo_chosen());
     double paper = 0;
     bool has_paper = paper_speedup(r, &paper);
     struct exp_csv *csv;
@@ -197,7 +198,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
         put_counts(csv, "simulated", total[i].simulated_loads, total[i].simulated_misses, total[i].why_not_simulated);
         put_misses_per_work(csv, &total[i]);
         put_estimates(csv, &total[i], base);
-        if (has_paper && !strcmp(total[i].algo, "sconv"))
+        if (has_paper && &total[i] == chosen)
             exp_csv_double(csv, "paper_conv_speedup", paper);
         else
             exp_csv_empty(csv, "paper_conv_speedup");

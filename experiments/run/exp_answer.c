@@ -13,7 +13,7 @@
 #include "experiments/replay/exp_totals.h"
 #include "experiments/run/exp_verdict.h"
 
-enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_N_ALGOS + 1 };
+enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_N_ALGO_RECORDS };
 
 /* A verdict and what it points to. */
 struct answer {
@@ -77,22 +77,13 @@ static struct exp_verdict_layer nothing(void)
 
 /* ---- one variant ---- */
 
-static const char *label_of(const char *algo)
-{
-    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
-        if (!strcmp(exp_algo_at(i)->name, algo))
-            return exp_algo_at(i)->label;
-    }
-    return "SConv as CSA chose";
-}
-
 /* A total has one case in every layer, or none at all. */
 static int fill_variant(const struct exp_report *r, const struct exp_total *t, struct exp_verdict_variant *x)
 {
     size_t n = 0;
 
     *x = (struct exp_verdict_variant){ .name = t->algo,
-                                       .label = label_of(t->algo),
+                                       .label = exp_algo_find(t->algo)->label,
                                        .why_not_timed = t->why_no_time,
                                        .speedup = t->speedup,
                                        .layer = calloc(r->e->model->n_layers, sizeof *x->layer) };
@@ -105,18 +96,6 @@ static int fill_variant(const struct exp_report *r, const struct exp_total *t, s
     while (n < r->e->model->n_layers)
         x->layer[n++] = nothing();
     return 0;
-}
-
-/* Whether a total is of one schedule of the paper's SConv, which "sconv" stands for. */
-static bool is_schedule(const struct exp_total *t)
-{
-    for (size_t i = 0; i < EXP_N_ALGOS; i++) {
-        const struct exp_algo *a = exp_algo_at(i);
-
-        if (!strcmp(a->name, t->algo))
-            return a->is_sconv && !a->picks_schedule;
-    }
-    return false;
 }
 
 /* ---- the whole ---- */
@@ -157,10 +136,11 @@ static int find_errors(struct answer *a, const struct exp_report *r)
 
 static int fill(struct answer *a, const struct exp_report *r)
 {
-    struct exp_total total[EXP_N_ALGOS + 1];
+    struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
-    const struct exp_total *base = exp_total_find(total, n, "base"), *sconv = exp_total_find(total, n, "sconv");
-    const struct exp_total no_base = { .algo = exp_algo_at(0)->name,
+    const struct exp_total *base = exp_total_find(total, n, exp_algo_base());
+    const bool has_group = exp_total_find(total, n, exp_algo_chosen()) != NULL;
+    const struct exp_total no_base = { .algo = exp_algo_base()->name,
                                        .why_no_time = "base was not selected",
                                        .speedup = exp_ratio_none() };
     int err;
@@ -184,7 +164,7 @@ static int fill(struct answer *a, const struct exp_report *r)
     err = find_errors(a, r);
     err = err ? err : fill_variant(r, base ? base : &no_base, &a->v.reference);
     for (size_t i = 0; i < n && !err; i++) {
-        if (&total[i] != base && !(sconv && is_schedule(&total[i])))
+        if (&total[i] != base && !(has_group && exp_algo_find(total[i].algo)->when == EXP_ALGO_MEMBER))
             err = fill_variant(r, &total[i], &a->variant[a->v.n_variants++]);
     }
     return err;

@@ -104,91 +104,108 @@ static const char *nothing_against_it(const struct exp_setup *s)
     return NULL;
 }
 
-static const struct exp_algo algos[EXP_N_ALGOS] = {
-    { .name = "base",
-      .label = "im2col + OpenBLAS",
-      .by_default = true,
-      .plan = plan_base,
-      .run = run_base,
-      .why_not_run = why_no_blas,
-      .why_not_replay = why_no_core },
-    { .name = "sconv_is",
-      .label = "SConv, input stationary",
-      .by_default = true,
-      .is_sconv = true,
-      .schedule = CSA_IS,
-      .plan = plan_sconv,
-      .run = run_nest,
-      .why_not_run = why_no_ukr,
-      .why_not_replay = nothing_against_it },
-    { .name = "sconv_ws",
-      .label = "SConv, weight stationary",
-      .by_default = true,
-      .is_sconv = true,
-      .schedule = CSA_WS,
-      .plan = plan_sconv,
-      .run = run_nest,
-      .why_not_run = why_no_ukr,
-      .why_not_replay = nothing_against_it },
-    { .name = "sconv_openblas",
-      .label = "SConv, OpenBLAS's micro-kernel",
-      .by_default = true,
-      .is_sconv = true,
-      .picks_schedule = true,
-      .plan = plan_openblas,
-      .run = run_nest,
-      .why_not_run = why_no_openblas_ukr,
-      .why_not_replay = why_no_core },
-    { .name = "sconv_tuned",
-      .label = "SConv, tuned for speed",
-      .is_sconv = true,
-      .picks_schedule = true,
-      .plan = plan_tuned,
-      .run = run_nest,
-      .why_not_run = why_no_ukr,
-      .why_not_replay = nothing_against_it },
-    { .name = "goto",
-      .label = "im2col + our GEMM, OpenBLAS's blocking, SConv's micro-kernel",
-      .plan = plan_goto,
-      .run = run_nest,
-      .why_not_run = why_no_ukr,
-      .why_not_replay = why_no_core },
+static const struct exp_algo records[EXP_N_ALGO_RECORDS] = {
+#define RECORD(name_, when_, title_, label_, colour_, ...)                                                             \
+    { .name = name_, .when = EXP_ALGO_##when_, .title = title_, .label = label_, .colour = colour_, __VA_ARGS__ },
+#define ALGO(...) RECORD(__VA_ARGS__)
+#define GROUP(name_, when_, title_, label_, colour_, members_)                                                         \
+    RECORD(name_, when_, title_, label_, colour_, .members = members_)
+#include "experiments/setup/algos.def"
 };
+
+const struct exp_algo *exp_algo_record(size_t i)
+{
+    return &records[i];
+}
 
 const struct exp_algo *exp_algo_at(size_t i)
 {
-    return &algos[i];
+    const struct exp_algo *a = records;
+
+    while (a->members || i--)
+        a++;
+    return a;
 }
 
-/* The algorithms that one name stands for; 0 if none. */
-static unsigned named(const char *name, size_t length)
+const struct exp_algo *exp_algo_base(void)
 {
-    unsigned found = 0;
+    return exp_algo_at(0);
+}
+
+const struct exp_algo *exp_algo_chosen(void)
+{
+    const struct exp_algo *a = records;
+
+    while (!a->members)
+        a++;
+    return a;
+}
+
+static const struct exp_algo *find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+        if (strlen(records[i].name) == length && !strncmp(name, records[i].name, length))
+            return &records[i];
+    }
+    return NULL;
+}
+
+const struct exp_algo *exp_algo_find(const char *name)
+{
+    return find(name, strlen(name));
+}
+
+void exp_algo_say_known(char *text, size_t bytes)
+{
+    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+        exp_say_more(text, bytes, "%s%s", i ? ", " : "", records[i].name);
+        if (records[i].members)
+            exp_say_more(text, bytes, " (%s)", records[i].members);
+    }
+}
+
+void exp_algo_say_default(char *text, size_t bytes)
+{
+    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++) {
+        if (records[i].when == EXP_ALGO_DEFAULT)
+            exp_say_more(text, bytes, "%s%s", i ? "," : "", records[i].name);
+    }
+}
+
+/* The algorithms that a record stands for. */
+static unsigned bits_of(const struct exp_algo *a)
+{
+    unsigned bits = 0;
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
-        bool is_both = algos[i].is_sconv && !algos[i].picks_schedule && length == 5 && !strncmp(name, "sconv", 5);
-
-        if (is_both || (strlen(algos[i].name) == length && !strncmp(name, algos[i].name, length)))
-            found |= 1u << i;
+        if (exp_algo_at(i) == a || (a->members && exp_algo_at(i)->when == EXP_ALGO_MEMBER))
+            bits |= 1u << i;
     }
-    return found;
+    return bits;
+}
+
+static unsigned default_bits(void)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < EXP_N_ALGO_RECORDS; i++)
+        bits |= records[i].when == EXP_ALGO_DEFAULT ? bits_of(&records[i]) : 0;
+    return bits;
 }
 
 int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes)
 {
-    *selected = 0;
-    for (unsigned i = 0; i < EXP_N_ALGOS && !(list && *list); i++)
-        *selected |= algos[i].by_default ? 1u << i : 0;
+    *selected = list && *list ? 0 : default_bits();
     while (list && *list) {
         size_t length = strcspn(list, ",");
-        unsigned found = named(list, length);
+        const struct exp_algo *found = find(list, length);
 
-        if (!found)
-            return exp_fail(why, why_bytes, -EINVAL,
-                            "ALGO: unknown algorithm '%.*s'; known: base, sconv (both schedules), sconv_is, sconv_ws, "
-                            "sconv_openblas, sconv_tuned, goto",
-                            (int)length, list);
-        *selected |= found;
+        if (!found) {
+            exp_say(why, why_bytes, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
+            exp_algo_say_known(why, why_bytes);
+            return -EINVAL;
+        }
+        *selected |= bits_of(found);
         list += length + (list[length] == ',');
     }
     return 0;
@@ -329,7 +346,7 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
     bool is_foreign = !exp_setup_uses_openblas_ukr(s) && !conv_ukr_runs(s->ukr), has_tuned = false;
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++)
-        has_tuned |= (selected >> i & 1) && algos[i].plan == plan_tuned;
+        has_tuned |= (selected >> i & 1) && exp_algo_at(i)->plan == plan_tuned;
     fprintf(out, "replayed: SConv's micro-kernel %s (%s%s)", s->ukr->name, s->ukr_from,
             is_foreign ? "; this CPU cannot run it" : "");
     if (has_tuned)

@@ -32,15 +32,25 @@ struct exp_setup {
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
 
-enum { EXP_N_ALGOS = 6 };
+/* When an algorithm runs: as algos.def, which has their records, says. */
+enum exp_algo_when { EXP_ALGO_DEFAULT, EXP_ALGO_MEMBER, EXP_ALGO_ON_REQUEST };
+
+enum {
+#define ALGO(...) +1
+#define GROUP(...)
+    EXP_N_ALGOS = 0
+#include "experiments/setup/algos.def"
+    ,
+    EXP_N_ALGO_RECORDS = EXP_N_ALGOS + 1, /* and the group's */
+};
 
 struct exp_algo {
-    const char *name;  /* as in ALGO= and in CSV files */
-    const char *label; /* for people */
-    bool by_default;
-    bool is_sconv;              /* the paper's, or another */
-    bool picks_schedule;        /* another: the schedule is part of each layer's plan */
-    enum csa_schedule schedule; /* the paper's SConv */
+    const char *name; /* as in ALGO= and in CSV files */
+    enum exp_algo_when when;
+    const char *title, *label, *colour; /* in figures; for people; "#rrggbb" */
+    const char *members;                /* a group's: what its name stands for; it has nothing of what follows */
+    bool is_sconv;                      /* the paper's, or another */
+    enum csa_schedule schedule;         /* of a member; others have it in each layer's plan */
 
     /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
     int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
@@ -52,11 +62,19 @@ struct exp_algo {
     const char *(*why_not_replay)(const struct exp_setup *s);
 };
 
-const struct exp_algo *exp_algo_at(size_t i); /* i < EXP_N_ALGOS; "base" is the first */
+const struct exp_algo *exp_algo_at(size_t i);           /* i < EXP_N_ALGOS */
+const struct exp_algo *exp_algo_record(size_t i);       /* i < EXP_N_ALGO_RECORDS: groups are among them */
+const struct exp_algo *exp_algo_base(void);             /* what others are compared with: the first */
+const struct exp_algo *exp_algo_chosen(void);           /* the group: of its members, what CSA chose */
+const struct exp_algo *exp_algo_find(const char *name); /* a record, or NULL */
+
+/* Appends what ALGO= knows, as a sentence has it, or what it is by default, as ALGO= takes it. */
+void exp_algo_say_known(char *text, size_t bytes);
+void exp_algo_say_default(char *text, size_t bytes);
 
 /*
- * Reads a comma-separated list of names ("sconv" stands for both schedules of the paper's) into a bit per algorithm;
- * NULL or "" are the default ones. Returns 0, or -EINVAL with one line in why.
+ * Reads a comma-separated list of names (a group's stands for its members) into a bit per algorithm; NULL or "" are the
+ * default ones. Returns 0, or -EINVAL with one line in why.
  */
 int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
 

@@ -45,7 +45,7 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, s
 
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         c->tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
-    c->is_chosen = c->algo->is_sconv && !c->algo->picks_schedule && c->algo->schedule == csa_choose(c->tiling);
+    c->is_chosen = c->algo->when == EXP_ALGO_MEMBER && c->algo->schedule == csa_choose(c->tiling);
     c->measured.why_no_time = "not timed yet";
     c->simulated.why_not = "not replayed yet";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
@@ -112,6 +112,11 @@ const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count
     return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
 }
 
+const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c)
+{
+    return exp_case_of(e, c, exp_algo_base()->name);
+}
+
 const char *exp_case_why_no_phases(const struct exp_case *c)
 {
     return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
@@ -124,7 +129,7 @@ struct exp_times exp_case_times(const struct exp_case *c)
 
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
 {
-    const struct exp_case *base = exp_case_of(e, c, "base");
+    const struct exp_case *base = exp_case_base(e, c);
     struct exp_pair pair = { .algo_ns = c->measured.sample_ns };
 
     if (base && !base->measured.why_no_time)

@@ -88,6 +88,9 @@ void exp_experiment_release(struct exp_experiment *e);
 /* The case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
 
+/* What the case is compared with, likewise. */
+const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
+
 /* Why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
 

@@ -8,6 +8,7 @@
 #include "counters/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
+#include "experiments/setup/exp_algo.h"
 #include "sim/cpu.h"
 
 enum kind { TEXT, NUMBER, WORD };
@@ -69,12 +70,35 @@ static const struct {
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
+/* Prints a help text, with names where it has a mark for them. */
+static void print_help(const char *help, FILE *out)
+{
+    static const struct {
+        const char *mark;
+        void (*say)(char *text, size_t bytes);
+    } marks[] = { { "@algos@", exp_algo_say_known }, { "@default_algos@", exp_algo_say_default } };
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *at = strstr(help, marks[i].mark);
+        char names[512] = "";
+
+        if (!at)
+            continue;
+        marks[i].say(names, sizeof names);
+        fprintf(out, "%.*s%s", (int)(at - help), help, names);
+        help = at + strlen(marks[i].mark);
+    }
+    fprintf(out, "%s\n", help);
+}
+
 void exp_options_usage(enum exp_program program, FILE *out)
 {
     fprintf(out, "usage: %s NAME=VALUE ...   (run in the project's folder)\n\n", programs[program].name);
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (options[i].programs & 1u << program)
-            fprintf(out, "  %-12s %s\n", options[i].name, options[i].help);
+        if (!(options[i].programs & 1u << program))
+            continue;
+        fprintf(out, "  %-12s ", options[i].name);
+        print_help(options[i].help, out);
     }
     fprintf(out, "\n");
     for (size_t i = 0; i < N_FLAGS; i++) {
