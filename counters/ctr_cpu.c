@@ -259,7 +259,7 @@ int ctr_cpu_find(struct ctr_cpu *cpu, const char *groups_dir, const struct ctr_m
     int err;
 
     if (n < 0)
-        return ctr_fail(-errno, why, why_bytes, "cannot open '%s': %s", groups_dir, strerror(errno));
+        return ctr_fail(-ENOTDIR, why, why_bytes, "cannot open the folder '%s': %s", groups_dir, strerror(errno));
     err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, NULL, why, why_bytes);
     if (err == -ENOENT && pmu)
         err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, pmu, why, why_bytes);

@@ -52,7 +52,8 @@ int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch,
 
 /*
  * Finds the folder that serves a CPU by vendor, family and model; else the one that serves a PMU of libpfm4's (may be
- * NULL). Returns 0, -ENOENT without a reason if there is none, or as ctr_cpu_read: a broken file is an error.
+ * NULL). Returns 0, -ENOENT without a reason if there is none, -ENOTDIR if there is no such groups_dir, or as
+ * ctr_cpu_read: a broken file is an error.
  */
 int ctr_cpu_find(struct ctr_cpu *cpu, const char *groups_dir, const struct ctr_models *cpu_is, const char *pmu,
                  char *why, size_t why_bytes);

@@ -32,7 +32,7 @@ static bool print_group(const char *name)
     char why[1024];
 
     if (ctr_counters_open(&c, &ctr_source_perf, CTR_GROUPS_DIR, NULL, name, why, sizeof why)) {
-        printf("group %s: not available: %s\n", name, why);
+        printf("counters: not available: %s\n", why);
         return false;
     }
     ctr_counters_print(&c, stdout);

@@ -656,6 +656,8 @@ static void test_uarchs(void)
     }
     CU_ASSERT(!ctr_cpu_find(&cpu, groups_dir, &known[COUNT(known) - 1].is, "amd64_fam19h_zen4", why, sizeof why));
     CU_ASSERT_STRING_EQUAL(cpu.uarch, "zen4");
+    CU_ASSERT_EQUAL(ctr_cpu_host(&cpu, "nowhere", why, sizeof why), -ENOTDIR);
+    CU_ASSERT_STRING_EQUAL(why, "cannot open the folder 'nowhere': No such file or directory");
     err = ctr_cpu_host(&cpu, groups_dir, why, sizeof why);
     test_check(err ? err == -ENOENT && strstr(why, "no event groups for this CPU") != NULL : *cpu.uarch != '\0',
                "error %d, '%s'", err, why);
