@@ -86,10 +86,14 @@ static void print_evidence(const struct ctr_counters *c, const char *metric, FIL
         const struct ctr_claim *k = ctr_claim_at(i);
         const struct ctr_evidence *e = &c->proof.evidence[i];
 
-        if (strcmp(k->metric, metric) || !e->is_counted)
+        if (strcmp(k->metric, metric) || !e->is_tried)
             continue;
-        fprintf(out, "    %-22s %10.0f made %10.0f counted  %s (%g to %g of %g a turn: %s)\n", k->loop, e->made,
-                e->counted, e->is_within ? "ok" : "REFUTED", k->at_least, k->at_most, k->made, k->reason);
+        fprintf(out, "    %-22s %10.0f made ", k->loop, e->made);
+        if (e->is_counted)
+            fprintf(out, "%10.0f counted  %s (%g to %g of %g a turn: %s)\n", e->counted,
+                    e->is_within ? "ok" : "REFUTED", k->at_least, k->at_most, k->made, k->reason);
+        else
+            fprintf(out, "REFUTED: %s\n", e->why);
     }
 }
 

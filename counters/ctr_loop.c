@@ -20,11 +20,6 @@ static bool always(void)
     return true;
 }
 
-static void prepare_turns(struct ctr_ground *g)
-{
-    g->n_turns = N_TURNS;
-}
-
 #if defined(__x86_64__)
 
 CTR_LOOP(static, run_loads, "movl 4(%1), %%eax", "eax")
@@ -53,20 +48,23 @@ static void branch_on(uint64_t x)
 CTR_LOOP(static, run_loads, "lwz 9, 4(%1)", "9")
 CTR_LOOP(static, run_prefetches, "dcbt 0, %1", "9")
 CTR_LOOP(static, run_stores, "stw 9, 4(%1)", "9")
+CTR_LOOP(static, run_multiplies, "mulld 9, 9, 9", "9")
 
 static void branch_on(uint64_t x)
 {
     __asm__ volatile("andi. 9, %0, 1\n\tbeq 1f\n\tnop\n1:" ::"r"(x) : "9", "cr0");
 }
 
-#else
+#elif defined(__aarch64__)
+
+CTR_LOOP(static, run_loads, "ldr w9, [%1, #4]", "x9")
+CTR_LOOP(static, run_prefetches, "prfm pldl1keep, [%1]", "x9")
+CTR_LOOP(static, run_stores, "str w9, [%1, #4]", "x9")
+CTR_LOOP(static, run_multiplies, "mul x9, x9, x9", "x9")
 
 static void branch_on(uint64_t x)
 {
-    static volatile uint64_t n;
-
-    if (x & 1)
-        n = x;
+    __asm__ volatile("tbz %0, #0, 1f\n\tnop\n1:" ::"r"(x));
 }
 
 #endif
@@ -81,6 +79,12 @@ static uint64_t next_random(uint64_t x)
     return x ^ x << 17;
 }
 
+#if defined(CTR_LOOP)
+static void prepare_turns(struct ctr_ground *g)
+{
+    g->n_turns = N_TURNS;
+}
+
 static void run_random_branches(const struct ctr_ground *g)
 {
     uint64_t x = seed;
@@ -90,6 +94,7 @@ static void run_random_branches(const struct ctr_ground *g)
         branch_on(x >> 20);
     }
 }
+#endif
 
 static void **place(const struct ctr_ground *g, size_t i, size_t stride)
 {
@@ -225,18 +230,18 @@ static bool can_flush(void)
 }
 
 static const struct ctr_loop loops[] = {
-#if defined(__x86_64__) || defined(__powerpc64__)
+#if defined(CTR_LOOP)
     { "loads", "8 loads of 4 bytes", always, prepare_turns, run_loads },
     { "prefetches", "8 prefetch instructions", always, prepare_turns, run_prefetches },
     { "stores", "8 stores of 4 bytes", always, prepare_turns, run_stores },
+    { "multiplies", "8 multiplications, each waiting for the one before", always, prepare_turns, run_multiplies },
+    { "random_branches", "1 branch that nobody can predict", always, prepare_turns, run_random_branches },
 #endif
 #if defined(__x86_64__)
     { "broadcasts", "8 broadcasts from memory", has_avx, prepare_turns, ctr_run_broadcasts__avx2 },
     { "fmas", "8 vector FMAs with a memory operand", has_fma, prepare_turns, ctr_run_fmas__avx2 },
     { "unaligned", "8 loads across two lines", always, prepare_turns, run_unaligned },
-    { "multiplies", "8 multiplications, each waiting for the one before", always, prepare_turns, run_multiplies },
 #endif
-    { "random_branches", "1 branch that nobody can predict", always, prepare_turns, run_random_branches },
     { "l2_lines_in_turn", "1 line from L2, the next one", always, prepare_l2_in_turn, follow_slowly },
     { "l2_lines_at_random", "1 line from L2, any", always, prepare_l2_at_random, follow },
     { "l2_lines_prefetched", "1 prefetch instruction for any line in L2", always, prepare_l2_prefetches,
@@ -267,15 +272,15 @@ const struct ctr_loop *ctr_loop_named(const char *name)
     return NULL;
 }
 
-static size_t positive(long value, size_t otherwise)
+static size_t at_least(long value, size_t least)
 {
-    return value > 0 ? (size_t)value : otherwise;
+    return value > (long)least ? (size_t)value : least;
 }
 
 int ctr_ground_init(struct ctr_ground *g)
 {
-    const size_t page_bytes = positive(sysconf(_SC_PAGESIZE), 4096);
-    const size_t line_bytes = positive(sysconf(_SC_LEVEL1_DCACHE_LINESIZE), 64);
+    const size_t page_bytes = at_least(sysconf(_SC_PAGESIZE), 4096);
+    const size_t line_bytes = at_least(sysconf(_SC_LEVEL1_DCACHE_LINESIZE), 64);
     const size_t ring_bytes = N_PAGES * (page_bytes + line_bytes) + sizeof(void *);
     const size_t bytes = ring_bytes > MEMORY_BYTES ? ring_bytes : MEMORY_BYTES;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

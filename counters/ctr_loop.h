@@ -14,8 +14,10 @@ enum {
     CTR_LOOP_UNROLL = 8, /* instructions under test in each turn */
 #if defined(__powerpc64__)
     CTR_LOOP_TURN_INSTRUCTIONS = CTR_LOOP_UNROLL + 1, /* bdnz */
+    CTR_LOOP_MULTIPLY_CYCLES = 5,                     /* until the next one can use it */
 #else
-    CTR_LOOP_TURN_INSTRUCTIONS = CTR_LOOP_UNROLL + 2, /* dec, jnz */
+    CTR_LOOP_TURN_INSTRUCTIONS = CTR_LOOP_UNROLL + 2, /* dec, jnz; subs, b.ne */
+    CTR_LOOP_MULTIPLY_CYCLES = 3,
 #endif
 };
 

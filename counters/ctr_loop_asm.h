@@ -35,6 +35,19 @@ void ctr_run_fmas__avx2(const struct ctr_ground *g);
                          : "ctr", "memory", __VA_ARGS__);                                                              \
     }
 
-#endif
+#elif defined(__aarch64__)
+
+#define CTR_LOOP(linkage, name, instruction, ...)                                                                      \
+    linkage void name(const struct ctr_ground *g)                                                                      \
+    {                                                                                                                  \
+        size_t n = g->n_turns;                                                                                         \
+                                                                                                                       \
+        __asm__ volatile("1:\n\t" CTR_EIGHT(instruction "\n\t") "subs %0, %0, #1\n\tb.ne 1b"                           \
+                         : "+r"(n)                                                                                     \
+                         : "r"(g->memory)                                                                              \
+                         : "cc", "memory", __VA_ARGS__);                                                               \
+    }
+
+#endif /* other families have no such loops, and so no proven counters */
 
 #endif

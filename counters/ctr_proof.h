@@ -27,9 +27,11 @@ enum { CTR_MAX_CLAIMS = 48 };
 
 /* What came of each claim. */
 struct ctr_evidence {
-    bool is_counted; /* false: the group has no such metric, the CPU no such instruction, or the count is missing */
+    bool is_tried;   /* false: the group has no such metric, or the CPU no such instruction */
+    bool is_counted; /* false: the count was missing */
     bool is_within;
     double made, counted;
+    char why[160]; /* it was missing */
 };
 
 struct ctr_proof {

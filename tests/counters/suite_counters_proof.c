@@ -256,11 +256,11 @@ static void test_multiplexing(void)
     CU_ASSERT(r.is_scaled && r.max_scale == 2);
     memset(f.region, 0, sizeof f.region);
     measure(&c, &r);
-    check_missing(&r, "loads", "counted 0 while on a counter for 50000 of 100000 ns");
+    check_missing(&r, "loads", "counted 0 while on a counter for 500000 of 1000000 ns");
     set_region(&f);
     f.running_percent = 5;
     measure(&c, &r);
-    check_missing(&r, "loads", "while on a counter for 5000 of 100000 ns, too little");
+    check_missing(&r, "loads", "while on a counter for 50000 of 1000000 ns, too little");
     f.running_percent = 0;
     measure(&c, &r);
     check_missing(&r, "loads", "never got on the counters");
@@ -300,9 +300,28 @@ static void test_overflow(void)
     measure(&c, &r);
     check_missing(&r, "stores", "which is impossible: the counter overflowed");
     f.n_bits = 0;
-    f.region[1] = 1e9; /* in 0.1 ms */
+    f.region[1] = 1e9; /* in 1 ms */
     measure(&c, &r);
-    check_missing(&r, "stores", "counted 1000000000 in 100000 ns, which is impossible");
+    check_missing(&r, "stores", "counted 1000000000 in 1000000 ns, which is impossible");
+    close_fake(&c, &f);
+}
+
+/* What cannot be counted while it is proven is not believed afterwards either. */
+static void test_uncountable(void)
+{
+    struct fake_counters f;
+    struct ctr_counters c;
+    struct ctr_reading r;
+
+    fake_counters_init(&f);
+    set_region(&f);
+    f.factor[1] = 1e5;
+    if (!open_fake(&c, &f, "COMMON"))
+        return;
+    f.factor[1] = 1;
+    measure(&c, &r);
+    check_missing(&r, "stores", "not available: it could not be proven: STORES: counted ");
+    check_value(&r, "branches", 10000);
     close_fake(&c, &f);
 }
 
@@ -668,6 +687,7 @@ static const struct test_case cases[] = {
     { "counts of sets that shared their counters are scaled or missing", test_multiplexing },
     { "counters that others use cannot be proven", test_multiplexed_proof },
     { "a counter that overflows is missing", test_overflow },
+    { "what cannot be counted in its proof is missing", test_uncountable },
     { "real groups prove what their makers say", test_real_groups },
     { "events are dealt out to the counters that work", test_fit },
     { "events with a counter of their own take no other", test_fit_fixed },
