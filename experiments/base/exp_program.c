@@ -25,6 +25,11 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
         fprintf(stderr, "%s: %s is not drawn: %s\n", f->program, file, why);
 }
 
+int exp_program_drawn(int drawn, char *why, size_t why_bytes)
+{
+    return drawn ? exp_fail(why, why_bytes, drawn, "the tables are complete, not all figures are") : 0;
+}
+
 /*
  * Whether all of standard output arrived. Lines go out one by one, and a line that could not be written is lost with
  * its reason: one more byte is tried to learn that.

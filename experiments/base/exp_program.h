@@ -17,6 +17,9 @@ struct exp_program_figures {
  */
 void exp_program_report_figure(void *figures, const char *file, int err, const char *why);
 
+/* How a program ends whose tables are in place: 0, or what drawing returned, with a line that says what is missing. */
+int exp_program_drawn(int drawn, char *why, size_t why_bytes);
+
 /*
  * Writes standard output through; says on standard error what went wrong, if anything; ends by the signal that
  * interrupted the program, if one did, or by SIGPIPE if nobody reads its output any more. Returns the exit status. To

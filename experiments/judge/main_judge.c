@@ -12,6 +12,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_report.h"
 #include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/base/exp_plot.h"
@@ -24,7 +25,6 @@
 
 #define EXPERIMENTS_DIR "experiments"
 #define FIGURES_DIR EXPERIMENTS_DIR "/figures"
-#define MARKER "layers.csv"
 
 struct session {
     struct exp_options options;
@@ -32,26 +32,17 @@ struct session {
     struct exp_models models;
     struct exp_judge_report report;
     struct exp_forecast forecast;
-    struct exp_outdir dir;
-    bool has_dir;
-    char *final_path;
+    struct exp_results results;
     char what[512];
     char why[1024];
 };
 
 static int open_results(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    const struct sim_machine *m = &s->setup.machine;
-    int err =
-        exp_results_path(&s->final_path, EXP_JUDGE, o, m->name, s->models.model, s->models.n, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_JUDGE, &s->options, &s->setup.machine, s->models.model, s->models.n,
+                               s->why, sizeof s->why);
 
-    if (!err)
-        err = exp_results_check_machine(s->final_path, m, o->machine, s->why, sizeof s->why);
-    if (!err)
-        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
-    s->has_dir = !err;
-    return err;
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
 static int prepare(struct session *s)
@@ -77,7 +68,8 @@ static int prepare(struct session *s)
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
     s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
-    return err ? err : exp_judge_report_open(&s->report, &s->dir, EXPERIMENTS_DIR, s->what, s->why, sizeof s->why);
+    return err ? err
+               : exp_judge_report_open(&s->report, &s->results.dir, EXPERIMENTS_DIR, s->what, s->why, sizeof s->why);
 }
 
 /* ---- the work ---- */
@@ -103,18 +95,17 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
 static int report_model(struct session *s, const struct exp_experiment *e)
 {
     const struct sim_machine *m = &s->setup.machine;
-    char *folder, *times = NULL, why_no_times[256] = "out of memory";
+    struct exp_results experiment = { 0 };
+    char *times = NULL, why_no_times[256] = "out of memory";
     int err =
-        exp_results_path(&folder, EXP_EXPERIMENT, &s->options, m->name, e->model, 1, why_no_times, sizeof why_no_times);
+        exp_results_find(&experiment, EXP_EXPERIMENT, &s->options, m, e->model, 1, why_no_times, sizeof why_no_times);
 
     if (!err)
-        err = exp_results_check_machine(folder, m, s->options.machine, why_no_times, sizeof why_no_times);
-    if (!err)
-        times = exp_format("%s/layers.csv", folder);
+        times = exp_format("%s/layers.csv", experiment.path);
     err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
                                  sizeof s->why);
     free(times);
-    free(folder);
+    exp_results_release(&experiment);
     return err;
 }
 
@@ -169,7 +160,7 @@ static int print_answer(const void *session, FILE *out)
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "judge", .dir = s->final_path };
+    struct exp_program_figures list = { .program = "judge", .dir = s->results.path };
     static const char *const names[] = { "judge_schedules", "judge_speedups" };
     char border[EXP_N_NAMED_LEVELS][40];
     const struct exp_plot_variable variable[] = {
@@ -184,8 +175,8 @@ static int draw(struct session *s)
     };
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
-        .data_dir = s->dir.path,
-        .out_dir = s->dir.path,
+        .data_dir = s->results.dir.path,
+        .out_dir = s->results.dir.path,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
         .variable = variable,
@@ -200,56 +191,58 @@ static int draw(struct session *s)
 
 static int finish(struct session *s)
 {
-    int err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why), drawn;
+    int err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why),
+        drawn;
 
     if (!err)
-        err = exp_outdir_write(&s->dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
     if (err)
         return err;
     exp_judge_report_print(&s->report, stdout);
     drawn = draw(s);
-    if (exp_interrupted())
-        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
-    s->has_dir = err != 0;
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("\n%s\ntables: %s/\n\n", s->what, s->final_path);
+    printf("\n%s\ntables: %s/\n\n", s->what, s->results.path);
     err = exp_judge_report_answer(&s->report, stdout);
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory for the verdict");
-    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
-static void release(struct session *s)
+static int run(void *session)
 {
+    struct session *s = session;
+    int err = prepare(s);
+
+    if (!err)
+        err = judge(s);
+    return err ? err : finish(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
     exp_judge_report_release(&s->report);
-    if (s->has_dir)
-        exp_outdir_abort(&s->dir);
+    exp_results_release(&s->results);
     exp_models_release(&s->models);
     exp_setup_release(&s->setup);
-    free(s->final_path);
 }
 
 int main(int argc, char **argv)
 {
     struct session s = { .why = "" };
-    int err = exp_options_parse(&s.options, EXP_JUDGE, argc, argv, s.why, sizeof s.why);
+    const struct exp_main course = {
+        .program = EXP_JUDGE,
+        .options = &s.options,
+        .document = exp_judge_report_document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = exp_signal_install("judge");
-    if (!err && s.options.helps) {
-        exp_options_usage(EXP_JUDGE, stdout);
-    } else if (!err && s.options.documents) {
-        exp_judge_report_document(stdout);
-    } else if (!err) {
-        err = prepare(&s);
-        if (!err)
-            err = judge(&s);
-        if (!err)
-            err = finish(&s);
-    }
-    release(&s);
-    return exp_program_end("judge", err, s.why, sizeof s.why);
+    return exp_main(&course, argc, argv);
 }

@@ -11,6 +11,7 @@
 #include "counters/ctr_pin.h"
 #include "counters/ctr_timer.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/peers/exp_peers_report.h"
@@ -23,7 +24,6 @@
 
 #define EXPERIMENTS_DIR "experiments"
 #define FIGURES_DIR EXPERIMENTS_DIR "/figures"
-#define MARKER "layers.csv"
 
 struct session {
     struct exp_options o;
@@ -33,9 +33,7 @@ struct session {
     char why_no_dnnl[96];
     struct exp_models models;
     struct exp_peers_report report;
-    struct exp_outdir dir;
-    bool has_dir;
-    char *final_path;
+    struct exp_results results;
     char what[512];
     char not_pinned[128];
     int core;
@@ -47,12 +45,9 @@ struct session {
 static int open_results(struct session *s)
 {
     int err =
-        exp_results_path(&s->final_path, EXP_PEERS, &s->o, "host", s->models.model, s->models.n, s->why, sizeof s->why);
+        exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
 
-    if (!err)
-        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
-    s->has_dir = !err;
-    return err;
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
 static void describe(struct session *s)
@@ -90,7 +85,7 @@ static int prepare(struct session *s)
     if (!err)
         describe(s);
     if (!err)
-        err = exp_peers_report_open(&s->report, &s->dir, s->what, s->why, sizeof s->why);
+        err = exp_peers_report_open(&s->report, &s->results.dir, s->what, s->why, sizeof s->why);
     if (!err && ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
         s->core = -1;
     return err;
@@ -183,7 +178,7 @@ static double mean_of_models(const struct session *s, bool of_peak)
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "peers", .dir = s->final_path };
+    struct exp_program_figures list = { .program = "peers", .dir = s->results.path };
     static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                          "peers_roofline" };
     char peak[32], read[32];
@@ -195,8 +190,8 @@ static int draw(struct session *s)
     };
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
-        .data_dir = s->dir.path,
-        .out_dir = s->dir.path,
+        .data_dir = s->results.dir.path,
+        .out_dir = s->results.dir.path,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
         .variable = variable,
@@ -216,53 +211,59 @@ static int finish(struct session *s)
     if (!err)
         err = exp_peers_targets_write(&s->report, s->what, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (err)
         return err;
     exp_peers_report_print(&s->report, stdout);
     exp_peers_targets_print(&s->report, stdout);
     drawn = draw(s);
-    if (exp_interrupted())
-        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
-    s->has_dir = err != 0;
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("\n%s\ntables: %s/\n", s->what, s->final_path);
-    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
-static void release(struct session *s)
+static void document(FILE *out)
 {
+    exp_peers_report_document(out);
+    exp_peers_targets_document(out);
+}
+
+static int run(void *session)
+{
+    struct session *s = session;
+    int err = prepare(s);
+
+    if (!err)
+        err = work(s);
+    return err ? err : finish(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
     exp_peers_report_release(&s->report);
-    if (s->has_dir)
-        exp_outdir_abort(&s->dir);
+    exp_results_release(&s->results);
     exp_models_release(&s->models);
     exp_dnnl_unload(s->dnnl);
     exp_setup_release(&s->setup);
-    free(s->final_path);
 }
 
 int main(int argc, char **argv)
 {
     struct session s = { .core = -1 };
-    int err = exp_options_parse(&s.o, EXP_PEERS, argc, argv, s.why, sizeof s.why);
+    const struct exp_main course = {
+        .program = EXP_PEERS,
+        .options = &s.o,
+        .document = document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = exp_signal_install("peers");
-    if (!err && s.o.helps) {
-        exp_options_usage(EXP_PEERS, stdout);
-    } else if (!err && s.o.documents) {
-        exp_peers_report_document(stdout);
-        exp_peers_targets_document(stdout);
-    } else if (!err) {
-        err = prepare(&s);
-        if (!err)
-            err = work(&s);
-        if (!err)
-            err = finish(&s);
-    }
-    release(&s);
-    return exp_program_end("peers", err, s.why, sizeof s.why);
+    return exp_main(&course, argc, argv);
 }

@@ -34,7 +34,6 @@
 #include "sim/cpu.h"
 
 #define EXPERIMENTS_DIR "experiments"
-#define MARKER "layers.csv"
 
 struct session {
     struct exp_options options;
@@ -46,9 +45,7 @@ struct session {
     struct exp_experiment experiment;
     struct exp_measure_info info;
     struct exp_observed observed;
-    struct exp_outdir dir;
-    char *final_path;
-    bool has_dir;
+    struct exp_results results;
     char why[1024]; /* the one line that explains a failure */
 };
 
@@ -66,11 +63,8 @@ static const char *why_not_timed(const struct session *s)
 /* The folder of the results; it is this machine's if it is there already. */
 static int find_place(struct session *s)
 {
-    const struct sim_machine *m = &s->setup.machine;
-    int err =
-        exp_results_path(&s->final_path, EXP_EXPERIMENT, &s->options, m->name, &s->model, 1, s->why, sizeof s->why);
-
-    return err ? err : exp_results_check_machine(s->final_path, m, s->options.machine, s->why, sizeof s->why);
+    return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, s->why,
+                            sizeof s->why);
 }
 
 /* Everything that can be wrong with the input is found here, before any work. */
@@ -100,10 +94,7 @@ static int prepare(struct session *s)
     if (!s->why_not_timed)
         exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);
     err = find_place(s);
-    if (!err)
-        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
-    s->has_dir = !err;
-    return err;
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
 /* What a layer asks for, by kind of work. */
@@ -327,7 +318,7 @@ static int redraw(struct session *s)
         err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
     if (!err)
         err = find_place(s);
-    return err ? err : draw(s->final_path, s->final_path, s->why, sizeof s->why);
+    return err ? err : draw(s->results.path, s->results.path, s->why, sizeof s->why);
 }
 
 /* ---- the whole ---- */
@@ -348,18 +339,18 @@ static struct exp_report report_of(const struct session *s)
 
 static int write_tables(struct session *s, const struct exp_report *report)
 {
-    int err = exp_report_write(report, &s->dir, s->why, sizeof s->why);
+    int err = exp_report_write(report, &s->results.dir, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_answer_write(report, &s->dir, s->why, sizeof s->why);
+        err = exp_answer_write(report, &s->results.dir, s->why, sizeof s->why);
     if (!err)
-        err = exp_observe_write(&s->observed, report, &s->dir, s->why, sizeof s->why);
+        err = exp_observe_write(&s->observed, report, &s->results.dir, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->dir, "host.txt", print_host, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (!err)
-        err = exp_results_write_machine(&s->dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
+        err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
     if (!err) {
         exp_report_print(report, stdout);
         exp_observe_print(&s->observed, stdout);
@@ -374,9 +365,9 @@ static void print_tables(const struct session *s)
 
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        printf("  %s/%s\n", s->final_path, files[i]);
+        printf("  %s/%s\n", s->results.path, files[i]);
     for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->row; f++)
-        printf("  %s/%s\n", s->final_path, f->file.name);
+        printf("  %s/%s\n", s->results.path, f->file.name);
 }
 
 /* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
@@ -404,11 +395,8 @@ static int run(struct session *s)
     if (err)
         return err;
     printf("\nfigures\n");
-    drawn = draw(s->dir.path, s->final_path, s->why, sizeof s->why);
-    if (exp_interrupted())
-        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
-    s->has_dir = err != 0;
+    drawn = draw(s->results.dir.path, s->results.path, s->why, sizeof s->why);
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
     print_tables(s);
@@ -416,18 +404,16 @@ static int run(struct session *s)
     err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
     if (err)
         return err;
-    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
 static void release(struct session *s)
 {
-    if (s->has_dir)
-        exp_outdir_abort(&s->dir);
+    exp_results_release(&s->results);
     exp_observe_release(&s->observed);
     exp_experiment_release(&s->experiment);
     exp_setup_release(&s->setup);
     exp_model_release(&s->model);
-    free(s->final_path);
 }
 
 int main(int argc, char **argv)

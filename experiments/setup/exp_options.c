@@ -252,3 +252,8 @@ const char *exp_options_clock_name(const struct exp_options *o)
 {
     return o->clock == EXP_CLOCK_CPU ? "CLOCK_THREAD_CPUTIME_ID" : "CLOCK_MONOTONIC";
 }
+
+const char *exp_options_program(enum exp_program program)
+{
+    return programs[program].name;
+}

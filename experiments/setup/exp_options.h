@@ -67,4 +67,6 @@ struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_progr
 
 void exp_options_usage(enum exp_program program, FILE *out);
 
+const char *exp_options_program(enum exp_program program); /* its name */
+
 #endif

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
 
 #define MACHINE_FILE "machine.cfg"
+#define MARKER "layers.csv" /* all results have it */
 
 /* ---- the path ---- */
 
@@ -160,4 +162,39 @@ int exp_results_check_machine(const char *path, const struct sim_machine *m, con
     free(origin);
     free(cfg);
     return err;
+}
+
+/* ---- the results of a run ---- */
+
+int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
+                     const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes)
+{
+    int err = exp_results_path(&r->path, program, o, m ? m->name : "host", model, n, why, why_bytes);
+
+    return err || !m ? err : exp_results_check_machine(r->path, m, o->machine, why, why_bytes);
+}
+
+int exp_results_open(struct exp_results *r, char *why, size_t why_bytes)
+{
+    int err = exp_outdir_open(&r->dir, r->path, MARKER, why, why_bytes);
+
+    r->is_open = !err;
+    return err;
+}
+
+int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes)
+{
+    int err = exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while drawing")
+                                : exp_outdir_commit(&r->dir, why, why_bytes);
+
+    r->is_open = err != 0;
+    return err;
+}
+
+void exp_results_release(struct exp_results *r)
+{
+    if (r->is_open)
+        exp_outdir_abort(&r->dir);
+    free(r->path);
+    *r = (struct exp_results){ 0 };
 }

@@ -11,10 +11,36 @@
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H
 
+#include <stdbool.h>
+
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/base/exp_outdir.h"
 #include "sim/machine/machine.h"
+
+/* A program's results: written aside, and put in their place when they are complete. Starts as { 0 }. */
+struct exp_results {
+    char *path;            /* where they will lie, or lie; NULL until found */
+    struct exp_outdir dir; /* where they are written meanwhile */
+    bool is_open;
+};
+
+/*
+ * Finds the place for what a program makes of models [n] (several: judge, peers). m is the simulated machine, whose
+ * results may stand there (exp_results_check_machine); NULL: none is simulated, and o is all that counts. Returns 0, or
+ * as exp_results_path and exp_results_check_machine.
+ */
+int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
+                     const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes);
+
+/* Opens r->dir for the place that was found. Returns as exp_outdir_open. */
+int exp_results_open(struct exp_results *r, char *why, size_t why_bytes);
+
+/* Puts complete results in their place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
+int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes);
+
+/* Removes what was written and not committed. */
+void exp_results_release(struct exp_results *r);
 
 /*
  * The folder for what a program makes of models [n] (several: judge, peers) on a machine; from malloc. Returns 0, or
