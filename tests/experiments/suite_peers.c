@@ -9,6 +9,7 @@
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/setup/exp_phases.h"
+#include "experiments/setup/exp_tensors.h"
 #include "kernels/blas/base.h"
 #include "kernels/blas/im2col_rows.h"
 #include "kernels/ukr/peak.h"
@@ -220,6 +221,37 @@ static void base_in_steps_is_right(void)
     conv_blas_unload(&blas);
 }
 
+/* ---- tensors ---- */
+
+/* The greatest value of a filled tensor, all of whose values are integers; another seed makes another sequence. */
+static float greatest_filled(void)
+{
+    enum { N = 10000 };
+    static float x[N], y[N];
+    float most = 0;
+
+    exp_tensors_fill(x, sizeof x, 1);
+    exp_tensors_fill(y, sizeof y, 2);
+    CU_ASSERT(memcmp(x, y, sizeof x) != 0);
+    for (size_t i = 0; i < N; i++) {
+        CU_ASSERT(x[i] == truncf(x[i]));
+        most = fmaxf(most, fabsf(x[i]));
+    }
+    return most;
+}
+
+/* Sums are called exact up to the very length at which products of what tensors are filled with could reach 2^24. */
+static void exactness_is_of_what_fills(void)
+{
+    const double most = (double)greatest_filled();
+    const size_t longest = (size_t)(ceil((1 << 24) / (most * most)) - 1);
+    struct conv_problem p = { .c = longest, .k = 1, .r = 1, .s = 1, .groups = 1 };
+
+    CU_ASSERT(exp_tensors_exact(&p));
+    p.c++;
+    CU_ASSERT(!exp_tensors_exact(&p));
+}
+
 /* ---- totals, worked by hand ----
  * model 0: base 4 + 1 ms, sconv 2 + 2 ms: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
  * model 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
@@ -312,6 +344,7 @@ static const struct test_case cases[] = {
     { "oneDNN in every layout equals the naive convolution", peers_compute_the_same },
     { "phases add up to the total, and the timed nest computes", phases_add_up },
     { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
+    { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "targets are as defined", targets_are_as_defined },
     { NULL, NULL },
