@@ -96,20 +96,15 @@ static void emit(const struct conv_direct *d, const struct conv_direct_args *a, 
     conv_direct_tiles(d, a, emit_tile, &e);
 }
 
-#if defined(__x86_64__)
-#define X86_FN(isa) conv_f32_direct__##isa
-#else
-#define X86_FN(isa) NULL
-#endif
-
-#define DIRECT(isa_name, isa_, lanes_, max_stride_, fn_)                                                               \
+#define DIRECT(isa_, lanes_, max_stride_)                                                                              \
     {                                                                                                                  \
-        .name = "f32_direct_8x" #lanes_ "__" isa_name, .isa = isa_, .tile_rows = CONV_DIRECT_TILE_ROWS,                \
-        .lanes = lanes_, .max_stride = max_stride_, .fn = fn_, .emit = emit                                            \
-    }
+        .name = "f32_direct_8x" #lanes_ "__" #isa_, .isa = CONV_ISA_##isa_, .tile_rows = CONV_DIRECT_TILE_ROWS,        \
+        .lanes = lanes_, .max_stride = max_stride_, .fn = CONV_FN_##isa_(conv_f32_direct__##isa_), .emit = emit        \
+    },
 
-const struct conv_direct conv_direct_table[CONV_DIRECT_N] = {
-    DIRECT("ref", CPU_ISA_NONE, 1, SIZE_MAX, conv_f32_direct__ref),
-    DIRECT("avx2", CPU_ISA_AVX2, 8, CONV_DIRECT_MAX_VECTORS, X86_FN(avx2)),
-    DIRECT("avx512", CPU_ISA_AVX512, 16, CONV_DIRECT_MAX_VECTORS, X86_FN(avx512)),
-};
+const struct conv_direct conv_direct_table[CONV_DIRECT_N] = { CONV_DIRECTS(DIRECT) };
+
+/* A row of windows is one vector per step between columns. */
+#define CHECK_STRIDE(isa, lanes, max_stride)                                                                           \
+    _Static_assert(lanes == 1 || max_stride <= CONV_DIRECT_MAX_VECTORS, "too many vectors");
+CONV_DIRECTS(CHECK_STRIDE)

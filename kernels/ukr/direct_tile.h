@@ -17,14 +17,11 @@
 
 #include "kernels/sizes.h"
 #include "kernels/ukr/direct.h"
+#include "kernels/ukr/registry.h"
 
-enum { CONV_DIRECT_N = 3 };
+#define CONV_DIRECT_COUNT(isa, lanes, max_stride) +1
+enum { CONV_DIRECT_N = 0 CONV_DIRECTS(CONV_DIRECT_COUNT) };
 extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable one first */
-
-/* The vector code that the descriptors point at; only where the CPU family has it. */
-void conv_f32_direct__ref(const struct conv_direct *d, const struct conv_direct_args *a);
-void conv_f32_direct__avx2(const struct conv_direct *d, const struct conv_direct_args *a);
-void conv_f32_direct__avx512(const struct conv_direct *d, const struct conv_direct_args *a);
 
 /*
  * Compiled steps: how many taps of a column, how many input rows its output rows are apart, of how many vectors a row

@@ -2,21 +2,13 @@
 
 #include <string.h>
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
-static const struct conv_ukr *const ukrs[] = {
-    &conv_ukr_ref[0],       &conv_ukr_ref[1],         &conv_ukr_ref[2],        &conv_ukr_avx2[0],
-    &conv_ukr_avx2_24[0],   &conv_ukr_avx512[0],      &conv_ukr_avx512_few[0], &conv_ukr_avx512_48[0],
-    &conv_ukr_avx512_32[0], &conv_ukr_avx512_taps[0], &conv_ukr_mma[0],
-};
+#define UKR_ADDRESS(tile, isa) &conv_ukr_##tile##__##isa,
+static const struct conv_ukr *const ukrs[] = { CONV_UKRS(UKR_ADDRESS) };
 
-/* From narrow to wide vectors. */
-static const struct conv_pack_windows *const packers[] = {
-    &conv_pack_windows_ref,
-    &conv_pack_windows_avx2,
-    &conv_pack_windows_avx512,
-    &conv_pack_windows_vsx,
-};
+#define PACKER_ADDRESS(isa) &conv_pack_windows__##isa,
+static const struct conv_pack_windows *const packers[] = { CONV_WINDOW_PACKERS(PACKER_ADDRESS) };
 
 size_t conv_ukr_count(void)
 {

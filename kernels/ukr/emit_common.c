@@ -1,4 +1,4 @@
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/emit_common.h"
 
 /* What a list asks for at step t and every `block` steps after. */
 static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)

@@ -1,6 +1,6 @@
 #include "kernels/ukr/pack_vbp.h"
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 static uint32_t bits(ptrdiff_t first, ptrdiff_t end)
 {
@@ -194,13 +194,19 @@ static void emit(const struct conv_pack_windows *self, const struct conv_pack_wi
     for_each_group(self, a, sink, emit_group);
 }
 
-#define VBP_ENTRY(suffix, isa_, granule_, vector_bytes_, built)                                                        \
-    {                                                                                                                  \
-        .name = "pack_windows__" #suffix, .isa = isa_, .granule = granule_, .max_width = VBP_WIN, .fn = built(pack),   \
-        .emit = emit, .can_pack = can_pack, .vector_bytes = vector_bytes_,                                             \
-        .pack_group = built(vbp_pack_group__##suffix)                                                                  \
-    }
+#define VBP_PACKER(isa_, granule_, vector_bytes_)                                                                      \
+    const struct conv_pack_windows conv_pack_windows__##isa_ = {                                                       \
+        .name = "pack_windows__" #isa_,                                                                                \
+        .isa = CONV_ISA_##isa_,                                                                                        \
+        .granule = granule_,                                                                                           \
+        .max_width = VBP_WIN,                                                                                          \
+        .fn = CONV_FN_##isa_(pack),                                                                                    \
+        .emit = emit,                                                                                                  \
+        .can_pack = can_pack,                                                                                          \
+        .vector_bytes = vector_bytes_,                                                                                 \
+        .pack_group = CONV_FN_##isa_(vbp_pack_group__##isa_),                                                          \
+    };
 
-const struct conv_pack_windows conv_pack_windows_avx2 = VBP_ENTRY(avx2, CPU_ISA_AVX2, 8, 32, CONV_X86_FN);
-const struct conv_pack_windows conv_pack_windows_avx512 = VBP_ENTRY(avx512, CPU_ISA_AVX512, 16, 64, CONV_X86_FN);
-const struct conv_pack_windows conv_pack_windows_vsx = VBP_ENTRY(vsx, CPU_ISA_MMA, 16, 16, CONV_MMA_FN);
+VBP_PACKER(avx2, 8, 32)
+VBP_PACKER(avx512, 16, 64)
+VBP_PACKER(vsx, 16, 16)

@@ -1,32 +1,34 @@
 #include "kernels/ukr/peak.h"
 
-#include "kernels/ukr/peak_table.h"
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
-/* From wide to narrow vectors. */
-static const struct conv_peak peaks[] = {
-    { .name = "AVX-512 FMA",
-      .isa = CPU_ISA_AVX512,
-      .flop_per_step = 2.0 * CONV_PEAK_CHAINS__AVX512 * CONV_PEAK_LANES__AVX512,
-      .fma = CONV_X86_FN(conv_peak_fma__avx512),
-      .read = CONV_X86_FN(conv_peak_read__avx512) },
-    { .name = "AVX2 FMA",
-      .isa = CPU_ISA_AVX2,
-      .flop_per_step = 2.0 * CONV_PEAK_CHAINS__AVX2 * CONV_PEAK_LANES__AVX2,
-      .fma = CONV_X86_FN(conv_peak_fma__avx2),
-      .read = CONV_X86_FN(conv_peak_read__avx2) },
-    { .name = "MMA outer products",
-      .isa = CPU_ISA_MMA,
-      .flop_per_step = 2.0 * CONV_PEAK_CHAINS__MMA * CONV_PEAK_LANES__MMA * CONV_PEAK_LANES__MMA,
-      .fma = CONV_MMA_FN(conv_peak_fma__mma),
-      .read = CONV_MMA_FN(conv_peak_read__mma) },
-};
+#define PEAK(isa_, name_, chains, lanes, adds)                                                                          \
+    {                                                                                                                  \
+        .name = name_, .isa = CONV_ISA_##isa_, .flop_per_step = 2.0 * (chains) * (adds),                               \
+        .fma = CONV_FN_##isa_(conv_peak_fma__##isa_), .read = CONV_FN_##isa_(conv_peak_read__##isa_)                   \
+    },
+static const struct conv_peak peaks[] = { CONV_PEAKS(PEAK) };
+
+size_t conv_peak_count(void)
+{
+    return sizeof peaks / sizeof peaks[0];
+}
+
+const struct conv_peak *conv_peak_at(size_t i)
+{
+    return &peaks[i];
+}
+
+bool conv_peak_runs(const struct conv_peak *p)
+{
+    return p->fma && sim_cpu_has(p->isa);
+}
 
 /* The first of `from` to `to` that runs here. */
 static const struct conv_peak *first(enum cpu_isa from, enum cpu_isa to)
 {
-    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
-        if (peaks[i].fma && sim_cpu_has(peaks[i].isa) && peaks[i].isa >= from && peaks[i].isa <= to)
+    for (size_t i = 0; i < conv_peak_count(); i++) {
+        if (conv_peak_runs(&peaks[i]) && peaks[i].isa >= from && peaks[i].isa <= to)
             return &peaks[i];
     }
     return NULL;

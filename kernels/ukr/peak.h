@@ -5,6 +5,7 @@
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/cpu.h"
@@ -16,6 +17,11 @@ struct conv_peak {
     float (*fma)(size_t n_steps);            /* the result is of no use but must be used; NULL: this build lacks it */
     float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */
 };
+
+/* All peak loops, and whether this build and this CPU can execute one. */
+size_t conv_peak_count(void);
+const struct conv_peak *conv_peak_at(size_t i);
+bool conv_peak_runs(const struct conv_peak *p);
 
 /* The one with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises fused
  * operations). */

@@ -6,7 +6,7 @@
  *   FMADD(a,b,c)  a * b + c, rounded once; without it there is no PEAK_FMA here
  *   REGISTER      the assembly constraint of a vector register
  *   PEAK_FMA      the name of the loop of fused multiply-adds,
- *   PEAK_READ     and of the loop that reads (kernels/ukr/peak_table.h)
+ *   PEAK_READ     and of the loop that reads (kernels/ukr/registry.h)
  */
 #ifndef KERNELS_UKR_PEAK_TMPL_H
 #define KERNELS_UKR_PEAK_TMPL_H

@@ -6,34 +6,30 @@
 
 #include "kernels/epilogue.h"
 #include "kernels/blas/im2col_rows.h"
-#include "kernels/ukr/direct_tile.h"
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/direct.h"
+#include "kernels/ukr/dispatch.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/logged_hooks.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* The instrumented twins. */
-extern const struct conv_ukr logged_conv_ukr_ref[3];
-extern const struct conv_ukr logged_conv_ukr_avx2[1];
-extern const struct conv_ukr logged_conv_ukr_avx2_24[1];
-extern const struct conv_ukr logged_conv_ukr_avx512[1];
-extern const struct conv_ukr logged_conv_ukr_mma[1];
-extern const struct conv_ukr logged_conv_ukr_avx512_few[1];
-extern const struct conv_ukr logged_conv_ukr_avx512_32[1];
-extern const struct conv_ukr logged_conv_ukr_avx512_48[1];
-extern const struct conv_ukr logged_conv_ukr_avx512_taps[1];
-extern const struct conv_direct logged_conv_direct_table[CONV_DIRECT_N];
-extern const struct conv_pack_windows logged_conv_pack_windows_ref;
-extern const struct conv_pack_windows logged_conv_pack_windows_avx2;
-extern const struct conv_pack_windows logged_conv_pack_windows_avx512;
-extern const struct conv_pack_windows logged_conv_pack_windows_vsx;
-void logged_conv_pack_matrix(const struct conv_pack_matrix_args *a);
-void logged_conv_pack_filters(const struct conv_pack_filters_args *a);
-void logged_conv_im2col(const struct conv_im2col_args *a);
-void logged_conv_epilogue(const struct conv_epilogue_args *a);
-void logged_conv_im2col_rows(const struct conv_im2col_args *a);
+/*
+ * The instrumented twins: those of the tables, which are compiled once more with the kernels (kernels/ukr/registry.h lists
+ * them), and of routines that are called by name.
+ */
+#define TWIN(name) __typeof__(name) logged_##name
+TWIN(conv_ukr_count);
+TWIN(conv_ukr_at);
+TWIN(conv_direct_count);
+TWIN(conv_direct_at);
+TWIN(conv_pack_windows_count);
+TWIN(conv_pack_windows_at);
+TWIN(conv_pack_matrix);
+TWIN(conv_pack_filters);
+TWIN(conv_im2col);
+TWIN(conv_im2col_rows);
+TWIN(conv_epilogue);
 
 /* Compares the emitted accesses, one by one as they come, with the recorded ones. */
 struct comparison {
@@ -223,34 +219,36 @@ static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
         kbuffer_release(&b[i]);
 }
 
-static void walked_taps_are_touched_as_emitted(void)
+/* Calls check for every size of tile, up to the full one. */
+static void for_every_edge(const struct conv_ukr *u,
+                           void (*check)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {
-    const struct conv_ukr *u = &logged_conv_ukr_avx512_taps[0];
-
-    if (!conv_ukr_runs(u)) {
-        test_skip("no AVX-512 here");
-        return;
-    }
     for (size_t n_win = 1; n_win <= u->n_win; n_win++)
         for (size_t n_f = 1; n_f <= u->n_f; n_f++)
-            check_taps(u, n_win, n_f);
+            check(u, n_win, n_f);
+}
+
+static void walked_taps_are_touched_as_emitted(void)
+{
+    size_t n_walkers = 0;
+
+    for (size_t i = 0; i < logged_conv_ukr_count(); i++) {
+        const struct conv_ukr *u = logged_conv_ukr_at(i);
+
+        if (!u->walks_taps || !conv_ukr_runs(u))
+            continue;
+        n_walkers++;
+        for_every_edge(u, check_taps);
+    }
+    if (!n_walkers)
+        test_skip("no micro-kernel that walks taps runs here");
 }
 
 static void micro_kernels_touch_what_they_emit(void)
 {
-    const struct conv_ukr *ukrs[] = { &logged_conv_ukr_ref[0],        &logged_conv_ukr_ref[1],
-                                      &logged_conv_ukr_ref[2],        &logged_conv_ukr_avx2[0],
-                                      &logged_conv_ukr_avx2_24[0],    &logged_conv_ukr_avx512[0],
-                                      &logged_conv_ukr_avx512_few[0], &logged_conv_ukr_avx512_32[0],
-                                      &logged_conv_ukr_avx512_48[0],  &logged_conv_ukr_avx512_taps[0],
-                                      &logged_conv_ukr_mma[0] };
-
-    for (size_t i = 0; i < sizeof ukrs / sizeof ukrs[0]; i++) {
-        if (!conv_ukr_runs(ukrs[i]))
-            continue;
-        for (size_t n_win = 1; n_win <= ukrs[i]->n_win; n_win++)
-            for (size_t n_f = 1; n_f <= ukrs[i]->n_f; n_f++)
-                check_ukr(ukrs[i], n_win, n_f);
+    for (size_t i = 0; i < logged_conv_ukr_count(); i++) {
+        if (conv_ukr_runs(logged_conv_ukr_at(i)))
+            for_every_edge(logged_conv_ukr_at(i), check_ukr);
     }
 }
 
@@ -308,8 +306,8 @@ static void direct_kernels_touch_what_they_emit(void)
 
         while (3 * conv_macs(&p) > LOGGED_MAX) /* filter values, windows and outputs are no more */
             p = kcheck_random_problem();
-        for (size_t i = 0; i < CONV_DIRECT_N; i++) {
-            const struct conv_direct *d = &logged_conv_direct_table[i];
+        for (size_t i = 0; i < logged_conv_direct_count(); i++) {
+            const struct conv_direct *d = logged_conv_direct_at(i);
 
             if (conv_direct_runs(d) && conv_direct_suits(d, &p))
                 check_direct(d, &p);
@@ -361,17 +359,15 @@ static void check_windows(const struct conv_pack_windows *pack, const struct con
 
 static void window_packing_touches_what_it_emits(void)
 {
-    const struct conv_pack_windows *packs[] = { &logged_conv_pack_windows_ref, &logged_conv_pack_windows_avx2,
-                                                &logged_conv_pack_windows_avx512, &logged_conv_pack_windows_vsx };
-
     for (unsigned round = 0; round < test_rounds(150); round++) {
         struct conv_problem p = kcheck_random_problem();
 
-        for (size_t i = 0; i < sizeof packs / sizeof packs[0]; i++) {
-            size_t width = kcheck_random_width(packs[i]);
+        for (size_t i = 0; i < logged_conv_pack_windows_count(); i++) {
+            const struct conv_pack_windows *pack = logged_conv_pack_windows_at(i);
+            size_t width = kcheck_random_width(pack);
 
-            if (packs[i]->fn && sim_cpu_has(packs[i]->isa) && conv_pack_windows_suits(packs[i], &p, width))
-                check_windows(packs[i], &p, width);
+            if (pack->fn && sim_cpu_has(pack->isa) && conv_pack_windows_suits(pack, &p, width))
+                check_windows(pack, &p, width);
         }
     }
 }

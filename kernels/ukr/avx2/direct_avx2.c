@@ -7,7 +7,7 @@
 
 #define VECTOR __m256
 #define LANE_MASK __m256i
-enum { LANES = 8, KEEPS_WINDOWS = 0 };
+enum { LANES = CONV_DIRECT_LANES__avx2, KEEPS_WINDOWS = 0 };
 
 static inline __m256i lane_mask(struct conv_direct_part part)
 {

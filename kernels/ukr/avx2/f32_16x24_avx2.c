@@ -216,7 +216,7 @@ void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_ar
         if (is_few(part.n_win, part.n_f))
             instance[part.n_f > 4][part.n_win - 1](&part);
         else
-            conv_ukr_avx2[0].fn(&conv_ukr_avx2[0], &part);
+            conv_ukr_16x6__avx2.fn(&conv_ukr_16x6__avx2, &part);
     }
 }
 #endif

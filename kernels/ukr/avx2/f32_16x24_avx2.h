@@ -2,7 +2,7 @@
 #ifndef KERNELS_UKR_F32_16X24_AVX2_H
 #define KERNELS_UKR_F32_16X24_AVX2_H
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 enum { N_F = 24, F_PANEL = 6, GROUP = 4, BLOCK = 4 };
 
@@ -16,8 +16,8 @@ static inline size_t few_loads(size_t n_win, size_t n_f)
 /* Whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole accesses. */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
-    return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_avx2[0].step_fmas(n_win, n_f),
-                                                                      conv_ukr_avx2[0].step_loads(n_win, n_f));
+    return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_16x6__avx2.step_fmas(n_win, n_f),
+                                                                      conv_ukr_16x6__avx2.step_loads(n_win, n_f));
 }
 
 /* The part of a call that one panel from filter f on has; what is prefetched is the first one's. */

@@ -1,15 +1,16 @@
 /* What 16x24 with AVX2 touches (f32_16x24_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
+#include "kernels/ukr/emit_common.h"
 
 /* One panel's. */
 static size_t panel_fmas(size_t n_win, size_t n_f)
 {
-    return is_few(n_win, n_f) ? n_win : conv_ukr_avx2[0].step_fmas(n_win, n_f);
+    return is_few(n_win, n_f) ? n_win : conv_ukr_16x6__avx2.step_fmas(n_win, n_f);
 }
 
 static size_t panel_loads(size_t n_win, size_t n_f)
 {
-    return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_avx2[0].step_loads(n_win, n_f);
+    return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_16x6__avx2.step_loads(n_win, n_f);
 }
 
 /* All panels': the whole ones and what is left. */
@@ -110,21 +111,19 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
         if (is_few(part.n_win, part.n_f))
             emit_few(u, &part, sink);
         else
-            conv_ukr_avx2[0].emit(u, &part, sink);
+            conv_ukr_16x6__avx2.emit(u, &part, sink);
     }
 }
 
-const struct conv_ukr conv_ukr_avx2_24[1] = {
-    { .name = "f32_16x24__avx2",
-      .isa = CPU_ISA_AVX2,
-      .n_win = 16,
-      .n_f = N_F,
-      .win_granule = 16,
-      .f_panel = F_PANEL,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = CONV_X86_FN(conv_f32_ukr_16x24__avx2),
-      .emit = emit },
+const struct conv_ukr conv_ukr_16x24__avx2 = {
+    CONV_UKR_IDENTITY(16x24, avx2),
+    .n_win = 16,
+    .n_f = N_F,
+    .win_granule = 16,
+    .f_panel = F_PANEL,
+    .reads_in_place = true,
+    .prefetches = true,
+    .step_fmas = step_fmas,
+    .step_loads = step_loads,
+    .emit = emit,
 };

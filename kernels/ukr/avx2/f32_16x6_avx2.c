@@ -2,7 +2,7 @@
  * 16 windows in two ymm, 6 filters: 12 accumulators, two windows, one broadcast, of 16 registers. A step is 8 loads for
  * 12 FMAs. Tiles of at most 8 windows take one ymm. Every filter count has an instance of its own.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/avx2/x86_tile_avx2.h"

@@ -1,5 +1,6 @@
 /* What 16x6 with AVX2 touches (f32_16x6_avx2.c), and its descriptor. */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/emit_common.h"
+#include "kernels/ukr/registry.h"
 
 static size_t vectors(size_t n_win)
 {
@@ -22,17 +23,15 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     conv_emit_tile_update(a, 32, sink);
 }
 
-const struct conv_ukr conv_ukr_avx2[1] = {
-    { .name = "f32_16x6__avx2",
-      .isa = CPU_ISA_AVX2,
-      .n_win = 16,
-      .n_f = 6,
-      .win_granule = 16,
-      .f_panel = 6,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = CONV_X86_FN(conv_f32_ukr_16x6__avx2),
-      .emit = emit },
+const struct conv_ukr conv_ukr_16x6__avx2 = {
+    CONV_UKR_IDENTITY(16x6, avx2),
+    .n_win = 16,
+    .n_f = 6,
+    .win_granule = 16,
+    .f_panel = 6,
+    .reads_in_place = true,
+    .prefetches = true,
+    .step_fmas = step_fmas,
+    .step_loads = step_loads,
+    .emit = emit,
 };

@@ -1,7 +1,7 @@
 /* 12 independent chains of fused multiply-adds, more than latency times ports; and as many loads in flight. */
-#include "kernels/ukr/peak_table.h"
+#include "kernels/ukr/registry.h"
 
-enum { N_CHAINS = CONV_PEAK_CHAINS__AVX2, N_LANES = CONV_PEAK_LANES__AVX2 };
+enum { N_CHAINS = CONV_PEAK_CHAINS__avx2, N_LANES = CONV_PEAK_LANES__avx2 };
 
 #if defined(__x86_64__)
 #include <immintrin.h>

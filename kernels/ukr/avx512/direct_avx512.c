@@ -7,7 +7,7 @@
 
 #define VECTOR __m512
 #define LANE_MASK __mmask16
-enum { LANES = 16, KEEPS_WINDOWS = 1 };
+enum { LANES = CONV_DIRECT_LANES__avx512, KEEPS_WINDOWS = 1 };
 
 static inline __mmask16 lane_mask(struct conv_direct_part part)
 {

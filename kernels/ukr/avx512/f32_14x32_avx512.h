@@ -2,7 +2,7 @@
 #ifndef KERNELS_UKR_F32_14X32_AVX512_H
 #define KERNELS_UKR_F32_14X32_AVX512_H
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 enum { VECTOR = 16, N_WIN = 14, N_F = 32 };
 

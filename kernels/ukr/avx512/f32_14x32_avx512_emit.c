@@ -1,5 +1,6 @@
 /* What 14x32 touches (f32_14x32_avx512.c), and its descriptor. */
 #include "kernels/ukr/avx512/f32_14x32_avx512.h"
+#include "kernels/ukr/emit_common.h"
 
 static size_t step_fmas(size_t n_win, size_t n_f)
 {
@@ -92,18 +93,16 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     conv_emit_tile_update(a, 64, sink);
 }
 
-const struct conv_ukr conv_ukr_avx512_taps[1] = {
-    { .name = "f32_14x32__avx512",
-      .isa = CPU_ISA_AVX512,
-      .n_win = N_WIN,
-      .n_f = N_F,
-      .win_granule = N_WIN,
-      .f_panel = N_F,
-      .reads_in_place = true,
-      .walks_taps = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = CONV_X86_FN(conv_f32_ukr_14x32__avx512),
-      .emit = emit },
+const struct conv_ukr conv_ukr_14x32__avx512 = {
+    CONV_UKR_IDENTITY(14x32, avx512),
+    .n_win = N_WIN,
+    .n_f = N_F,
+    .win_granule = N_WIN,
+    .f_panel = N_F,
+    .reads_in_place = true,
+    .walks_taps = true,
+    .prefetches = true,
+    .step_fmas = step_fmas,
+    .step_loads = step_loads,
+    .emit = emit,
 };

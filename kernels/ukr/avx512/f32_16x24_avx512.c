@@ -3,7 +3,7 @@
  * 24 broadcasts; on two FMA ports it takes 12 cycles and 12.5 load slots. Every filter count has an instance of its
  * own.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/avx512/x86_tile_avx512.h"

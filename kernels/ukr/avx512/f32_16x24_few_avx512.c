@@ -167,6 +167,6 @@ void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr *u, const struct conv_
     if (is_few(a->n_win, a->n_f))
         instance[a->n_win - 1][vectors(a->n_f) - 1](a);
     else
-        conv_ukr_avx512[0].fn(&conv_ukr_avx512[0], a);
+        conv_ukr_16x24__avx512.fn(&conv_ukr_16x24__avx512, a);
 }
 #endif

@@ -4,7 +4,7 @@
 #ifndef KERNELS_UKR_F32_16X24_FEW_AVX512_H
 #define KERNELS_UKR_F32_16X24_FEW_AVX512_H
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 /* More windows than this are no cheaper this way where zmm and ymm FMAs cost the same. */
 enum { FEW_WIN = 12, GROUP = 4 };

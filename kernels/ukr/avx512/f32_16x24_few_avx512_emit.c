@@ -1,5 +1,6 @@
 /* What 16x24 with few windows touches (f32_16x24_few_avx512.c), and its descriptor. */
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
+#include "kernels/ukr/emit_common.h"
 
 static size_t step_fmas(size_t n_win, size_t n_f)
 {
@@ -47,7 +48,7 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     struct conv_ukr_args group = *a;
 
     if (!is_few(a->n_win, a->n_f)) {
-        conv_ukr_avx512[0].emit(u, a, sink);
+        conv_ukr_16x24__avx512.emit(u, a, sink);
         return;
     }
     emit_steps(u, a, sink);
@@ -58,17 +59,15 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     }
 }
 
-const struct conv_ukr conv_ukr_avx512_few[1] = {
-    { .name = "f32_16x24_few__avx512",
-      .isa = CPU_ISA_AVX512,
-      .n_win = 16,
-      .n_f = 24,
-      .win_granule = 16,
-      .f_panel = 24,
-      .reads_in_place = true,
-      .prefetches = true,
-      .step_fmas = step_fmas,
-      .step_loads = step_loads,
-      .fn = CONV_X86_FN(conv_f32_ukr_16x24_few__avx512),
-      .emit = emit },
+const struct conv_ukr conv_ukr_16x24_few__avx512 = {
+    CONV_UKR_IDENTITY(16x24_few, avx512),
+    .n_win = 16,
+    .n_f = 24,
+    .win_granule = 16,
+    .f_panel = 24,
+    .reads_in_place = true,
+    .prefetches = true,
+    .step_fmas = step_fmas,
+    .step_loads = step_loads,
+    .emit = emit,
 };

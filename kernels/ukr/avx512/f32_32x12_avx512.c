@@ -2,7 +2,7 @@
  * 32 windows in two zmm, 12 filters: the 24 accumulators of 16x24 for 14 loads a step instead of 25, so two load ports
  * never hold two FMA ports up. Up to 16 windows run as 16x24's edge tiles do, on the same panels.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/avx512/x86_tile_avx512.h"
@@ -23,6 +23,6 @@ void conv_f32_ukr_32x12__avx512(const struct conv_ukr *u, const struct conv_ukr_
     if (a->n_win > 16)
         instance[a->n_f - 1](a);
     else
-        conv_ukr_avx512[0].fn(&conv_ukr_avx512[0], a);
+        conv_ukr_16x24__avx512.fn(&conv_ukr_16x24__avx512, a);
 }
 #endif

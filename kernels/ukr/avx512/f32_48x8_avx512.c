@@ -2,7 +2,7 @@
  * 48 windows in three zmm, 8 filters: 24 accumulators for 11 loads a step, and three FMAs at a time where filters are
  * few. Up to 32 windows run as 32x12's edge tiles do, on the same panels.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/avx512/x86_tile_avx512.h"
@@ -23,6 +23,6 @@ void conv_f32_ukr_48x8__avx512(const struct conv_ukr *u, const struct conv_ukr_a
     if (a->n_win > 32)
         instance[a->n_f - 1](a);
     else
-        conv_ukr_avx512_32[0].fn(&conv_ukr_avx512_32[0], a);
+        conv_ukr_32x12__avx512.fn(&conv_ukr_32x12__avx512, a);
 }
 #endif

@@ -2,7 +2,8 @@
  * What the AVX-512 tiles of whole vectors of windows touch (f32_16x24_avx512.c, f32_32x12_avx512.c, f32_48x8_avx512.c),
  * and their descriptors: windows are loaded 16 at a time, filters broadcast one by one.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/emit_common.h"
+#include "kernels/ukr/registry.h"
 
 static size_t vectors(size_t n_win)
 {
@@ -26,13 +27,20 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
 }
 
 #define VECTOR_TILE(n_win_, n_f_, win_panel_)                                                                          \
-    {                                                                                                                  \
-        .name = "f32_" #n_win_ "x" #n_f_ "__avx512", .isa = CPU_ISA_AVX512, .n_win = n_win_, .n_f = n_f_,              \
-        .win_granule = 16, .win_panel = win_panel_, .f_panel = n_f_, .reads_in_place = true, .prefetches = true,       \
-        .step_fmas = step_fmas, .step_loads = step_loads, .fn = CONV_X86_FN(conv_f32_ukr_##n_win_##x##n_f_##__avx512), \
-        .emit = emit                                                                                                   \
-    }
+    const struct conv_ukr conv_ukr_##n_win_##x##n_f_##__avx512 = {                                                     \
+        CONV_UKR_IDENTITY(n_win_##x##n_f_, avx512),                                                                    \
+        .n_win = n_win_,                                                                                               \
+        .n_f = n_f_,                                                                                                   \
+        .win_granule = 16,                                                                                             \
+        .win_panel = win_panel_,                                                                                       \
+        .f_panel = n_f_,                                                                                               \
+        .reads_in_place = true,                                                                                        \
+        .prefetches = true,                                                                                            \
+        .step_fmas = step_fmas,                                                                                        \
+        .step_loads = step_loads,                                                                                      \
+        .emit = emit,                                                                                                  \
+    };
 
-const struct conv_ukr conv_ukr_avx512[1] = { VECTOR_TILE(16, 24, 0) };
-const struct conv_ukr conv_ukr_avx512_32[1] = { VECTOR_TILE(32, 12, 16) };
-const struct conv_ukr conv_ukr_avx512_48[1] = { VECTOR_TILE(48, 8, 16) };
+VECTOR_TILE(16, 24, 0)
+VECTOR_TILE(32, 12, 16)
+VECTOR_TILE(48, 8, 16)

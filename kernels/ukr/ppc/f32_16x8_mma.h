@@ -2,7 +2,7 @@
 #ifndef KERNELS_UKR_F32_16X8_MMA_H
 #define KERNELS_UKR_F32_16X8_MMA_H
 
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 enum { N_WIN = 16, N_F = 8, LANES = 4 };
 

@@ -1,5 +1,6 @@
 /* What 16x8 with MMA touches (f32_16x8_mma.c), and its descriptor. */
 #include "kernels/ukr/ppc/f32_16x8_mma.h"
+#include "kernels/ukr/emit_common.h"
 
 /* Vectors of four filters, the last narrower at an edge; of windows as many as hold any, narrower at an edge in place.
  */
@@ -45,14 +46,12 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
     conv_emit_tile_update(a, 16, sink);
 }
 
-const struct conv_ukr conv_ukr_mma[1] = {
-    { .name = "f32_16x8__mma",
-      .isa = CPU_ISA_MMA,
-      .n_win = N_WIN,
-      .n_f = N_F,
-      .win_granule = 16,
-      .f_panel = 8,
-      .reads_in_place = true,
-      .fn = CONV_MMA_FN(conv_f32_ukr_16x8__mma),
-      .emit = emit },
+const struct conv_ukr conv_ukr_16x8__mma = {
+    CONV_UKR_IDENTITY(16x8, mma),
+    .n_win = N_WIN,
+    .n_f = N_F,
+    .win_granule = 16,
+    .f_panel = 8,
+    .reads_in_place = true,
+    .emit = emit,
 };

@@ -1,9 +1,9 @@
 /* Outer products into all eight accumulators, more than latency times pipes; and as many loads in flight. */
-#include "kernels/ukr/peak_table.h"
+#include "kernels/ukr/registry.h"
 
-enum { N_CHAINS = CONV_PEAK_CHAINS__MMA, N_LANES = CONV_PEAK_LANES__MMA };
+enum { N_CHAINS = CONV_PEAK_CHAINS__mma, N_LANES = CONV_PEAK_LANES__mma };
 
-#if defined(__MMA__)
+#if defined(__mma__)
 #include "kernels/ukr/ppc/ppc_load.h"
 
 #define REGISTER "wa"

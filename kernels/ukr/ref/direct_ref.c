@@ -9,7 +9,7 @@
 
 #define VECTOR float
 #define LANE_MASK bool
-enum { LANES = 1, KEEPS_WINDOWS = 0 };
+enum { LANES = CONV_DIRECT_LANES__ref, KEEPS_WINDOWS = 0 };
 
 /* Volatile: loads stay as many as in the source, and in its order. */
 static inline float load(const volatile float *p)

@@ -2,7 +2,8 @@
  * The portable micro-kernels: plain C, the reference that every vector kernel is held against, in the tile shapes of
  * all of them. Built without auto-vectorisation, so that a load in the source is a load in the machine.
  */
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/emit_common.h"
+#include "kernels/ukr/registry.h"
 
 enum { MAX_WIN = 64, MAX_F = 32 };
 
@@ -57,10 +58,21 @@ static void ukr_ref_emit(const struct conv_ukr *u, const struct conv_ukr_args *a
     conv_emit_tile_update(a, sizeof(float), sink);
 }
 
-#define REF_ENTRY(n_win_, n_f_)                                                                                        \
+/* One function for all of them. */
+#define REF_TILE(n_win_, n_f_)                                                                                         \
+    void conv_f32_ukr_##n_win_##x##n_f_##__ref(const struct conv_ukr *u, const struct conv_ukr_args *a)                \
     {                                                                                                                  \
-        .name = "f32_" #n_win_ "x" #n_f_ "__ref", .isa = CPU_ISA_NONE, .n_win = n_win_, .n_f = n_f_,                   \
-        .win_granule = n_win_, .f_panel = n_f_, .fn = ukr_ref, .emit = ukr_ref_emit                                    \
-    }
+        ukr_ref(u, a);                                                                                                 \
+    }                                                                                                                  \
+    const struct conv_ukr conv_ukr_##n_win_##x##n_f_##__ref = {                                                        \
+        CONV_UKR_IDENTITY(n_win_##x##n_f_, ref),                                                                       \
+        .n_win = n_win_,                                                                                               \
+        .n_f = n_f_,                                                                                                   \
+        .win_granule = n_win_,                                                                                         \
+        .f_panel = n_f_,                                                                                               \
+        .emit = ukr_ref_emit,                                                                                          \
+    };
 
-const struct conv_ukr conv_ukr_ref[3] = { REF_ENTRY(16, 24), REF_ENTRY(16, 8), REF_ENTRY(16, 6) };
+REF_TILE(16, 24)
+REF_TILE(16, 8)
+REF_TILE(16, 6)

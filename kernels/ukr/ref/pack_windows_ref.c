@@ -3,7 +3,7 @@
  * auto-vectorisation, so that a load in the source is a load in the machine.
  */
 #include "kernels/ukr/element.h"
-#include "kernels/ukr/ukr_table.h"
+#include "kernels/ukr/registry.h"
 
 static void pack_segment(const struct conv_problem *p, const float *plane, const struct element_clip *c, float *panel)
 {
@@ -33,7 +33,7 @@ static void pack_row(const struct conv_pack_windows_args *a, const struct conv_t
         panel[i] = 0;
 }
 
-static void conv_pack_windows__ref(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
+static void pack_windows(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
     struct conv_tiles tiles;
 
@@ -78,7 +78,7 @@ static void emit_row(const struct conv_pack_windows_args *a, const struct conv_t
         a->width - t->n_win, sink);
 }
 
-static void conv_pack_windows__ref_emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
+static void emit_windows(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
                                         struct sim_sink *sink)
 {
     struct conv_tiles tiles;
@@ -93,11 +93,11 @@ static void conv_pack_windows__ref_emit(const struct conv_pack_windows *self, co
     }
 }
 
-const struct conv_pack_windows conv_pack_windows_ref = {
+const struct conv_pack_windows conv_pack_windows__ref = {
     .name = "pack_windows__ref",
     .isa = CPU_ISA_NONE,
     .granule = 1,
     .max_width = CONV_MAX_WIN,
-    .fn = conv_pack_windows__ref,
-    .emit = conv_pack_windows__ref_emit,
+    .fn = pack_windows,
+    .emit = emit_windows,
 };

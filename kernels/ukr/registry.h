@@ -1,0 +1,112 @@
+/*
+ * Which kernels there are: a line for each, in this file only. Declarations, tables (dispatch.c, direct_emit.c, peak.c),
+ * names, instrumented twins and tests follow from the lists. Internal to kernels/.
+ *
+ * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they define
+ * functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls touch and
+ * cost, and the rest that is asked on CPUs without the instruction set are in plain files beside them, *_emit.c.
+ */
+#ifndef KERNELS_UKR_REGISTRY_H
+#define KERNELS_UKR_REGISTRY_H
+
+#include "kernels/ukr/direct.h"
+#include "kernels/ukr/pack.h"
+#include "kernels/ukr/peak.h"
+#include "kernels/ukr/ukr.h"
+
+/* clang-format off */
+
+/*
+ * Micro-kernels: tile, isa. The first of an instruction set is the paper's tile where it has one. For 16x24 and avx2 a
+ * file defines the descriptor conv_ukr_16x24__avx2, which starts with CONV_UKR_IDENTITY(16x24, avx2), and another one
+ * the function conv_f32_ukr_16x24__avx2.
+ */
+#define CONV_UKRS(X)      \
+    X(16x24, ref)         \
+    X(16x8, ref)          \
+    X(16x6, ref)          \
+    X(16x6, avx2)         \
+    X(16x24, avx2)        \
+    X(16x24, avx512)      \
+    X(16x24_few, avx512)  \
+    X(48x8, avx512)       \
+    X(32x12, avx512)      \
+    X(14x32, avx512)      \
+    X(16x8, mma)
+
+/* Window packing routines, from narrow to wide vectors, the portable one first: conv_pack_windows__<isa>. */
+#define CONV_WINDOW_PACKERS(X) \
+    X(ref)                     \
+    X(avx2)                    \
+    X(avx512)                  \
+    X(vsx)
+
+/* Direct kernels, the portable one first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
+#define CONV_DIRECTS(X)     \
+    X(ref, 1, SIZE_MAX)     \
+    X(avx2, 8, 2)           \
+    X(avx512, 16, 2)
+
+/*
+ * Peak loops, from wide to narrow vectors: isa, name, independent chains of multiply-adds, floats of a vector,
+ * multiply-adds of one instruction. Functions conv_peak_fma__<isa>, conv_peak_read__<isa>.
+ */
+#define CONV_PEAKS(X)                            \
+    X(avx512, "AVX-512 FMA",        24, 16, 16)  \
+    X(avx2,   "AVX2 FMA",           12,  8,  8)  \
+    X(mma,    "MMA outer products",  8,  4, 16)
+
+/* clang-format on */
+
+/*
+ * What stands behind an isa of the lists: what a CPU must have, and how to name a function that needs it, which is NULL
+ * where this build has none. BUILT_MMA is the Makefile's: its compiler knows MMA.
+ */
+#if defined(__x86_64__)
+#define CONV_X86_FN(fn) fn
+#else
+#define CONV_X86_FN(fn) NULL
+#endif
+#if defined(BUILT_MMA)
+#define CONV_MMA_FN(fn) fn
+#else
+#define CONV_MMA_FN(fn) NULL
+#endif
+#define CONV_ISA_ref CPU_ISA_NONE
+#define CONV_ISA_avx2 CPU_ISA_AVX2
+#define CONV_ISA_avx512 CPU_ISA_AVX512
+#define CONV_ISA_mma CPU_ISA_MMA
+#define CONV_ISA_vsx CPU_ISA_MMA
+#define CONV_FN_ref(fn) fn
+#define CONV_FN_avx2(fn) CONV_X86_FN(fn)
+#define CONV_FN_avx512(fn) CONV_X86_FN(fn)
+#define CONV_FN_mma(fn) CONV_MMA_FN(fn)
+#define CONV_FN_vsx(fn) CONV_MMA_FN(fn)
+
+/* The members of a descriptor that follow from its line: name, isa, fn. */
+#define CONV_UKR_IDENTITY(tile, isa_)                                                                                  \
+    .name = "f32_" #tile "__" #isa_, .isa = CONV_ISA_##isa_, .fn = CONV_FN_##isa_(conv_f32_ukr_##tile##__##isa_)
+
+#define CONV_DECLARE_UKR(tile, isa)                                                                                    \
+    extern const struct conv_ukr conv_ukr_##tile##__##isa;                                                             \
+    void conv_f32_ukr_##tile##__##isa(const struct conv_ukr *u, const struct conv_ukr_args *a);
+CONV_UKRS(CONV_DECLARE_UKR)
+
+#define CONV_DECLARE_PACKER(isa) extern const struct conv_pack_windows conv_pack_windows__##isa;
+CONV_WINDOW_PACKERS(CONV_DECLARE_PACKER)
+
+#define CONV_DECLARE_DIRECT(isa, lanes, max_stride)                                                                    \
+    enum { CONV_DIRECT_LANES__##isa = lanes };                                                                         \
+    void conv_f32_direct__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
+CONV_DIRECTS(CONV_DECLARE_DIRECT)
+
+#define CONV_DECLARE_PEAK(isa, name, chains, lanes, adds)                                                              \
+    enum { CONV_PEAK_CHAINS__##isa = chains, CONV_PEAK_LANES__##isa = lanes };                                         \
+    float conv_peak_fma__##isa(size_t n_steps);                                                                        \
+    float conv_peak_read__##isa(const float *x, size_t n);
+CONV_PEAKS(CONV_DECLARE_PEAK)
+
+/* One of a kernel's compiled tile sizes. */
+typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
+
+#endif
