@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernels/ukr/dispatch.h"
-#include "kernels/ukr/peak.h"
 #include "kernels/tune.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
@@ -239,29 +238,6 @@ static void micro_kernels_stay_inside_their_tile(void)
     }
 }
 
-/* The loops that read add up what they read, in any order: small integers. */
-static void peak_loops_do_their_work(void)
-{
-    struct kbuffer b;
-    float sum = 0;
-
-    CU_ASSERT_FATAL(kbuffer_init(&b, 1024) == 0);
-    rng_small_ints(b.data, 1024, 100);
-    for (size_t i = 0; i < 1024; i++)
-        sum += b.data[i];
-    for (size_t i = 0; i < conv_peak_count(); i++) {
-        const struct conv_peak *p = conv_peak_at(i);
-        float got;
-
-        if (!conv_peak_runs(p))
-            continue;
-        got = p->read(b.data, 1024);
-        test_check(got == sum, "%s reads %g, not %g", p->name, got, sum);
-        test_check(p->fma(3) > p->fma(2) && p->fma(2) > p->fma(1), "%s: more steps add nothing", p->name);
-    }
-    kbuffer_release(&b);
-}
-
 static void wrong_adds_one_too_many(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     conv_ukr_find(u->name)->fn(u, a);
@@ -322,7 +298,6 @@ static const struct test_case cases[] = {
     { "OpenBLAS runs the core that suits this CPU", openblas_runs_the_core_for_this_cpu },
     { "packed windows follow the definition and stay inside the panel", packed_windows_follow_the_definition },
     { "micro-kernels equal the definition and stay inside their tile", micro_kernels_stay_inside_their_tile },
-    { "peak loops do their work", peak_loops_do_their_work },
     { "kernels that are wrong on purpose are caught", wrong_kernels_are_caught },
     { "NaN propagates as in the reference", large_values_and_nan_propagate },
     { NULL, NULL },
