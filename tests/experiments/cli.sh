@@ -58,7 +58,7 @@ variables() {
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "figures: unknown variable 'TIMING'" figures MODEL=vgg16 TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
-    check "make help and the program name the same algorithms" [ "$(make help | grep -m 1 '^  ALGO ' | tr -s ' ')" = \
+    check "make help and the program name the same algorithms" [ "$(make help | awk '/^  ALGO / && !n++' | tr -s ' ')" = \
         "$("$experiment" --help | grep '^  ALGO ' | tr -s ' ')" ]
     refuses "known: $(sed -n 's/^ *ALGO *of \(.*\); comma-separated.*/\1/p' <("$experiment" --help))" MODEL=vgg16 ALGO=winograd
     known=$(sed -n 's/^VARIABLE("\([A-Z]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
