@@ -202,7 +202,7 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests $(BUILD)/experiment $(BUILD)/cachesim $(BUILD)/peers $(BUILD)/judge $(BUILD)/validate
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory guest-$(ARCH) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
@@ -214,6 +214,8 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
+
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -291,9 +293,11 @@ deps: ## Install the Debian packages that are missing (as root; else print the a
 	$(Q).ci/deps
 
 format: ## Reformat the sources with clang-format
+	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
 
 format-check: ## Say which sources clang-format would change
+	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 
 clean: ## Remove everything built; results stay

@@ -45,6 +45,12 @@ for group in power10 aarch64 emulation; do
     check "DEPS=no does not say what $group lacks: $(cat "$work/said")" \
         grep -q '^DEPS=no: .* --no-install-recommends .*qemu-user' "$work/said"
 done
+check "root cannot install what format needs" deps format
+check "what format needs is not asked of apt" grep -q '^install.* clang-format$' "$work/asked"
+mkdir "$work/elsewhere" # a system without dpkg
+for tool in sh sed awk grep; do ln -s "$(command -v $tool)" "$work/elsewhere/"; done
+check "without clang-format, elsewhere, format succeeds" fails env "PATH=$work/elsewhere" "$program" format 2>"$work/said"
+check "elsewhere clang-format is not named: $(cat "$work/said")" grep -qx 'deps: missing: clang-format (formats the sources)' "$work/said"
 check "others than root succeed" fails deps FAKE_UID=1000 power10
 check "others than root install" installs_nothing
 check "DEPS=maybe is taken" fails deps DEPS=maybe power10

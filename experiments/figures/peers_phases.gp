@@ -37,8 +37,9 @@ bars = "base sconv sconv_openblas sconv_tuned"
 parts = "im2col packing ukr other"
 array Label[4] = ["im2col", "packing", "micro-kernels", "other"]
 array Colour[4] = [colour_reorder, colour_nchw, colour_sconv, "#c0c0c0"]
-or_one(v) = (v == v) ? v : 1
-scale(b) = or_one(number("base_steps_to_call")) * (b == 1 ? 1 : or_one(number(word(bars, b)."_to_base")))
+# A column with a reason instead of a number makes all of an expression undefined that reads it as a number.
+or_one(c) = strstrt(stringcolumn(c), "not available") ? 1 : number(c)
+scale(b) = or_one("base_steps_to_call") * (b == 1 ? 1 : or_one(word(bars, b)."_to_base"))
 share(b, p) = b > 1 && p == 1 ? 0 : number(word(bars, b)."_".word(parts, p)."_percent") # only Base has im2col
 up_to(b, p) = scale(b) * (sum [i = 1:p] share(b, i))
 plot for [p = 4:1:-1] for [b = 1:4] phases_csv using (column("number") + (b - 2.5) * 0.21):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
