@@ -241,8 +241,9 @@ static int draw_with_data(struct drawing *d, const struct exp_plot_data *data, c
 
 static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
 {
+    const struct exp_plot_script script = { d->script, d->f->variable, d->f->n_variables };
     struct exp_plot_data data;
-    int err = exp_plot_data_open(&data, d->script, d->f->data_dir, d->f->out_dir, why, why_bytes);
+    int err = exp_plot_data_open(&data, &script, d->f->data_dir, d->f->out_dir, why, why_bytes);
     bool has_data = !err;
 
     if (has_data)

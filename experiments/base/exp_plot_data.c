@@ -96,13 +96,38 @@ void exp_plot_data_close(struct exp_plot_data *d)
 
 /* ---- is there anything? ---- */
 
+/* Whether a text that is words has this one. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word), n;
+
+    for (; *(text += strspn(text, BLANKS)); text += n) {
+        n = strcspn(text, BLANKS);
+        if (n == length && !strncmp(text, word, n))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a word of a list is the text, or names a variable that has it. */
+static bool stands_for(const struct exp_plot_script *s, const char *word, const char *text)
+{
+    if (*word != '$')
+        return !strcmp(word, text);
+    for (size_t i = 0; i < s->n_variables; i++) {
+        if (!strcmp(s->variable[i].name, word + 1) && has_word(s->variable[i].value, text))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
-static bool is_among(char *const *word, const char *text)
+static bool is_among(const struct exp_plot_script *s, char *const *word, const char *text)
 {
     if (!*word)
         return true;
     for (; *word; word++) {
-        if (!strcmp(*word, text))
+        if (stands_for(s, *word, text))
             return true;
     }
     return false;
@@ -137,7 +162,8 @@ static bool is_number(const struct exp_table *t, size_t row, size_t column)
 }
 
 /* Columns that the table lacks hold nothing. */
-static int check_demand(const struct demand *d, const struct exp_table *t, char *why, size_t why_bytes)
+static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t, char *why,
+                        size_t why_bytes)
 {
     char ignored[256];
     const char *said = "";
@@ -146,7 +172,7 @@ static int check_demand(const struct demand *d, const struct exp_table *t, char 
     if (d->key && exp_table_column(t, d->key, &key, why, why_bytes))
         return -ENODATA;
     for (size_t row = 0; row < t->n_rows; row++) {
-        if (d->key && !is_among(d->value, exp_table_string(t, row, key)))
+        if (d->key && !is_among(s, d->value, exp_table_string(t, row, key)))
             continue;
         n_rows++;
         for (char *const *name = d->column; *name; name++) {
@@ -194,7 +220,8 @@ static bool parse_demand(struct demand *d, char *text)
 
 struct head {
     struct exp_plot_data *d;
-    const char *script, *data_dir, *out_dir;
+    const struct exp_plot_script *script;
+    const char *data_dir, *out_dir;
     bool lacks_data; /* the reason is in why; a hint may follow */
 };
 
@@ -209,7 +236,7 @@ static int use_table(struct head *h, const char *table, const struct demand *dem
         err = demand ? exp_fail(why, why_bytes, -ENODATA, "there is no %s", table) : 0;
         why[0] = demand ? why[0] : '\0';
     } else if (!err && demand) {
-        err = check_demand(demand, &t, why, why_bytes);
+        err = check_demand(demand, h->script, &t, why, why_bytes);
     }
     if (!err)
         err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why, why_bytes);
@@ -224,7 +251,7 @@ static int use_draws(struct head *h, char *text, char *why, size_t why_bytes)
     int err;
 
     if (!parse_demand(&demand, text))
-        return exp_fail(why, why_bytes, -EINVAL, "%s: a '# draws' line that names no columns", h->script);
+        return exp_fail(why, why_bytes, -EINVAL, "%s: a '# draws' line that names no columns", h->script->path);
     err = use_table(h, demand.table, &demand, why, why_bytes);
     h->lacks_data = err == -ENODATA;
     return h->lacks_data ? 0 : err;
@@ -266,17 +293,17 @@ static int use_line(struct head *h, char *line, char *why, size_t why_bytes)
     return *line != '#';
 }
 
-int exp_plot_data_open(struct exp_plot_data *d, const char *script, const char *data_dir, const char *out_dir,
-                       char *why, size_t why_bytes)
+int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *script, const char *data_dir,
+                       const char *out_dir, char *why, size_t why_bytes)
 {
     struct head h = { .d = d, .script = script, .data_dir = data_dir, .out_dir = out_dir };
-    FILE *in = fopen(script, "r");
+    FILE *in = fopen(script->path, "r");
     char line[1024];
     int err = 0;
 
     *d = (struct exp_plot_data){ 0 };
     if (!in)
-        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", script, strerror(errno));
+        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", script->path, strerror(errno));
     while (!err && fgets(line, sizeof line, in))
         err = use_line(&h, line, why, why_bytes);
     fclose(in);

@@ -8,7 +8,7 @@
  *     # reads model.csv
  *
  * `draws` asks for a number in one of these columns, in any row, or in any row where the column after `of` is one of
- * those values. All `draws` lines must be met. `hint` is added in parentheses to the reason of the `draws` line before
+ * those values; $name stands for the words of that variable. All `draws` lines must be met. `hint` is added in parentheses to the reason of the `draws` line before
  * it. `reads` names a table that is used if it is there. Each table reaches the script as a variable named after it, such
  * as layers_csv: the path of a copy with tabs and without quotes, because gnuplot 5.4 cuts a quoted field at its first
  * comma; "" if there is no such table.
@@ -29,13 +29,20 @@ struct exp_plot_data {
     size_t n_tables;
 };
 
+/* What is run, and with which variables. */
+struct exp_plot_script {
+    const char *path;
+    const struct exp_plot_variable *variable;
+    size_t n_variables;
+};
+
 /*
  * Reads the head of a script and copies its tables from data_dir to out_dir. Returns 0; -ENODATA if there is nothing to
  * draw, with the reason; -errno of reading or writing, and -EINVAL for a line that is malformed, with one line in why.
  * Whatever it returns, exp_plot_data_close() removes the copies.
  */
-int exp_plot_data_open(struct exp_plot_data *d, const char *script, const char *data_dir, const char *out_dir,
-                       char *why, size_t why_bytes);
+int exp_plot_data_open(struct exp_plot_data *d, const struct exp_plot_script *script, const char *data_dir,
+                       const char *out_dir, char *why, size_t why_bytes);
 
 void exp_plot_data_close(struct exp_plot_data *d);
 

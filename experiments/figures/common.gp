@@ -50,8 +50,15 @@ slot_name(dummy) = Slot_name[position(column("layer_index"))]
 slot_text = is_grouped ? " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means." : ""
 put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (Slot_name[i] i) }'
 
-# Bars of the three algorithms around each slot's number.
-offset_of(a) = (a eq "base") ? -0.27 : (a eq "sconv_is") ? 0 : (a eq "sconv_ws") ? 0.27 : NaN
+# Bars of some algorithms around each slot's number: Base and the schedules, where a figure does not say otherwise.
+base = word(algo_names, 1)
+chosen = word(total_algos, 2)
+bars = base." ".member_algos
+bar_of_algo(a) = index_in(bars, a)
+bar_step(dummy) = 0.81 / words(bars)
+offset_of(a) = bar_of_algo(a) ? (bar_of_algo(a) - 0.5 * (words(bars) + 1)) * bar_step(0) : NaN
+put_bar_legend = 'legend_point = square; do for [b = 1:words(bars)] { \
+    legend_text = title_of(word(bars, b)); legend_colour = colour_of(word(bars, b)); eval put_legend }'
 bar_x(dummy) = position(column("layer_index")) + offset_of(stringcolumn("algo"))
 only(a, v) = algo_is(a) ? v : NaN
 is_chosen(v) = column("chosen") == 1 ? v : NaN

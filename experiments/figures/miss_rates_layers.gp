@@ -1,5 +1,5 @@
 # Misses of each level, layer by layer: Base, and SConv with either schedule; in % of all loads, and per 1000 multiply-adds.
-# draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: base sconv_is sconv_ws
+# draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: $plain_algos
 load figures."/common.gp"
 
 reason = ""; n_measured = 0
@@ -26,9 +26,7 @@ eval open_output
 
 title_text = sprintf("%s: cache misses, layer by layer (%s)", model, layer_text)
 eval put_head
-legend_text = "Base"; legend_point = square; legend_colour = colour_base; eval put_legend
-legend_text = "SConv IS"; legend_colour = colour_is; eval put_legend
-legend_text = "SConv WS"; legend_colour = colour_ws; eval put_legend
+eval put_bar_legend
 legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
 if (n_measured) { legend_text = "measured"; legend_point = circle; legend_colour = "black"; eval put_legend }
 set multiplot
@@ -56,9 +54,7 @@ do for [p = 1:n_panels] {
         eval put_layer_names
         set label 1 foot at screen 12.0 / W, screen (foot_lines * line_height) / (1.0 * H) left front
     }
-    plot layers using (bar_x(0)):(only("base", simulated(l, by_work))) smooth unique with boxes lc rgb colour_base, \
-         layers using (bar_x(0)):(only("sconv_is", simulated(l, by_work))) smooth unique with boxes lc rgb colour_is, \
-         layers using (bar_x(0)):(only("sconv_ws", simulated(l, by_work))) smooth unique with boxes lc rgb colour_ws, \
+    plot for [a in bars] layers using (bar_x(0)):(only(a, simulated(l, by_work))) smooth unique with boxes lc rgb colour_of(a), \
          layers using (bar_x(0)):(is_chosen(simulated(l, by_work))) smooth unique with points pt 7 ps 0.55 lc rgb "black", \
          layers using (bar_x(0)):(measured(l, by_work)) smooth unique with points pt 7 ps 1.1 lc rgb "white", \
          layers using (bar_x(0)):(measured(l, by_work)) smooth unique with points pt 6 ps 1.1 lw 1.2 lc rgb "black"

@@ -1,19 +1,21 @@
 # The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
-# compares algorithms that make different numbers of loads. Base, SConv with the chosen schedule, and SConv with OpenBLAS's micro-kernel, which is
-# what the paper compares.
-# draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: base sconv sconv_openblas
+# compares algorithms that make different numbers of loads. Base, SConv with the chosen schedule, SConv with OpenBLAS's micro-kernel, which is
+# what the paper compares, and what else ran.
+# draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # reads layers.csv
 load figures."/common.gp"
 totals = model_csv
 
-array Algo[3] = ["base", "sconv", "sconv_openblas"]
-array Name[3] = ["Base", "SConv", "SConv, OpenBLAS's\nmicro-kernel"]
-array Colour[3] = [colour_base, colour_sconv, colour_openblas]
-array Simulated[9]; array Measured[9]; array Simulated_loads[3]; array Measured_loads[3]
+n_all = words(total_algos)
+array Algo[n_all]; array Name[n_all]
+columns = 20
+do for [a = 1:n_all] { Algo[a] = word(total_algos, a); text = title_of(Algo[a]); eval wrap_text; Name[a] = wrapped }
+array Simulated[3 * n_all]; array Measured[3 * n_all]; array Simulated_loads[n_all]; array Measured_loads[n_all]
 at(a, l) = 3 * a + l - 3
 reason = ""; has_measured = 0; macs = NaN; n_bars = 0
-array Bar_of[3]; array Algo_of[3]
-do for [a = 1:3] {
+paper_bar = 1 # beside which the paper's SConv stands
+array Bar_of[n_all]; array Algo_of[n_all]
+do for [a = 1:n_all] {
     simulated = NaN; measured = NaN
     stats totals using (algo_is(Algo[a]) ? (simulated = column("simulated_loads"), measured = column("measured_loads"), \
         macs = max2(macs, column("macs"))) : 0, \
@@ -30,12 +32,13 @@ do for [a = 1:3] {
     Bar_of[a] = 0
     if (max2(Measured[at(a, 1)], Simulated[at(a, 1)]) == max2(Measured[at(a, 1)], Simulated[at(a, 1)])) {
         n_bars = n_bars + 1; Bar_of[a] = n_bars; Algo_of[n_bars] = a
+        if (Algo[a] eq chosen || index_in(default_algos, Algo[a])) { paper_bar = n_bars }
     }
 }
 has_paper = strlen(paper_l1_base) > 0
 n_rows = macs > 0 ? 2 : 1
 
-W = 90 + n_levels * (n_bars == 3 ? 390 : 350)
+W = 90 + n_levels * (n_bars >= 3 ? 390 + 170 * (n_bars - 3) : 350)
 if (W < 700) { W = 700 }
 columns = W / char_width
 text = has_measured ? "Measured: ".host."." : "Measured: not available: ".short_reason(reason)."."
@@ -60,7 +63,8 @@ measured_of(a) = by_work ? per_work(Measured[at(a, l)], Measured_loads[a]) : Mea
 fewer(bar, of) = Algo_of[bar] == 1 || !Bar_of[1] ? "" : (of eq "s" ? \
     times(Simulated[at(1, l)] * Simulated_loads[1], Simulated[at(Algo_of[bar], l)] * Simulated_loads[Algo_of[bar]]) : \
     times(Measured[at(1, l)] * Measured_loads[1], Measured[at(Algo_of[bar], l)] * Measured_loads[Algo_of[bar]]))
-both(of) = (n_bars > 1 ? fewer(2, of) : "").(n_bars > 2 ? ", ".fewer(3, of) : "")
+more_from(bar, of) = bar > n_bars ? "" : (bar > 2 ? ", " : "").fewer(bar, of).more_from(bar + 1, of)
+both(of) = more_from(2, of)
 
 what(kind) = stringcolumn("what") eq kind ? column("y") : NaN
 title_text = sprintf("%s: cache misses of Base and SConv (%s)", model, layer_text)
@@ -98,7 +102,7 @@ do for [row = 1:n_rows] {
         do for [b = 1:n_bars] { set xtics add (Name[Algo_of[b]] b) }
         set xlabel (by_work && Bar_of[1] && n_bars > 1 ? "misses of Base / misses of SConv:\nsimulated ".both("s"). \
             (has_measured ? "; measured ".both("m") : ""). \
-            (strlen(paper_ratio) ? "; paper ".paper_ratio : "") : "") offset 0, n_bars == 3 ? -0.9 : 0.2
+            (strlen(paper_ratio) ? "; paper ".paper_ratio : "") : "") offset 0, n_bars >= 3 ? -0.9 : 0.2
         set print $bars
         print "x\ty\ttext\twhat"
         do for [b = 1:n_bars] {
@@ -107,10 +111,10 @@ do for [row = 1:n_rows] {
             print sprintf("%g\t%.9g\t%s\tmeasured %d", b + half, measured_of(a), label_of(measured_of(a)), a)
         }
         print sprintf("1.42\t%.9g\t%s\tpaper", paper_base, paper_l1_base)
-        print sprintf("%g\t%.9g\t%s\tpaper", n_bars + 0.42, paper_sconv, paper_l1_sconv)
+        print sprintf("%g\t%.9g\t%s\tpaper", paper_bar + 0.42, paper_sconv, paper_l1_sconv)
         unset print
-        plot for [a = 1:3] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb Colour[a] notitle, \
-             for [a = 1:3] $bars using "x":(what(sprintf("measured %d", a))) with boxes lc rgb Colour[a] fs pattern 4 border notitle, \
+        plot for [a = 1:n_all] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb colour_of(Algo[a]) notitle, \
+             for [a = 1:n_all] $bars using "x":(what(sprintf("measured %d", a))) with boxes lc rgb colour_of(Algo[a]) fs pattern 4 border notitle, \
              $bars using "x":"y":(stringcolumn("text")) with labels offset 0, 0.7 notitle, \
              $bars using "x":(what("paper")) with points pt 13 ps 1.6 lc rgb colour_paper notitle
     }

@@ -1,14 +1,12 @@
 # Misses of each level layer by layer, per thousand multiply-adds, by class: Base, and SConv with either schedule.
-# draws classes.csv: misses of algo: base sconv_is sconv_ws
+# draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # reads layers.csv
 load figures."/common.gp"
 classes = classes_csv
 
-algos = "base sconv_is sconv_ws"
 kinds = "compulsory capacity conflict"
-index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
-is_bar(dummy) = column("layer_index") > 0 && index_in(algos, stringcolumn("algo"))
+is_bar(dummy) = column("layer_index") > 0 && index_in(bars, stringcolumn("algo"))
 
 # All levels of the machine, not only the three that columns name.
 levels = ""
@@ -30,16 +28,14 @@ shade(a, kind) = word(shades, (a - 1) * 3 + kind)
 # The sum over a layer's tensors: per layer and algorithm, for the level in hand.
 n_bars = 3 * n_shown
 array Up_to_1[n_bars]; array Up_to_2[n_bars]; array Up_to_3[n_bars]
-bar_of(dummy) = (position(column("layer_index")) - 1) * 3 + index_in(algos, stringcolumn("algo"))
+bar_of(dummy) = (position(column("layer_index")) - 1) * 3 + index_in(bars, stringcolumn("algo"))
 per_mac(v) = column(v) / column("macs") * 1000 / Slot_layers[position(column("layer_index"))]
 add_row(b) = (Up_to_1[b] = Up_to_1[b] + per_mac("compulsory_misses"), \
     Up_to_2[b] = Up_to_2[b] + per_mac("compulsory_misses") + per_mac("capacity_misses"), Up_to_3[b] = Up_to_3[b] + per_mac("misses"), 0)
 
 title_text = sprintf("%s: missing lines per 1000 multiply-adds, layer by layer (%s)", model, layer_text)
 eval put_head
-legend_text = "Base"; legend_point = square; legend_colour = shade(1, 2); eval put_legend
-legend_text = "SConv IS"; legend_colour = shade(2, 2); eval put_legend
-legend_text = "SConv WS"; legend_colour = shade(3, 2); eval put_legend
+eval put_bar_legend
 legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
 legend_text = "light: compulsory, middle: capacity, dark: conflict"; legend_point = only_text; legend_colour = "#404040"; eval put_legend
 set multiplot

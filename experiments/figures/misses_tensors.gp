@@ -1,19 +1,20 @@
 # Misses of each level for the whole model, by tensor and by class (compulsory, capacity, conflict), for each algorithm.
-# draws classes.csv: misses of algo: base sconv_is sconv_ws goto
+# draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # reads layers.csv
 load figures."/common.gp"
 classes = classes_csv
 
-algos = "base sconv_is sconv_ws goto"
+algos = plain_algos
+n_algos = words(algos)
 tensors = "input im2col packed_input filter packed_filter output"
-index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
 is_model(dummy) = column("layer_index") == 0 && index_in(algos, stringcolumn("algo"))
 
 # A bar per algorithm and tensor that occurs, in the order of the lists; a gap between algorithms.
-array Seen[24]; array X[24]; array N_chosen[4]
-do for [i = 1:24] { Seen[i] = 0 }
-do for [i = 1:4] { N_chosen[i] = 0 }
+n_all = 6 * n_algos
+array Seen[n_all]; array X[n_all]; array N_chosen[n_algos]
+do for [i = 1:n_all] { Seen[i] = 0 }
+do for [i = 1:n_algos] { N_chosen[i] = 0 }
 levels = ""
 bar_of(dummy) = (index_in(algos, stringcolumn("algo")) - 1) * 6 + index_in(tensors, stringcolumn("tensor"))
 stats classes using (is_model(0) ? (Seen[bar_of(0)] = 1, \
@@ -21,7 +22,7 @@ stats classes using (is_model(0) ? (Seen[bar_of(0)] = 1, \
 stats layers using (column("chosen") == 1 ? (N_chosen[index_in(algos, stringcolumn("algo"))] = \
     N_chosen[index_in(algos, stringcolumn("algo"))] + 1, 0) : 0) nooutput
 x = 0; tics = ""
-do for [i = 1:24] {
+do for [i = 1:n_all] {
     if (i % 6 == 1 && x > 0) { x = x + 1.2 }
     if (Seen[i]) { x = x + 1; X[i] = x; tics = tics.(x > 1 ? ", " : "").sprintf("'%s' %g", word(tensors, (i - 1) % 6 + 1), x) }
 }
@@ -47,15 +48,20 @@ eval put_head
 legend_text = "compulsory"; legend_point = square; legend_colour = colour_compulsory; eval put_legend
 legend_text = "capacity"; legend_colour = colour_capacity; eval put_legend
 legend_text = "conflict"; legend_colour = colour_conflict; eval put_legend
-if (N_chosen[2] + N_chosen[3] > 0) {
+last_word(t) = word(t, words(t))
+choices = ""; n_any = 0
+do for [a in member_algos] {
+    n_any = n_any + N_chosen[index_in(algos, a)]
+    choices = choices.(strlen(choices) ? ", " : "").sprintf("%s for %d", last_word(title_of(a)), N_chosen[index_in(algos, a)])
+}
+if (n_any > 0) {
     legend_point = only_text; legend_colour = "#404040"
-    legend_text = sprintf("CSA chooses IS for %d, WS for %d of these layers", N_chosen[2], N_chosen[3]); eval put_legend
+    legend_text = "CSA chooses ".choices." of these layers"; eval put_legend
 }
 set multiplot
 set key off
 set boxwidth 0.8 absolute
 set xrange [0.2:x + 0.8]
-label_of(a) = a == 1 ? "Base" : a == 2 ? "SConv IS" : a == 3 ? "SConv WS" : "GotoBLAS"
 is_here(l) = is_model(0) && stringcolumn("level") eq word(levels, l)
 do for [l = 1:n_levels] {
     set lmargin at screen (left + (l - 1) * (width + gap)) / (1.0 * W)
@@ -67,10 +73,10 @@ do for [l = 1:n_levels] {
     eval "set xtics rotate by 90 right scale 0 font ',9' (".tics.")"
     if (l == 2) { eval drop_head }
     if (l == n_levels) { set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front }
-    do for [a = 1:4] {
+    do for [a = 1:n_algos] {
         middle = 0; n = 0
         do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
-        if (n) { set label 10 + a label_of(a) at first middle / n, graph 0.985 center front font ",10" }
+        if (n) { set label 10 + a title_of(word(algos, a)) at first middle / n, graph 0.985 center front font ",10" }
     }
     stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
     set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]

@@ -1,12 +1,13 @@
 # Misses of each level in % of all loads, layer by layer: as observed under emulation (bars) and as replayed (circles).
-# draws observed.csv: observed_load_misses of algo: base sconv_is sconv_ws sconv_openblas
+# draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
 # reads layers.csv
 load figures."/common.gp"
 observed = observed_csv
 
-# Four bars around each layer's number; what else was observed is in the table only.
-offset_of(a) = (a eq "base") ? -0.3 : (a eq "sconv_is") ? -0.1 : (a eq "sconv_ws") ? 0.1 : (a eq "sconv_openblas") ? 0.3 : NaN
+# Bars around each layer's number of what runs by default; what else was observed is in the table only.
+bars = default_algos
+bar_step(dummy) = 0.8 / words(bars)
 is_drawn(dummy) = stringcolumn("tensor") eq "all" && offset_of(stringcolumn("algo")) < 1
 is_level(l) = is_drawn(0) && column("level_index") == l
 n_levels = 0
@@ -35,17 +36,14 @@ eval open_output
 
 title_text = sprintf("%s: cache misses in %% of all loads, real binaries observed against the replay (%s)", model, layer_text)
 eval put_head
-legend_text = "Base"; legend_point = square; legend_colour = colour_base; eval put_legend
-legend_text = "SConv IS"; legend_colour = colour_is; eval put_legend
-legend_text = "SConv WS"; legend_colour = colour_ws; eval put_legend
-legend_text = "SConv, OpenBLAS's micro-kernel"; legend_colour = colour_openblas; eval put_legend
+eval put_bar_legend
 legend_text = "replayed"; legend_point = circle; legend_colour = "black"; eval put_legend
 set multiplot
 set key off
 set xrange [0.4:n_shown + 0.6]
 set lmargin at screen 95.0 / W
 set rmargin at screen 1 - 15.0 / W
-set boxwidth 0.19 absolute
+set boxwidth 0.95 * bar_step(0) absolute
 set ylabel "misses /\nloads [%]" offset -0.2, 0
 seen_at(a, l) = is_level(l) ? only(a, column("observed_load_miss_percent")) : NaN
 do for [l = 1:n_levels] {
@@ -59,10 +57,7 @@ do for [l = 1:n_levels] {
         eval put_layer_names
         set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
     }
-    plot observed using (bar_x(0)):(seen_at("base", l)) smooth unique with boxes lc rgb colour_base, \
-         observed using (bar_x(0)):(seen_at("sconv_is", l)) smooth unique with boxes lc rgb colour_is, \
-         observed using (bar_x(0)):(seen_at("sconv_ws", l)) smooth unique with boxes lc rgb colour_ws, \
-         observed using (bar_x(0)):(seen_at("sconv_openblas", l)) smooth unique with boxes lc rgb colour_openblas, \
+    plot for [a in bars] observed using (bar_x(0)):(seen_at(a, l)) smooth unique with boxes lc rgb colour_of(a), \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 7 ps 1 lc rgb "white", \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 6 ps 1 lw 1.2 lc rgb "black"
 }

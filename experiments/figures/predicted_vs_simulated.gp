@@ -1,7 +1,7 @@
 # Line loads that CSA's cost model predicts (SConv Eq. 8 to 14) against what the simulator counts: one point per layer and schedule. The worst
 # predictions are numbered and named.
-# draws layers.csv: predicted_l2_lines predicted_l3_lines predicted_dram_lines of algo: sconv_is sconv_ws
-# draws layers.csv: simulated_l2_lines simulated_l3_lines simulated_dram_lines of algo: sconv_is sconv_ws
+# draws layers.csv: predicted_l2_lines predicted_l3_lines predicted_dram_lines of algo: $member_algos
+# draws layers.csv: simulated_l2_lines simulated_l3_lines simulated_dram_lines of algo: $member_algos
 load figures."/common.gp"
 
 # What serves the lines: the levels outwards of the first, and memory.
@@ -29,15 +29,16 @@ eval open_output
 predicted(d) = column(sprintf("predicted_%s_lines", d))
 title_text = sprintf("%s: cache lines loaded from each level, predicted by CSA against simulated (%s)", model, layer_text)
 eval put_head
-legend_text = "SConv IS"; legend_point = circle; legend_colour = colour_is; eval put_legend
-legend_text = "SConv WS"; legend_point = open_square; legend_colour = colour_ws; eval put_legend
+array Point[2] = [circle, open_square] # by turns
+point_of(a) = Point[(index_in(member_algos, a) - 1) % 2 + 1]
+do for [a in member_algos] { legend_text = title_of(a); legend_point = point_of(a); legend_colour = colour_of(a); eval put_legend }
 legend_text = "chosen by CSA"; legend_point = dot; legend_colour = "black"; eval put_legend
 if (n_sources > 1) { legend_text = "— predicted = simulated"; legend_point = only_text; legend_colour = "#404040"; eval put_legend }
 
 # A prediction is off by a factor; where one of the two is zero, the more lines the worse, and worse than any factor.
 n_wanted = 3
 extremes_of = layers
-is_drawn(dummy) = algo_is("sconv_is") || algo_is("sconv_ws")
+is_drawn(dummy) = index_in(member_algos, stringcolumn("algo")) > 0
 off_by(p, s) = p > 0 && s > 0 ? abs(log(p / s)) : p + s > 0 ? 100 + log(p + s) : 0
 score(dummy) = is_drawn(0) && predicted(d) >= 0 && column(sim) >= 0 && off_by(predicted(d), column(sim)) > log(1.25) ? \
     off_by(predicted(d), column(sim)) : NaN
@@ -94,8 +95,8 @@ do for [row = 1:2] {
             }
         }
         plot x with lines lc rgb "#404040" lw 1, \
-             layers using (shown(column(sim))):(only("sconv_is", shown(predicted(d)))) with points pt 6 ps point_size lw 1.3 lc rgb colour_is, \
-             layers using (shown(column(sim))):(only("sconv_ws", shown(predicted(d)))) with points pt 4 ps point_size lw 1.3 lc rgb colour_ws, \
+             for [a in member_algos] layers using (shown(column(sim))):(only(a, shown(predicted(d)))) \
+                 with points pt point_of(a) ps point_size lw 1.3 lc rgb colour_of(a), \
              layers using (shown(column(sim))):(is_chosen(shown(predicted(d)))) with points pt 7 ps 0.45 * point_size lc rgb "black"
     }
 }

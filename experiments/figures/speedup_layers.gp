@@ -1,20 +1,18 @@
 # Measured speed-up over Base with its spread, layer by layer, and for the whole model beside the paper's value.
-# draws layers.csv: measured_speedup_vs_base of algo: sconv_is sconv_ws sconv_openblas sconv_tuned
+# draws layers.csv: measured_speedup_vs_base of algo: $sconv_algos
 # reads model.csv
 load figures."/common.gp"
 totals = model_csv
 
 # One bar for each slot and series that was timed; of layers that share a slot, the mean.
-series = "sconv_is sconv_ws sconv_openblas sconv_tuned"
-array Series_text[4] = ["SConv IS", "SConv WS", "SConv, OpenBLAS's micro-kernel", "SConv, tuned"]
-array Series_colour[4] = [colour_is, colour_ws, colour_openblas, colour_tuned]
-n_bars = 4 * n_shown
+n_all = words(sconv_algos)
+n_bars = n_all * n_shown
 array Value[n_bars]; array Low[n_bars]; array High[n_bars]; array N_layers[n_bars]; array N_spans[n_bars]; array N_chosen[n_bars]
-array N_of_series[4]
+array N_of_series[n_all]
 do for [b = 1:n_bars] { Value[b] = 0; Low[b] = 0; High[b] = 0; N_layers[b] = 0; N_spans[b] = 0; N_chosen[b] = 0 }
-do for [a = 1:4] { N_of_series[a] = 0 }
-series_of(dummy) = int(sum [a = 1:4] (algo_is(word(series, a)) ? a : 0))
-bar_of(dummy) = 4 * (position(column("layer_index")) - 1) + series_of(0)
+do for [a = 1:n_all] { N_of_series[a] = 0 }
+series_of(dummy) = index_in(sconv_algos, stringcolumn("algo"))
+bar_of(dummy) = n_all * (position(column("layer_index")) - 1) + series_of(0)
 add_span(b, low, high) = (low == low && high == high) ? (Low[b] = Low[b] + low, High[b] = High[b] + high, N_spans[b] = N_spans[b] + 1, 0) : 0
 add(b, v) = (v == v) ? (Value[b] = Value[b] + v, N_layers[b] = N_layers[b] + 1, N_chosen[b] = N_chosen[b] + (column("chosen") == 1), \
     N_of_series[series_of(0)] = N_of_series[series_of(0)] + 1, add_span(b, number("measured_speedup_low"), number("measured_speedup_high"))) : 0
@@ -22,26 +20,26 @@ add(b, v) = (v == v) ? (Value[b] = Value[b] + v, N_layers[b] = N_layers[b] + 1, 
 reason = ""
 stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : 0) nooutput
 stats layers using (series_of(0) ? add(bar_of(0), number("measured_speedup_vs_base")) : 0, 0) nooutput
-n_series = sum [a = 1:4] (N_of_series[a] > 0)
+n_series = sum [a = 1:n_all] (N_of_series[a] > 0)
 if (n_series == 0) {
     print "no speed-ups to draw: ".(strlen(reason) ? short_reason(reason) : "SConv was not selected")
     exit status 77
 }
 total = NaN; total_low = NaN; total_high = NaN; paper = NaN
-stats totals using (algo_is("sconv") ? (total = number("measured_speedup_vs_base"), total_low = number("measured_speedup_low"), \
+stats totals using (algo_is(chosen) ? (total = number("measured_speedup_vs_base"), total_low = number("measured_speedup_low"), \
     total_high = number("measured_speedup_high"), paper = column("paper_conv_speedup")) : 0, 0) nooutput
 
 width = 0.84 / n_series
 place = 0; highest = 0
-array Offset[4]
-do for [a = 1:4] { if (N_of_series[a]) { place = place + 1; Offset[a] = (place - 0.5 * (n_series + 1)) * width } }
+array Offset[n_all]
+do for [a = 1:n_all] { if (N_of_series[a]) { place = place + 1; Offset[a] = (place - 0.5 * (n_series + 1)) * width } }
 set print $bars
 print "x\tseries\tspeedup\tlow\thigh\tchosen"
 do for [b = 1:n_bars] {
     if (N_layers[b]) {
-        a = (b - 1) % 4 + 1
+        a = (b - 1) % n_all + 1
         highest = max2(highest, Value[b] / N_layers[b])
-        print sprintf("%.9g\t%d\t%.9g\t%.9g\t%.9g\t%d", (b - a) / 4 + 1 + Offset[a], a, Value[b] / N_layers[b], \
+        print sprintf("%.9g\t%d\t%.9g\t%.9g\t%.9g\t%d", (b - a) / n_all + 1 + Offset[a], a, Value[b] / N_layers[b], \
             N_spans[b] ? Low[b] / N_spans[b] : NaN, N_spans[b] ? High[b] / N_spans[b] : NaN, N_chosen[b] > 0)
     }
 }
@@ -62,14 +60,14 @@ eval put_head
 unset label 99 # nothing here is simulated
 legend_line = 40
 legend_point = square
-do for [a = 1:4] {
-    if (N_of_series[a]) { legend_text = Series_text[a]; legend_colour = Series_colour[a]; eval put_legend }
+do for [a = 1:n_all] {
+    if (N_of_series[a]) { legend_text = title_of(word(sconv_algos, a)); legend_colour = colour_of(word(sconv_algos, a)); eval put_legend }
 }
-legend_text = "chosen by CSA"; legend_point = dot; legend_colour = colour_sconv; eval put_legend
+legend_text = "chosen by CSA"; legend_point = dot; legend_colour = colour_of(chosen); eval put_legend
 legend_x = 60; legend_line = 62; legend_point = only_text
 if (total == total) {
     legend_text = sprintf("— whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")
-    legend_colour = colour_sconv; eval put_legend
+    legend_colour = colour_of(chosen); eval put_legend
 }
 if (paper == paper) { legend_text = sprintf("- - paper, Table 2: %.2f", paper); legend_colour = colour_paper; eval put_legend }
 set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
@@ -85,10 +83,10 @@ eval put_layer_names
 set key off
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black" lw 1 front
 
-plot for [a = 1:4] $bars using "x":(column("series") == a ? column("speedup") : NaN) with boxes lc rgb Series_colour[a], \
-     (total == total ? total : NaN) with lines lw 2 lc rgb colour_sconv, \
+plot for [a = 1:n_all] $bars using "x":(column("series") == a ? column("speedup") : NaN) with boxes lc rgb colour_of(word(sconv_algos, a)), \
+     (total == total ? total : NaN) with lines lw 2 lc rgb colour_of(chosen), \
      (paper == paper ? paper : NaN) with lines lw 2 dt 2 lc rgb colour_paper, \
      $bars using "x":"low":(0):(column("high") - column("low")) with vectors nohead lw 3.4 lc rgb "white", \
      $bars using "x":"low":(0):(column("high") - column("low")) with vectors heads size screen 0.003, 90 lw 1.3 lc rgb "#606060", \
      $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 1.3 lc rgb "white", \
-     $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 0.8 lc rgb colour_sconv
+     $bars using "x":(column("chosen") == 1 ? 0.02 * highest : NaN) with points pt 7 ps 0.8 lc rgb colour_of(chosen)

@@ -15,17 +15,20 @@ set border 3 lc rgb "#404040"
 set grid ytics lt 1 lc rgb "#e0e0e0" lw 1
 
 # Okabe and Ito's palette, told apart by people with any kind of colour vision. A method has one colour in all figures.
-colour_base = "#7f7f7f"
-colour_is = "#e69f00"
-colour_ws = "#0072b2"
 colour_sconv = "#009e73"
 colour_openblas = "#cc79a7"
 colour_tuned = "#000000"
+colour_base = "#7f7f7f"
 colour_paper = "#d55e00"
 colour_rows = "#56b4e9"
 colour_nchw = "#e69f00"
 colour_reorder = "#d55e00"
 colour_blocked = "#0072b2"
+
+# The algorithms of an experiment: how they are called, and their colours (exp_algo_plot.h).
+index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
+title_of(a) = word(algo_titles, index_in(algo_names, a))
+colour_of(a) = word(algo_colours, index_in(algo_names, a))
 
 font_size = 11
 char_width = 8.3 # of that font, in pixels, rather much; for wrapping text

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_published.h"
 #include "kernels/problem.h"
 
@@ -31,7 +32,7 @@ enum {
     N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0],
     N_FIXED_VARIABLES = 7,
     SHAPE_BYTES = CONV_N_FIELDS * 16,
-    N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS,
+    N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS + EXP_N_ALGO_VARIABLES,
 };
 
 struct drawing {
@@ -39,6 +40,7 @@ struct drawing {
     char *folder; /* of the scripts */
     char paper[N_PAPER_NUMBERS][32];
     char shape[SHAPE_BYTES];
+    struct exp_algo_plot algos;
     struct exp_plot_variable variable[N_VARIABLES];
 };
 
@@ -79,6 +81,8 @@ static void set_variables(struct drawing *d)
     memcpy(d->variable, fixed, sizeof fixed);
     for (size_t i = 0; i < N_PAPER_NUMBERS; i++)
         d->variable[N_FIXED_VARIABLES + i] = (struct exp_plot_variable){ paper_numbers[i].variable, d->paper[i] };
+    exp_algo_plot_init(&d->algos);
+    memcpy(&d->variable[N_FIXED_VARIABLES + N_PAPER_NUMBERS], d->algos.variable, sizeof d->algos.variable);
 }
 
 int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes)

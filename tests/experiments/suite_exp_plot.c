@@ -507,6 +507,9 @@ static const struct data_case data_cases[] = {
     { "# A figure.\n#\n# draws t.csv: a\n# reads u.csv\nplot t_csv\n# draws v.csv: x\n", "a\n1e3\n", 0, "" },
     { "# draws t.csv: b of a: x y\n", "a,b\nz,3\ny,-1\n", 0, "" },
     { "# draws t.csv: b of a: x\n", "a,b\ny,3\n", -ENODATA, "t.csv has no rows for it" },
+    { "# draws t.csv: b of a: x $some\n", "a,b\ny,3\nz,1\n", 0, "" },
+    { "# draws t.csv: b of a: $some\n", "a,b\ny,3\nw z,3\n", -ENODATA, "t.csv has no rows for it" },
+    { "# draws t.csv: b of a: $none\n", "a,b\nz,3\n", -ENODATA, "t.csv has no rows for it" },
     { "# draws t.csv: b\n", "a,b\n", -ENODATA, "t.csv has no rows for it" },
     { "# draws t.csv: b\n# hint B=1 makes some\n", NULL, -ENODATA, "there is no t.csv (B=1 makes some)" },
     { "# draws t.csv: b a\n", "a,b\ny,\ny,\"not available: no PMU, here\"\n", -ENODATA,
@@ -526,12 +529,15 @@ static void test_data(void)
         struct exp_plot_data data;
         struct fixture f;
         char why[256] = "", hidden[64];
+        static const struct exp_plot_variable variable = { "some", "w z" };
+        struct exp_plot_script script = { .variable = &variable, .n_variables = 1 };
         int err;
 
         set_up(&f, c->head, NULL);
         if (c->table)
             put_file(f.top, "t.csv", c->table, 0644);
-        err = exp_plot_data_open(&data, f.script, f.top, f.top, why, sizeof why);
+        script.path = f.script;
+        err = exp_plot_data_open(&data, &script, f.top, f.top, why, sizeof why);
         test_check(err == c->err && (err ? strstr(why, c->why) != NULL : !*why), "case %zu: %d, '%s'", i, err, why);
         snprintf(hidden, sizeof hidden, ".t.csv.plain.%ld", (long)getpid());
         test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(&f, hidden)),
