@@ -15,13 +15,13 @@
 #include <gnu/libc-version.h>
 #endif
 
-#include "counters/ctr_cpu.h"
-#include "counters/ctr_perf.h"
-#include "counters/ctr_pin.h"
-#include "counters/ctr_emulated.h"
-#include "counters/ctr_text.h"
-#include "counters/ctr_timer.h"
-#include "counters/ctr_watch.h"
+#include "counters/group/ctr_cpu.h"
+#include "counters/perf/ctr_perf.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_emulated.h"
+#include "counters/host/ctr_text.h"
+#include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_watch.h"
 
 static const char cpuinfo[] = "/proc/cpuinfo";
 

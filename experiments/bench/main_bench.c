@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_cpu.h"
-#include "counters/ctr_pin.h"
-#include "counters/ctr_timer.h"
+#include "counters/group/ctr_cpu.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/setup/exp_case.h"

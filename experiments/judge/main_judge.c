@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_report.h"
 #include "experiments/setup/exp_machine.h"

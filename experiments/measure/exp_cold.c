@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "counters/ctr_flush.h"
+#include "counters/host/ctr_flush.h"
 #include "experiments/base/exp_error.h"
 #include "kernels/sizes.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 
 enum { PEAK_STEPS = 1 << 14, PEAK_SAMPLES = 20 }; /* some 100 us each */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_counters.h"
-#include "counters/ctr_pin.h"
-#include "counters/ctr_timer.h"
+#include "counters/proof/ctr_counters.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/measure/exp_cold.h"
 #include "experiments/base/exp_error.h"

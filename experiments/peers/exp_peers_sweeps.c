@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/base/exp_stats.h"

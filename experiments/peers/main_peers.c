@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "counters/ctr_pin.h"
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 
 typedef double (*quantity_fn)(const struct sim_machine *m, const struct sim_cell *sum);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 
 static const struct {
     const char *name, *label;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_cells.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "counters/ctr_emulated.h"
+#include "counters/host/ctr_emulated.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/replay/exp_totals.h"

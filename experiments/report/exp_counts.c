@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_cells.h"
 #include "experiments/base/exp_names.h"

@@ -11,7 +11,7 @@
  *                name in sim/machines, or a .cfg file of the folder.
  *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_plan_text.h): what ran; a row per layer and algorithm
  *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
- *                Quantities are those of counters/ctr_quantity.h; a count is a whole number, or "not available: why".
+ *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available: why".
  *
  * Every error is one line with file, line and value.
  */

@@ -1,7 +1,7 @@
 /* The closing table: the terminal half of exp_report.h. */
 #include <string.h>
 
-#include "counters/ctr_emulated.h"
+#include "counters/host/ctr_emulated.h"
 #include "experiments/report/exp_report.h"
 #include "experiments/replay/exp_totals.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_emulated.h"
+#include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_known_errors.h"

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_cpu.h"
-#include "counters/ctr_emulated.h"
+#include "counters/group/ctr_cpu.h"
+#include "counters/host/ctr_emulated.h"
 #include "counters/ctr_hostinfo.h"
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/run/exp_answer.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"

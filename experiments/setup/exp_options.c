@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/setup/exp_algo.h"

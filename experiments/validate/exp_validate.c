@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_replay.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "counters/ctr_quantity.h"
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 
 /* What a target is about: the error of the sums, that of the median layer, or the ratio of Base's sum to SConv's. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/base/exp_plot.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_loop.h"
-#include "counters/ctr_proof.h"
-#include "counters/ctr_quantity.h"
-#include "counters/ctr_timer.h"
+#include "counters/perf/ctr_loop.h"
+#include "counters/proof/ctr_proof.h"
+#include "counters/group/ctr_quantity.h"
+#include "counters/host/ctr_timer.h"
 
 enum { WORK_NS = 2000, SET_NS = 1000000 }; /* a region is work if it takes so long; what every set is enabled for */
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "counters/ctr_source.h"
+#include "counters/perf/ctr_source.h"
 
 enum {
     FAKE_PREFETCHES = 13, /* the number of common quantities */

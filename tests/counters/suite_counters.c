@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counters/ctr_cpu.h"
-#include "counters/ctr_event.h"
-#include "counters/ctr_expr.h"
-#include "counters/ctr_group.h"
-#include "counters/ctr_perf.h"
-#include "counters/ctr_quantity.h"
-#include "counters/ctr_session.h"
-#include "counters/ctr_text.h"
+#include "counters/group/ctr_cpu.h"
+#include "counters/perf/ctr_event.h"
+#include "counters/group/ctr_expr.h"
+#include "counters/group/ctr_group.h"
+#include "counters/perf/ctr_perf.h"
+#include "counters/group/ctr_quantity.h"
+#include "counters/group/ctr_session.h"
+#include "counters/host/ctr_text.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/ctr_counters.h"
-#include "counters/ctr_fit.h"
-#include "counters/ctr_loop.h"
-#include "counters/ctr_quantity.h"
-#include "counters/ctr_timer.h"
-#include "counters/ctr_watch.h"
+#include "counters/proof/ctr_counters.h"
+#include "counters/proof/ctr_fit.h"
+#include "counters/perf/ctr_loop.h"
+#include "counters/group/ctr_quantity.h"
+#include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_watch.h"
 #include "experiments/base/exp_table.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/suites.h"

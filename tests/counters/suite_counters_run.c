@@ -14,15 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counters/ctr_emulated.h"
-#include "counters/ctr_flush.h"
-#include "counters/ctr_group.h"
+#include "counters/host/ctr_emulated.h"
+#include "counters/host/ctr_flush.h"
+#include "counters/group/ctr_group.h"
 #include "counters/ctr_hostinfo.h"
-#include "counters/ctr_perf.h"
-#include "counters/ctr_pin.h"
-#include "counters/ctr_session.h"
-#include "counters/ctr_timer.h"
-#include "counters/ctr_watch.h"
+#include "counters/perf/ctr_perf.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/group/ctr_session.h"
+#include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_watch.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "counters/ctr_watch.h"
+#include "counters/perf/ctr_watch.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend.h"
 #include "kernels/blas/base.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/replay/exp_replay.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/replay/exp_replay.h"
 #include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"

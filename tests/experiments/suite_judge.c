@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counters/ctr_timer.h"
+#include "counters/host/ctr_timer.h"
 #include "experiments/judge/exp_judge.h"
 #include "experiments/replay/exp_replay.h"
 #include "tests/suites.h"

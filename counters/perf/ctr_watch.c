@@ -1,0 +1,95 @@
+#define _GNU_SOURCE
+#include "counters/perf/ctr_watch.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/perf/ctr_perf.h"
+#include "counters/host/ctr_text.h"
+
+struct ctr_watch {
+    struct ctr_perf_set set;
+};
+
+static int check(const struct ctr_watch_point *p, char *why, size_t why_bytes)
+{
+    if (p->bytes != 1 && p->bytes != 2 && p->bytes != 4 && p->bytes != 8)
+        return ctr_fail(-EINVAL, why, why_bytes, "watched length is not 1, 2, 4 or 8 bytes, %u", p->bytes);
+    if ((uintptr_t)p->addr % p->bytes)
+        return ctr_fail(-EINVAL, why, why_bytes, "watched address is not a multiple of its %u bytes, %p", p->bytes,
+                        (const void *)(uintptr_t)p->addr);
+    if (p->kind != CTR_WATCH_WRITES && p->kind != CTR_WATCH_READS_AND_WRITES)
+        return ctr_fail(-EINVAL, why, why_bytes, "unknown kind of watchpoint, %d", (int)p->kind);
+    return 0;
+}
+
+static int add(struct ctr_watch *w, const struct ctr_watch_point *p, char *why, size_t why_bytes)
+{
+    struct ctr_event_code code = {
+        .type = PERF_TYPE_BREAKPOINT,
+        .bp_type = p->kind == CTR_WATCH_WRITES ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+        .config1 = (uintptr_t)p->addr,
+        .config2 = p->bytes,
+    };
+    int err = check(p, why, why_bytes);
+
+    if (err)
+        return err;
+    err = ctr_perf_add(&w->set, &code);
+    return err ? ctr_perf_explain(err, "data breakpoint", why, why_bytes) : 0;
+}
+
+int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, char *why,
+                   size_t why_bytes)
+{
+    int err = 0;
+
+    *w = NULL;
+    if (n_points < 1 || n_points > CTR_MAX_WATCHES)
+        return ctr_fail(-EINVAL, why, why_bytes, "number of watchpoints is not 1 to %d, %zu", CTR_MAX_WATCHES,
+                        n_points);
+    *w = calloc(1, sizeof **w);
+    if (!*w)
+        return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
+    for (size_t i = 0; !err && i < n_points; i++)
+        err = add(*w, &point[i], why, why_bytes);
+    if (err) {
+        ctr_watch_close(*w);
+        *w = NULL;
+    }
+    return err;
+}
+
+void ctr_watch_close(struct ctr_watch *w)
+{
+    if (w)
+        ctr_perf_close(&w->set);
+    free(w);
+}
+
+int ctr_watch_start(struct ctr_watch *w)
+{
+    return ctr_perf_start(&w->set);
+}
+
+int ctr_watch_stop(struct ctr_watch *w)
+{
+    return ctr_perf_stop(&w->set);
+}
+
+int ctr_watch_read(const struct ctr_watch *w, uint64_t *count)
+{
+    struct ctr_counts c;
+    int err = ctr_perf_read(&w->set, &c);
+
+    if (err)
+        return err;
+    if (c.time_running_ns != c.time_enabled_ns)
+        return -ENODATA;
+    memcpy(count, c.value, w->set.n_events * sizeof *count);
+    return 0;
+}

@@ -1,0 +1,116 @@
+#include "counters/proof/ctr_counters.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "counters/proof/ctr_fit.h"
+#include "counters/perf/ctr_loop.h"
+#include "counters/host/ctr_text.h"
+
+enum { OVERHEAD_REPEATS = 101 };
+
+static int open_session(struct ctr_counters *c, const struct ctr_source *source, char *why, size_t why_bytes)
+{
+    int err = ctr_session_open_on(&c->session, source, c->group, why, why_bytes);
+
+    if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead))
+        err = ctr_fail(-EIO, why, why_bytes, "the counters opened but could not be read");
+    return err;
+}
+
+static int open_proven(struct ctr_counters *c, const struct ctr_source *source, struct ctr_ground *ground, char *why,
+                       size_t why_bytes)
+{
+    int err = ctr_census_take(&c->census, source, &c->cpu, ground, why, why_bytes);
+
+    err = err ? err : ctr_fit(c->group, source, &c->cpu, &c->census, why, why_bytes);
+    err = err ? err : open_session(c, source, why, why_bytes);
+    if (err)
+        return err;
+    err = ctr_prove(&c->proof, c->session, ground);
+    if (err)
+        return ctr_fail(err, why, why_bytes, "the counters could not be proven: %s", strerror(-err));
+    ctr_session_set_trust(c->session, &c->proof.trust);
+    return 0;
+}
+
+int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
+                      const char *uarch, const char *group, char *why, size_t why_bytes)
+{
+    struct ctr_ground ground = { 0 };
+    int err;
+
+    *c = (struct ctr_counters){ .group = NULL };
+    err = uarch ? ctr_cpu_read(&c->cpu, groups_dir, uarch, why, why_bytes)
+                : ctr_cpu_host(&c->cpu, groups_dir, why, why_bytes);
+    err = err ? err : ctr_group_find(&c->group, groups_dir, c->cpu.uarch, group, why, why_bytes);
+    if (!err && ctr_ground_init(&ground))
+        err = ctr_fail(-ENOMEM, why, why_bytes, "no memory for the loops that prove counters");
+    err = err ? err : open_proven(c, source, &ground, why, why_bytes);
+    ctr_ground_release(&ground);
+    if (err)
+        ctr_counters_close(c);
+    return err;
+}
+
+int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
+                            const char *uarch, const char *group, char *why, size_t why_bytes)
+{
+    int err;
+
+    *c = (struct ctr_counters){ .group = NULL };
+    err = ctr_group_find(&c->group, groups_dir, uarch, group, why, why_bytes);
+    err = err ? err : open_session(c, source, why, why_bytes);
+    if (err)
+        ctr_counters_close(c);
+    return err;
+}
+
+int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out)
+{
+    int err = ctr_session_read(c->session, out);
+
+    return err ? err : ctr_reading_subtract(out, &c->overhead);
+}
+
+void ctr_counters_close(struct ctr_counters *c)
+{
+    ctr_session_close(c->session);
+    ctr_group_free(c->group);
+    *c = (struct ctr_counters){ .group = NULL };
+}
+
+static void print_evidence(const struct ctr_counters *c, const char *metric, FILE *out)
+{
+    for (size_t i = 0; i < ctr_n_claims(); i++) {
+        const struct ctr_claim *k = ctr_claim_at(i);
+        const struct ctr_evidence *e = &c->proof.evidence[i];
+
+        if (strcmp(k->metric, metric) || !e->is_tried)
+            continue;
+        fprintf(out, "    %-22s %10.0f made ", k->loop, e->made);
+        if (e->is_counted)
+            fprintf(out, "%10.0f counted  %s (%g to %g of %g a turn: %s)\n", e->counted,
+                    e->is_within ? "ok" : "REFUTED", k->at_least, k->at_most, k->made, k->reason);
+        else
+            fprintf(out, "REFUTED: %s\n", e->why);
+    }
+}
+
+static void print_metric(const struct ctr_counters *c, size_t m, FILE *out)
+{
+    static const char *const words[] = { "not proven: no work is known", "proven", "not available" };
+    const struct ctr_metric *metric = &c->group->metric[m];
+
+    fprintf(out, "  %-32s  %s\n", metric->name, words[c->proof.trust.metric[m]]);
+    print_evidence(c, metric->name, out);
+}
+
+void ctr_counters_print(const struct ctr_counters *c, FILE *out)
+{
+    fprintf(out, "group %s: %s, %zu event sets\n", c->group->name, c->group->about, c->group->n_sets);
+    fprintf(out, "  counters: %u of %u%s%s\n", c->census.n_good, c->cpu.n_counters, *c->census.note ? ": " : "",
+            c->census.note);
+    for (size_t m = 0; m < c->group->n_metrics; m++)
+        print_metric(c, m, out);
+}

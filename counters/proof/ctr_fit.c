@@ -1,0 +1,115 @@
+#include "counters/proof/ctr_fit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "counters/perf/ctr_event.h"
+#include "counters/host/ctr_text.h"
+
+struct fitted_set {
+    size_t n;            /* events and fillers */
+    unsigned n_counters; /* of these, on programmable counters */
+    struct ctr_event_code code[CTR_MAX_SET_EVENTS];
+};
+
+struct fit {
+    struct ctr_group *g;
+    const struct ctr_source *source;
+    const struct ctr_census *census;
+    struct ctr_event_code filler;
+    size_t n_fixed;
+    struct ctr_event_code fixed[CTR_MAX_FIXED];
+    struct fitted_set set[CTR_MAX_SETS];
+};
+
+/* Appends an event behind fillers for counters that do not count. -EINVAL: no room. */
+static int append(const struct fit *f, struct fitted_set *s, const struct ctr_event_code *code, bool fixed)
+{
+    while (!fixed && s->n_counters < f->census->n_counters && f->census->is_bad[s->n_counters]) {
+        if (s->n == CTR_MAX_SET_EVENTS)
+            return -EINVAL;
+        s->code[s->n++] = f->filler;
+        s->n_counters++;
+    }
+    if (s->n == CTR_MAX_SET_EVENTS || (!fixed && s->n_counters == f->census->n_counters))
+        return -EINVAL;
+    s->code[s->n++] = *code;
+    s->n_counters += !fixed;
+    return 0;
+}
+
+/* The kernel refuses a set that no time could schedule, such as events that need the same counter. */
+static int try_open(const struct fit *f, const struct fitted_set *s)
+{
+    size_t refused;
+    void *set;
+    int err = f->source->open(f->source->context, s->code, s->n, &set, &refused);
+
+    if (!err)
+        f->source->close(set);
+    return err;
+}
+
+static bool is_fixed(const struct fit *f, const struct ctr_event_code *code)
+{
+    for (size_t i = 0; i < f->n_fixed; i++)
+        if (f->fixed[i].type == code->type && f->fixed[i].config == code->config)
+            return true;
+    return false;
+}
+
+/* Puts an event into the first set that takes it. */
+static int place(struct fit *f, struct ctr_event *e, const struct ctr_event_code *code)
+{
+    int err = -EINVAL;
+
+    for (size_t s = 0; s <= f->g->n_sets && s < CTR_MAX_SETS; s++) {
+        struct fitted_set grown = f->set[s];
+
+        err = append(f, &grown, code, is_fixed(f, code));
+        err = err ? err : try_open(f, &grown);
+        if (err == -EINVAL)
+            continue;
+        if (err)
+            return err;
+        f->set[s] = grown;
+        e->set = s;
+        e->position = grown.n - 1;
+        if (s == f->g->n_sets)
+            f->g->n_sets++;
+        return 0;
+    }
+    return err;
+}
+
+static int prepare(struct fit *f, const struct ctr_cpu *cpu, char *why, size_t why_bytes)
+{
+    int err = *cpu->census ? ctr_event_encode(cpu->census, &f->filler, why, why_bytes) : 0;
+
+    for (; !err && f->n_fixed < cpu->n_fixed; f->n_fixed++)
+        err = ctr_event_encode(cpu->fixed[f->n_fixed], &f->fixed[f->n_fixed], why, why_bytes);
+    ctr_fail(0, f->g->filler, sizeof f->g->filler, "%s", cpu->census);
+    f->g->n_sets = 0;
+    return err;
+}
+
+int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct ctr_cpu *cpu,
+            const struct ctr_census *census, char *why, size_t why_bytes)
+{
+    struct fit f = { .g = g, .source = source, .census = census };
+    char reason[256];
+    int err = prepare(&f, cpu, why, why_bytes);
+
+    for (size_t i = 0; i < g->n_events && !err; i++) {
+        struct ctr_event *e = &g->event[i];
+        struct ctr_event_code code;
+
+        err = ctr_event_encode(e->name, &code, reason, sizeof reason);
+        if (err)
+            return ctr_fail(err, why, why_bytes, "%s:%u: %s", g->path, e->line, reason);
+        err = place(&f, e, &code);
+        if (err)
+            ctr_perf_explain(err, e->name, why, why_bytes);
+    }
+    return err;
+}

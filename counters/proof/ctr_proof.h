@@ -1,0 +1,45 @@
+/*
+ * Counters are believed when they count known work rightly: each loop of ctr_loop.h is run under each set of a group,
+ * and every metric that makes a claim about a loop has to come out within the tolerance that such a count deserves.
+ *
+ * A refuted metric has no value in later readings (ctr_trust.h), nor has anything computed from an event that is in
+ * refuted metrics only. What the claims know nothing of stays unproven; its zeros are not believed.
+ */
+#ifndef CTR_PROOF_H
+#define CTR_PROOF_H
+
+#include <stdio.h>
+
+#include "counters/group/ctr_session.h"
+
+/* What one turn of a loop makes of a metric. */
+struct ctr_claim {
+    const char *loop, *metric;
+    double made;              /* per turn */
+    double at_least, at_most; /* per turn */
+    const char *reason;       /* for the width of the tolerance */
+};
+
+size_t ctr_n_claims(void);
+const struct ctr_claim *ctr_claim_at(size_t i);
+
+enum { CTR_MAX_CLAIMS = 48 };
+
+/* What came of each claim. */
+struct ctr_evidence {
+    bool is_tried;   /* false: the group has no such metric, or the CPU no such instruction */
+    bool is_counted; /* false: the count was missing */
+    bool is_within;
+    double made, counted;
+    char why[160]; /* it was missing */
+};
+
+struct ctr_proof {
+    struct ctr_evidence evidence[CTR_MAX_CLAIMS];
+    struct ctr_trust trust;
+};
+
+/* Runs all loops under all sets of the session. Returns 0 or -errno; the session's own counts are forgotten. */
+int ctr_prove(struct ctr_proof *p, struct ctr_session *s, struct ctr_ground *ground);
+
+#endif
