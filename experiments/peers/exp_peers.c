@@ -99,10 +99,26 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
     return err;
 }
 
+/* The methods that are algorithms of the experiments, too: a bit each. */
+static int select_algos(unsigned *algos, char *why, size_t why_bytes)
+{
+    int err = 0;
+
+    *algos = 0;
+    for (int m = 0; m < EXP_N_PEERS && !err; m++) {
+        unsigned own = 0;
+
+        if (m == EXP_PEER_BASE || exp_peer_is_sconv((enum exp_peer)m))
+            err = exp_algo_select(exp_peer_name((enum exp_peer)m), &own, why, why_bytes);
+        *algos |= own;
+    }
+    return err;
+}
+
 static int plan_layers(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
-    int err = exp_algo_select("base,sconv,sconv_openblas,sconv_tuned", &algos, why, why_bytes);
+    int err = select_algos(&algos, why, why_bytes);
 
     if (!err)
         err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
@@ -116,7 +132,7 @@ static int plan_layers(struct exp_peers *p, const struct exp_model *model, char 
         const struct exp_case *c = &p->experiment.cases[i];
         struct exp_peers_layer *l = &p->layer[i / p->experiment.n_algos];
 
-        if (!strcmp(c->algo->name, "base"))
+        if (c->algo == exp_algo_base())
             l->base = c;
         if (c->is_chosen)
             l->sconv[0].c = c;
