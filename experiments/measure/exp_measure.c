@@ -21,6 +21,8 @@ enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
 /* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
 static const double phase_tolerance = 1.2;
 
+static const char counts_group[] = "CACHE"; /* of events: in the folder of the CPU's kind */
+
 /* One event group, and the counts that it is asked for. */
 struct counting {
     enum exp_count first, end;
@@ -246,6 +248,23 @@ double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t 
     return run * (double)n_rounds * (1 + 1.0 / ROUNDS_PER_PASS);
 }
 
+static const struct ctr_source *source_of(const struct exp_measure_options *o)
+{
+    return o->source ? o->source : &ctr_source_perf;
+}
+
+bool exp_measure_counts(const struct exp_measure_options *o)
+{
+    struct ctr_counters *c = calloc(1, sizeof *c);
+    char why[400];
+    bool counts = c && !ctr_counters_open(c, source_of(o), o->groups_dir, o->uarch, counts_group, why, sizeof why);
+
+    if (counts)
+        ctr_counters_close(c);
+    free(c);
+    return counts;
+}
+
 static int open_all(struct measure *m, struct exp_measure_info *info)
 {
     if (m->o->cache != EXP_WARM && exp_cold_init(&m->cold, m->e->setup))
@@ -253,8 +272,8 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
     if (m->o->cache != EXP_WARM)
         exp_cold_describe(&m->cold, info->emptied, sizeof info->emptied);
     exp_phases_find_parts(&m->parts, m->e->setup, info->why_no_base_steps, sizeof info->why_no_base_steps);
-    open_counting(&m->hardware, ctr_counters_open, m->o->source ? m->o->source : &ctr_source_perf, m->o->groups_dir,
-                  m->o->uarch, "CACHE", info->counter_source, sizeof info->counter_source, info->why_no_counters,
+    open_counting(&m->hardware, ctr_counters_open, source_of(m->o), m->o->groups_dir, m->o->uarch, counts_group,
+                  info->counter_source, sizeof info->counter_source, info->why_no_counters,
                   sizeof info->why_no_counters);
     snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
     open_counting(&m->software, ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software", "SOFTWARE",

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_guard.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_process.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/observe/exp_budget.h"
 #include "kernels/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -59,11 +62,15 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr)
     return &emulators[ukr->isa == CPU_ISA_MMA ? 0 : 1];
 }
 
-enum exp_observe_mode exp_observe_resolve(enum exp_observe_mode mode, const struct conv_ukr *ukr)
+/* POWER10's programs are built on every computer, others on their own CPU family. */
+static bool can_observe(const struct conv_ukr *ukr)
 {
-    if (mode != EXP_OBSERVE_DEFAULT)
-        return mode;
-    return ukr->isa == CPU_ISA_MMA && !conv_ukr_runs(ukr) ? EXP_OBSERVE_SAMPLE : EXP_OBSERVE_NONE;
+    return ukr->isa == CPU_ISA_MMA || (ukr->isa != CPU_ISA_NONE && conv_ukr_find(exp_emulator_for(ukr)->ukr)->fn);
+}
+
+bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *ukr, bool is_counted)
+{
+    return mode == EXP_OBSERVE_AUTO ? !is_counted && can_observe(ukr) : mode != EXP_OBSERVE_NONE;
 }
 
 /* ---- planning ---- */
@@ -83,6 +90,7 @@ static void choose_kernels(struct exp_observed *o, const struct exp_setup *setup
         o->setup.ukr = &o->setup.openblas_ukr.ukr;
     else
         o->setup.ukr = fits ? setup->ukr : conv_ukr_find(emulator->ukr);
+    o->unobserved_ukr = fits ? NULL : setup->ukr;
 }
 
 int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
@@ -90,7 +98,7 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
 {
     int err;
 
-    *o = (struct exp_observed){ .mode = exp_observe_resolve(mode, setup->ukr) };
+    *o = (struct exp_observed){ .mode = mode };
     if (o->mode == EXP_OBSERVE_NONE)
         return 0;
     choose_kernels(o, setup);
@@ -120,9 +128,10 @@ void exp_observe_release(struct exp_observed *o)
     *o = (struct exp_observed){ 0 };
 }
 
-static double seconds_of(const struct exp_case *c, unsigned n_threads)
+/* On one thread of a usual computer; most of a small layer is the emulator's start. */
+static double seconds_of(const struct exp_case *c)
 {
-    return 2e-9 * conv_macs(&c->layer->problem) / n_threads;
+    return 0.2 + 2e-8 * conv_macs(&c->layer->problem);
 }
 
 double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads)
@@ -130,8 +139,32 @@ double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads)
     double sum = 0;
 
     for (size_t i = 0; i < o->experiment.n_cases && o->observation; i++)
-        sum += o->observation[i].same_as == i ? seconds_of(&o->experiment.cases[i], n_threads) : 0;
+        sum += o->observation[i].same_as == i ? seconds_of(&o->experiment.cases[i]) / n_threads : 0;
     return sum;
+}
+
+/* Whether all of a layer's cases were observed. */
+static bool is_layer_observed(const struct exp_observed *o, size_t first)
+{
+    for (size_t i = first; i < first + o->experiment.n_algos; i++) {
+        if (*o->observation[i].why_not)
+            return false;
+    }
+    return true;
+}
+
+size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed)
+{
+    size_t n = 0;
+
+    *n_observed = 0;
+    for (size_t i = 0; i < o->experiment.n_cases && o->observation; i += o->experiment.n_algos) {
+        if (o->observation[i].same_as != i)
+            continue;
+        n++;
+        *n_observed += is_layer_observed(o, i);
+    }
+    return n;
 }
 
 /* ---- what an observation depends on ---- */
@@ -172,7 +205,11 @@ struct observing {
     char *machine_path; /* the simulated machine's file in it */
     struct exp_guard guard;
     uint64_t hash; /* of programs and machine */
+    size_t *order; /* of the cases: smallest first */
+    struct exp_budget budget;
 };
+
+static const char time_over[] = "the time for observing was over";
 
 static char *shape_text(const struct conv_problem *p)
 {
@@ -303,9 +340,12 @@ int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes)
     return err == -EINTR ? err : judge(run, err, status, last, why, why_bytes);
 }
 
-static unsigned limit_s(const struct exp_case *c)
+/* What a run may take: of what hangs, or of the budget. */
+static unsigned limit_s(const struct observing *ob, const struct exp_case *c)
 {
-    return START_S + (unsigned)(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
+    double slowest = START_S + floor(conv_macs(&c->layer->problem) / SLOWEST_MACS_PER_S);
+
+    return (unsigned)fmin(slowest, ceil(exp_budget_left(&ob->budget)));
 }
 
 /*
@@ -333,7 +373,7 @@ static int run_guest(const struct observing *ob, const struct exp_case *c, const
         .algo = c->algo->name,
         .ukr = ukr_name(ob, c),
         .packs_filters = ob->o->setup.packs_filters,
-        .limit_s = limit_s(c),
+        .limit_s = limit_s(ob, c),
     };
     char reason[512] = "";
     int err = exp_guest_run(&run, reason, sizeof reason);
@@ -436,6 +476,21 @@ static int observe(const struct observing *ob, const struct exp_case *c, const c
     return err;
 }
 
+/* Observes if the budget has room for it. */
+static int observe_in_time(struct observing *ob, size_t index, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_observation *x = &ob->o->observation[index];
+    const struct exp_case *c = &ob->o->experiment.cases[index];
+    double begun = exp_budget_spent(&ob->budget);
+    bool has_room = exp_budget_allows(&ob->budget, seconds_of(c));
+    int err = has_room ? observe(ob, c, path, x->seen, why, why_bytes) : -ETIMEDOUT;
+
+    if (!err)
+        exp_budget_learn(&ob->budget, seconds_of(c), exp_budget_spent(&ob->budget) - begun);
+    x->is_left_out = err == -ETIMEDOUT && !(has_room && exp_budget_left(&ob->budget) > 0);
+    return x->is_left_out ? exp_fail(why, why_bytes, err, "%s", time_over) : err;
+}
+
 static int observe_or_find(struct observing *ob, size_t index, char *why, size_t why_bytes)
 {
     struct exp_observation *x = &ob->o->observation[index];
@@ -446,7 +501,7 @@ static int observe_or_find(struct observing *ob, size_t index, char *why, size_t
     if (!err) {
         x->was_kept = !obs_result_read(x->seen, path, why, why_bytes) && is_same_plan(&c->plan.layout, x->seen);
         if (!x->was_kept)
-            err = observe(ob, c, path, x->seen, why, why_bytes);
+            err = observe_in_time(ob, index, path, why, why_bytes);
     }
     free(path);
     return err ? err : replay(c, &ob->o->setup.machine, x->seen, x->replayed);
@@ -458,9 +513,10 @@ static void say(const struct observing *ob, const char *why)
     exp_progress_note(ob->progress, "not observed: %s", why);
 }
 
-static int observe_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+static int observe_job(void *ctx, size_t job, size_t thread, const struct exp_pool *pool)
 {
     struct observing *ob = ctx;
+    const size_t index = ob->order[job];
     struct exp_observation *x = &ob->o->observation[index];
     const struct exp_case *c = &ob->o->experiment.cases[index];
     char why[256] = "";
@@ -476,12 +532,49 @@ static int observe_job(void *ctx, size_t index, size_t thread, const struct exp_
     err = x->seen && x->replayed ? observe_or_find(ob, index, why, sizeof why) : -ENOMEM;
     if (err == -EINTR || err == -ENOMEM)
         return err;
-    if (err) {
+    if (err)
         snprintf(x->why_not, sizeof x->why_not, "%s", why);
+    if (err && !x->is_left_out)
         say(ob, why);
-    }
-    exp_progress_step(ob->progress, EXP_WORK_OBSERVE, seconds_of(c, ob->options->n_threads));
+    (x->was_kept || x->is_left_out ? exp_progress_drop : exp_progress_step)(ob->progress, EXP_WORK_OBSERVE,
+                                                                            seconds_of(c) / ob->options->n_threads);
     return 0;
+}
+
+/* ---- in which order ---- */
+
+struct place {
+    double macs;
+    size_t index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->macs < y->macs || x->macs > y->macs)
+        return x->macs < y->macs ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* All cases, smallest first; those of a layer stay together. From malloc; NULL when out of memory. */
+static size_t *order_cases(const struct exp_experiment *e)
+{
+    struct place *place = calloc(e->n_cases, sizeof *place);
+    size_t *order = calloc(e->n_cases, sizeof *order);
+
+    for (size_t i = 0; i < e->n_cases && place; i++)
+        place[i] = (struct place){ conv_macs(&e->cases[i].layer->problem), i };
+    if (place)
+        qsort(place, e->n_cases, sizeof *place, compare_places);
+    for (size_t i = 0; i < e->n_cases && place && order; i++)
+        order[i] = place[i].index;
+    if (!place) {
+        free(order);
+        order = NULL;
+    }
+    free(place);
+    return order;
 }
 
 static void share_results(struct exp_observed *o)
@@ -566,7 +659,8 @@ static int open_observing(struct observing *ob, char *why, size_t why_bytes)
     }
     ob->folder = exp_format("%s/.observed", options->results);
     ob->machine_path = ob->folder ? exp_format("%s/machine.%ld.cfg", ob->folder, (long)getpid()) : NULL;
-    if (!ob->machine_path)
+    ob->order = order_cases(&ob->o->experiment);
+    if (!ob->machine_path || !ob->order)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     ob->guard = (struct exp_guard){ .undo = remove_machine, .ctx = ob->machine_path };
     exp_guard_begin(&ob->guard, NULL, NULL);
@@ -586,6 +680,23 @@ static void close_observing(struct observing *ob)
     exp_guard_end(&ob->guard, NULL, NULL);
     free(ob->machine_path);
     free(ob->folder);
+    free(ob->order);
+}
+
+static int run_all(struct observing *ob, char *why, size_t why_bytes)
+{
+    struct exp_observed *o = ob->o;
+    int err;
+
+    o->limit_s = o->mode == EXP_OBSERVE_AUTO ? ob->options->limit_s : 0;
+    exp_budget_init(&ob->budget, o->limit_s, ctr_now_ns);
+    err = exp_pool_run(o->experiment.n_cases, ob->options->n_threads, observe_job, ob, exp_interrupted, NULL);
+    o->spent_s = exp_budget_spent(&ob->budget);
+    exp_budget_release(&ob->budget);
+    if (err)
+        exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while observing" : "out of memory while observing");
+    share_results(o);
+    return err;
 }
 
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
@@ -602,11 +713,7 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
         fail_all(o, why);
         err = 0;
     } else if (!err) {
-        err = exp_pool_run(o->experiment.n_cases, options->n_threads, observe_job, &ob, exp_interrupted, NULL);
-        if (err)
-            exp_fail(why, why_bytes, err,
-                     err == -EINTR ? "interrupted while observing" : "out of memory while observing");
-        share_results(o);
+        err = run_all(&ob, why, why_bytes);
     }
     close_observing(&ob);
     return err;

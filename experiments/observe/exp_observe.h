@@ -34,8 +34,11 @@ struct exp_emulator {
 /* The emulator for a machine's micro-kernel, or NULL if there is none. */
 const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 
-/* What mode comes down to for a micro-kernel on this computer. */
-enum exp_observe_mode exp_observe_resolve(enum exp_observe_mode mode, const struct conv_ukr *ukr);
+/*
+ * Whether to observe kernels of a micro-kernel's family. By itself (EXP_OBSERVE_AUTO) an experiment observes where no
+ * counters of this computer count the machine, and only what it can: vector kernels of x86, on x86, and of POWER10.
+ */
+bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *ukr, bool is_counted);
 
 /* One run of the guest program under observation. */
 struct exp_guest_run {
@@ -59,17 +62,18 @@ struct exp_observation {
     char why_not[256]; /* "": observed */
     size_t same_as;    /* the case whose observation this shares; its own index if it was observed itself */
     bool was_kept;     /* found in RESULTS/.observed */
+    bool is_left_out;  /* the time was over */
     struct obs_result *seen;
     struct sim_stats *replayed;
 };
 
 struct exp_observe_options {
-    enum exp_observe_mode mode;
     const char *observer; /* paths of the plugin and the guest program */
     const char *guest;
     const char *why_missing; /* why they could not be built; "" if they could */
     const char *results;     /* folder of all results */
     unsigned n_threads;
+    unsigned limit_s; /* of EXP_OBSERVE_AUTO, but kept observations are always used */
 };
 
 struct exp_observed {
@@ -78,6 +82,9 @@ struct exp_observed {
     struct exp_experiment experiment;
     struct exp_observation *observation; /* [experiment.n_cases]; NULL: nothing is observed */
     enum exp_observe_mode mode;
+    const struct conv_ukr *unobserved_ukr; /* the machine's own, if another one is observed in its place; NULL */
+    unsigned limit_s;                      /* 0: none */
+    double spent_s;
 };
 
 /*
@@ -90,8 +97,11 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
 /* What observing takes on a usual computer: announced to exp_progress. */
 double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
 
+/* How many distinct shapes were to be observed (with EXP_OBSERVE_ALL: layers), and how many were, by every algorithm. */
+size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
+
 /*
- * Observes. A case that fails says so in why_not and, once each, through progress; the others go on. Returns 0, or
+ * Observes, small layers first. A case that fails says so in why_not and, once each, through progress; the others go on. Returns 0, or
  * with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS/.observed.
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,

@@ -1,9 +1,11 @@
 #include "experiments/observe/exp_observe_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
@@ -13,7 +15,7 @@
 
 static const struct exp_csv_column stream_columns[] = {
     LAYER_COLUMNS,
-    { "observed_layer", "", "the layer that was run: itself, or with OBSERVE=sample the first of the same shape", "" },
+    { "observed_layer", "", "the layer that was run: itself, or but for OBSERVE=all the first of the same shape", "" },
     { "ukr", "", "SConv's micro-kernel; base: the OpenBLAS core", "" },
     { "level", "", "core (instructions), a cache level, or memory; why: the reason why nothing was observed", "" },
     { "level_index", "", "0 for the core, then from the core outwards", "" },
@@ -303,9 +305,12 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, const
 
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes)
 {
+    const struct conv_ukr *own = o->unobserved_ukr;
+
     if (o->observation)
-        snprintf(text, bytes, "%s -cpu %s: SConv %s, OpenBLAS %s%s", o->emulator->program, o->emulator->cpu,
-                 o->setup.ukr->name, o->setup.core->name, o->mode == EXP_OBSERVE_SAMPLE ? "; one of each shape" : "");
+        snprintf(text, bytes, "%s -cpu %s: SConv %s%s%s%s, OpenBLAS %s%s", o->emulator->program, o->emulator->cpu,
+                 o->setup.ukr->name, own ? " (for " : "", own ? own->name : "", own ? ", which is not emulated)" : "",
+                 o->setup.core->name, o->mode == EXP_OBSERVE_ALL ? "" : "; one of each shape");
     else
         snprintf(text, bytes, "nothing");
 }
@@ -375,12 +380,103 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
     fprintf(out, "\n");
 }
 
-void exp_observe_print(const struct exp_observed *o, FILE *out)
+/* ---- summing up ---- */
+
+/* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
+static double largest_difference(const struct exp_observed *o, size_t named)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        const struct exp_observation *x = &o->observation[i];
+        struct sim_cell seen, replayed;
+        double a, b;
+
+        if (*x->why_not || x->same_as != i || known_difference(x))
+            continue;
+        seen = sim_stats_total(&x->seen->stats);
+        replayed = sim_stats_total(x->replayed);
+        a = exp_load_misses(&x->seen->stats, &seen, named);
+        b = exp_load_misses(x->replayed, &replayed, named);
+        if (a > b || a < b)
+            largest = fmax(largest, b > 0 ? 100 * fabs(a - b) / b : (double)INFINITY);
+    }
+    return largest;
+}
+
+static void say_left_out(const struct exp_observed *o, size_t n, char *text, size_t bytes)
+{
+    exp_say_more(text, bytes,
+                 "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from here, "
+                 "OBSERVE=sample observes all)",
+                 n, o->limit_s);
+}
+
+static void say_differences(const struct exp_observed *o, char *text, size_t bytes)
+{
+    exp_say_more(text, bytes, ". Load misses observed differ from those replayed by at most");
+    for (size_t l = 0; l < exp_n_level_names(&o->setup.machine); l++)
+        exp_say_more(text, bytes, "%s %.2f %% in %s", l ? "," : "", largest_difference(o, l),
+                     exp_level_name(&o->setup.machine, l));
+    exp_say_more(text, bytes, ".");
+}
+
+/* A reason why something is missing, though there was time for it; NULL if nothing is. */
+static const char *why_not(const struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        if (*o->observation[i].why_not && !o->observation[i].is_left_out)
+            return o->observation[i].why_not;
+    }
+    return NULL;
+}
+
+static size_t count_left_out(const struct exp_observed *o)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i += o->experiment.n_algos) {
+        bool is_left_out = false;
+
+        for (size_t a = i; a < i + o->experiment.n_algos && o->observation[i].same_as == i; a++)
+            is_left_out |= o->observation[a].is_left_out;
+        n += is_left_out;
+    }
+    return n;
+}
+
+static bool is_anything_observed(const struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        if (!*o->observation[i].why_not)
+            return true;
+    }
+    return false;
+}
+
+void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
+{
+    size_t n, n_observed, n_left_out;
+
+    *text = '\0';
+    if (!o->observation)
+        return;
+    n = exp_observe_count(o, &n_observed);
+    n_left_out = count_left_out(o);
+    exp_say_more(text, bytes, "observed %zu of %zu %s in %.0f s", n_observed, n,
+                 o->mode == EXP_OBSERVE_ALL ? "layers" : "shapes", o->spent_s);
+    if (n_left_out)
+        say_left_out(o, n_left_out, text, bytes);
+    if (why_not(o))
+        exp_say_more(text, bytes, "; not available: %s", why_not(o));
+    if (is_anything_observed(o))
+        say_differences(o, text, bytes);
+}
+
+static void print_heading(const struct exp_observed *o, FILE *out)
 {
     char how[256];
 
-    if (!o->observation)
-        return;
     exp_observe_describe(o, how, sizeof how);
     fprintf(out, "\nobserved under emulation (%s), simulated on %s\n", how, o->setup.machine.name);
     fprintf(out,
@@ -389,8 +485,20 @@ void exp_observe_print(const struct exp_observed *o, FILE *out)
     for (size_t l = 0; l < exp_n_level_names(&o->setup.machine); l++)
         fprintf(out, " %8.8s %7s", exp_level_name(&o->setup.machine, l), "diff");
     fprintf(out, "\n");
-    for (size_t i = 0; i < o->experiment.n_cases; i++) {
-        if (o->observation[i].same_as == i)
+}
+
+void exp_observe_print(const struct exp_observed *o, FILE *out)
+{
+    char sum[768];
+
+    if (!o->observation)
+        return;
+    if (is_anything_observed(o))
+        print_heading(o, out);
+    for (size_t i = 0; i < o->experiment.n_cases && is_anything_observed(o); i++) {
+        if (o->observation[i].same_as == i && !o->observation[i].is_left_out)
             print_case(&o->experiment.cases[i], &o->observation[i], exp_n_level_names(&o->setup.machine), out);
     }
+    exp_observe_sum_up(o, sum, sizeof sum);
+    fprintf(out, "%s%s\n", is_anything_observed(o) ? "" : "\n", sum);
 }

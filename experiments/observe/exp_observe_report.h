@@ -19,8 +19,14 @@
 int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
                       size_t why_bytes);
 
-/* The table on the terminal; nothing if nothing was to be observed. */
+/* The table on the terminal, without what was left out; nothing if nothing was to be observed. */
 void exp_observe_print(const struct exp_observed *o, FILE *out);
+
+/*
+ * How much was observed, and how far from the replay it is at most, in a sentence or two. "" if nothing was to be
+ * observed.
+ */
+void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 
 /* One line: by what, and which kernels, it was observed. */
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);

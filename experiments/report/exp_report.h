@@ -17,6 +17,7 @@ struct exp_report {
     bool is_timed;
     const char *clock;         /* the name of the one that timed */
     const char *why_elsewhere; /* why the times are not the simulated machine's (exp_machine.h); NULL: they are */
+    const char *observed;      /* what was observed under emulation, in a sentence or two; "": nothing */
 };
 
 /*

@@ -116,6 +116,7 @@ static void describe(struct answer *a, const struct exp_report *r)
                                : "this computer",
              cache, r->info->n_rounds, exp_end_text(r->info->end));
     a->v.how = a->how;
+    a->v.observed = r->observed;
     a->v.why_no_check = r->why_elsewhere;
 }
 

@@ -335,6 +335,12 @@ static void say_no_parts(const struct exp_verdict *v, FILE *out)
                 v->why_no_parts);
 }
 
+static void say_observed(const struct exp_verdict *v, FILE *out)
+{
+    if (v->observed && *v->observed)
+        fprintf(out, "\nUnder emulation: %s\n", v->observed);
+}
+
 static int say_all(const void *verdict, FILE *out)
 {
     const struct exp_verdict *v = verdict;
@@ -344,6 +350,7 @@ static int say_all(const void *verdict, FILE *out)
     for (size_t i = 0; i < v->n_variants && !err; i++)
         err = say_variant(v, &v->variant[i], out);
     say_no_parts(v, out);
+    say_observed(v, out);
     say_unproven(v, out);
     return err;
 }

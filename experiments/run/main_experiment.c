@@ -45,6 +45,7 @@ struct session {
     struct exp_experiment experiment;
     struct exp_measure_info info;
     struct exp_observed observed;
+    char observed_in_short[768];
     struct exp_results results;
     char why[1024]; /* the one line that explains a failure */
 };
@@ -67,6 +68,14 @@ static int find_place(struct session *s)
                             sizeof s->why);
 }
 
+/* By itself it observes if the Makefile, which asked (print_guest), prepared a guest or could not. */
+static enum exp_observe_mode observe_mode(const struct exp_options *o)
+{
+    bool is_prepared = *o->guest || *o->why_no_guest;
+
+    return o->observe == EXP_OBSERVE_AUTO && !is_prepared ? EXP_OBSERVE_NONE : (enum exp_observe_mode)o->observe;
+}
+
 /* Everything that can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
@@ -86,8 +95,7 @@ static int prepare(struct session *s)
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
     if (!err)
-        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, (enum exp_observe_mode)o->observe, s->why,
-                               sizeof s->why);
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), s->why, sizeof s->why);
     if (err)
         return err;
     s->why_not_timed = why_not_timed(s);
@@ -130,15 +138,20 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     exp_forecast_print(&f, stderr);
 }
 
-static int measure(struct session *s, struct exp_progress *progress)
+static struct exp_measure_options measure_options(const struct session *s)
 {
-    const struct exp_measure_options m = {
+    return (struct exp_measure_options){
         .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
         .now_ns = exp_options_clock(&s->options),
         .groups_dir = CTR_GROUPS_DIR,
     };
+}
+
+static int measure(struct session *s, struct exp_progress *progress)
+{
+    const struct exp_measure_options m = measure_options(s);
     int err;
 
     if (s->why_not_timed) {
@@ -158,6 +171,7 @@ static int observe(struct session *s, struct exp_progress *progress)
         .why_missing = s->options.why_no_guest,
         .results = s->options.results,
         .n_threads = s->options.jobs,
+        .limit_s = s->options.observe_limit,
     };
 
     return exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
@@ -180,6 +194,8 @@ static int work(struct session *s)
     }
     if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+    if (s->observed.mode == EXP_OBSERVE_AUTO)
+        exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
     err = measure(s, progress);
     if (!err)
         err = exp_replay_all(&s->experiment, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why,
@@ -187,6 +203,7 @@ static int work(struct session *s)
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
+    exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
     return err;
 }
 
@@ -334,6 +351,7 @@ static struct exp_report report_of(const struct session *s)
         .is_timed = !s->why_not_timed,
         .clock = exp_options_clock_name(&s->options),
         .why_elsewhere = *s->why_elsewhere ? s->why_elsewhere : NULL,
+        .observed = s->observed_in_short,
     };
 }
 
@@ -370,12 +388,23 @@ static void print_tables(const struct session *s)
         printf("  %s/%s\n", s->results.path, f->file.name);
 }
 
+/* Whether this computer's counters will count the machine that is simulated. */
+static bool is_counted(const struct session *s)
+{
+    const struct exp_measure_options m = measure_options(s);
+    char ignored[256];
+
+    return !why_not_timed(s) && !exp_machine_why_not_here(&s->setup.machine, ignored, sizeof ignored) &&
+           exp_measure_counts(&m);
+}
+
 /* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
 static void print_guest(struct session *s)
 {
     if (!exp_machine_find(&s->setup.machine, s->options.machine, s->why, sizeof s->why) &&
         !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
-        exp_observe_resolve((enum exp_observe_mode)s->options.observe, s->setup.ukr) != EXP_OBSERVE_NONE)
+        exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
+                              s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
         puts(exp_emulator_for(s->setup.ukr)->arch);
 }
 

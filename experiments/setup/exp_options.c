@@ -22,14 +22,16 @@ enum {
     ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE
 };
 
+enum { N_WORDS = 4 };
+
 struct option {
     const char *name;
     unsigned programs;
     const char *help;
     enum kind kind;
-    size_t offset;        /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
-    const char *words[3]; /* WORD: the values 0, 1, 2 */
-    unsigned least, most; /* NUMBER */
+    size_t offset;              /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
+    const char *words[N_WORDS]; /* WORD: the values 0, 1, 2, 3 */
+    unsigned least, most;       /* NUMBER */
 };
 
 #define FIELD(field) offsetof(struct exp_options, field)
@@ -123,15 +125,18 @@ static int read_number(const struct option *opt, const char *text, unsigned *val
 
 static int read_word(const struct option *opt, const char *text, unsigned *value, char *why, size_t why_bytes)
 {
-    for (unsigned i = 0; i < 3 && opt->words[i]; i++) {
+    char known[80] = "";
+
+    for (unsigned i = 0; i < N_WORDS && opt->words[i]; i++) {
+        bool is_last = i + 1 == N_WORDS || !opt->words[i + 1];
+
         if (!strcmp(text, opt->words[i])) {
             *value = i;
             return 0;
         }
+        exp_say_more(known, sizeof known, "%s%s", !i ? "" : is_last ? " or " : ", ", opt->words[i]);
     }
-    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s%s%s or %s, not '%s'", opt->name, opt->words[0],
-                    opt->words[2] ? ", " : "", opt->words[2] ? opt->words[1] : "", opt->words[opt->words[2] ? 2 : 1],
-                    text);
+    return exp_fail(why, why_bytes, -EINVAL, "%s: must be %s, not '%s'", opt->name, known, text);
 }
 
 static struct exp_options defaults(enum exp_program program)
@@ -152,7 +157,8 @@ static struct exp_options defaults(enum exp_program program)
         .observer = "",
         .guest = "",
         .why_no_guest = "",
-        .observe = EXP_OBSERVE_DEFAULT,
+        .observe = EXP_OBSERVE_AUTO,
+        .observe_limit = 60,
         .limit = programs[program].limit,
         .hot_reps = 3,
         .jobs = cores > 0 ? (unsigned)cores : 1,

@@ -17,7 +17,7 @@ enum exp_observe_mode {
     EXP_OBSERVE_NONE,
     EXP_OBSERVE_SAMPLE, /* layers of equal shape share one observation */
     EXP_OBSERVE_ALL,
-    EXP_OBSERVE_DEFAULT, /* sample for POWER10 simulated elsewhere, else none */
+    EXP_OBSERVE_AUTO, /* as sample, where no counters count the machine, and within a limit of time */
 };
 
 /* Fields of options that a program does not know have their default. */
@@ -37,6 +37,7 @@ struct exp_options {
     const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
     unsigned reps;            /* rounds; 0: until the speed-ups stand */
     unsigned limit;           /* seconds */
+    unsigned observe_limit;   /* seconds */
     unsigned hot_reps;        /* with hot caches; 0: none */
     unsigned clock;           /* enum exp_clock */
     unsigned jobs;            /* threads, >= 1 */

@@ -61,7 +61,7 @@ variables() {
     check "make help and the program name the same algorithms" [ "$(make help | awk '/^  ALGO / && !n++' | tr -s ' ')" = \
         "$("$experiment" --help | grep '^  ALGO ' | tr -s ' ')" ]
     refuses "known: $(sed -n 's/^ *ALGO *of \(.*\); comma-separated.*/\1/p' <("$experiment" --help))" MODEL=vgg16 ALGO=winograd
-    known=$(sed -n 's/^VARIABLE("\([A-Z]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
+    known=$(sed -n 's/^VARIABLE("\([A-Z_]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
     for word in LAYER model MACH CASH FILTER UKRS X RESULT; do
         # shellcheck disable=SC2086  # names are words
         check "make and the program mean the same by $word" [ "$(.ci/nearest $word $known)" = \
@@ -406,6 +406,37 @@ names() {
         grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three/titles.txt")
 }
 
+# Which program the Makefile is asked to prepare.
+guests() {
+    local family
+    check "OBSERVE=0 needs no guest" [ -z "$("$experiment" --guest MODEL=vgg16 MACHINE=power10 OBSERVE=0)" ]
+    check "POWER10 is observed by itself" [ "$("$experiment" --guest MODEL=vgg16 MACHINE=power10 TIMING=0)" = ppc64le ]
+    check "portable kernels are not" [ -z "$("$experiment" --guest MODEL=vgg16 MACHINE=toy TIMING=0 UKR=ref)" ]
+    check "... unless asked for" [ "$("$experiment" --guest MODEL=vgg16 MACHINE=toy TIMING=0 UKR=ref OBSERVE=sample)" = x86_64 ]
+    family=$([ "$(uname -m)" != x86_64 ] || [ -n "${EMULATED:-}" ] || echo x86_64)
+    check "x86 is, on x86" [ "$("$experiment" --guest MODEL=vgg16 MACHINE=clx4208 TIMING=0)" = "$family" ]
+}
+
+# Within its time: kept observations are used, the others left out and counted. The emulator hangs.
+budget() {
+    local dir=$work/observed/clx4208/three why="not available: the time for observing was over"
+    observe observed OBSERVE=auto OBSERVE_LIMIT=1 && check "kept observations need no time" \
+        grep -q '^observed 3 of 3 shapes in [0-9]* s\. Load misses .* at most [0-9.]* % in L1' "$work/observed.out"
+    rm "$work/observed/.observed/$(ls "$work/observed/.observed" | head -1)"
+    observe observed OBSERVE=auto OBSERVE_LIMIT=1 || return
+    check "the others are left out, and counted: $(grep '^observed' "$work/observed.out")" \
+        grep -q '^observed 2 of 3 shapes in [1-9][0-9]* s; 1 left out, .*OBSERVE_LIMIT=1' "$work/observed.out"
+    check "... in the verdict too" grep -q 'Under emulation: observed 2 of 3 shapes' "$dir/verdict.txt"
+    check "... their rows say why" [ "$(grep -c "$why" "$dir/observed.csv")" -eq 1 ]
+    check "... what there is, is drawn" [ -s "$dir/observed_vs_replayed.png" ]
+    check "... and nothing is complained of" [ "$(grep -c 'not observed' "$work/err")" -eq 0 ]
+    check "... nor left behind" [ "$(ls "$work/observed/.observed" | grep -vc '^clx4208_.*txt$')" -eq 0 ]
+    observe none OBSERVE=auto OBSERVE_LIMIT=1 && check "no time for anything" \
+        grep -q '^observed 0 of 3 shapes in [1-9][0-9]* s; 3 left out' "$work/none.out"
+    run alone OBSERVE=auto TIMING=0 ALGO=sconv && check "nobody prepared a guest: nothing is to be observed" \
+        [ ! -e "$work/alone/toy/three/observed.csv" ]
+}
+
 # What is missing is said once, and costs nothing but its columns.
 unobserved() { # unobserved WORDS NAME ARGUMENTS...
     local words=$1 name=$2
@@ -451,6 +482,7 @@ observed() {
     observe observed || return
     check "observed: finished layers are kept" [ "$(ls -i "$work/observed/.observed" | grep -cFxf <(echo "$kept"))" -ge 8 ]
     check "observed: and give the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
+    with_fake qemu-x86_64 "sleep 600" budget
     mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
     without_qemu "qemu-x86_64 is missing (package qemu-user)"
     printf '#!/bin/sh\nexit 0\n' >"$work/not-elf" && chmod +x "$work/not-elf"
@@ -471,12 +503,12 @@ documentation() {
 run_part() {
     case $1 in
     owners | kills | outputs) with_fake gnuplot "sh -c 'exit 77'" "$1" ;;
-    options | variables | tables | documentation | places | figures | interruption | results | names | observed) "$1" ;;
+    options | variables | tables | documentation | places | figures | interruption | results | names | guests | observed) "$1" ;;
     *) bad "there is no part '$1'" ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- options variables tables documentation places owners figures interruption kills outputs results names observed
+[ $# -gt 0 ] || set -- options variables tables documentation places owners figures interruption kills outputs results names guests observed
 for part; do
     run_part "$part"
 done

@@ -79,10 +79,9 @@ static void tear_down(struct fixture *f)
     fclose(f->log);
 }
 
-/* Measures on the made-up computer, replays, and writes the tables. */
-static bool run(struct fixture *f)
+static struct exp_measure_options options_of(const struct fixture *f)
 {
-    const struct exp_measure_options o = {
+    return (struct exp_measure_options){
         .rounds = { 2, 2, 0 },
         .n_threads = 1,
         .cache = EXP_COLD,
@@ -91,6 +90,22 @@ static bool run(struct fixture *f)
         .groups_dir = FAKE_GROUPS_DIR,
         .uarch = "fake",
     };
+}
+
+/* Whether it counts, as it says beforehand; it leaves nothing open. */
+static bool counts(const struct fixture *f)
+{
+    const struct exp_measure_options o = options_of(f);
+    bool does = exp_measure_counts(&o);
+
+    CU_ASSERT_EQUAL(f->fake.n_open, 0);
+    return does;
+}
+
+/* Measures on the made-up computer, replays, and writes the tables. */
+static bool run(struct fixture *f)
+{
+    const struct exp_measure_options o = options_of(f);
     const struct exp_report report = {
         .e = &f->experiment,
         .info = &f->info,
@@ -286,7 +301,9 @@ static void test_refused(void)
 
     if (!set_up(&f))
         return;
+    CU_ASSERT(counts(&f));
     f.fake.refusal = -EACCES;
+    CU_ASSERT(!counts(&f));
     if (run(&f)) {
         check_no_counts(&f, EXP_LOADS, "sysctl kernel.perf_event_paranoid=1");
         check_no_counts(&f, EXP_CYCLES, "sysctl kernel.perf_event_paranoid=1");

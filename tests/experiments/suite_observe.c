@@ -14,6 +14,7 @@
 
 #include "counters/observe/obs_result.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/base/exp_process.h"
 #include "kernels/backend.h"
@@ -50,6 +51,53 @@ static void programs_are_run_and_killed(void)
     CU_ASSERT(exp_process_run(sleeps, 0, NULL, &status, last, sizeof last) == -ETIMEDOUT);
     CU_ASSERT(exp_process_run(sleeps, 60, always, &status, last, sizeof last) == -EINTR);
     CU_ASSERT(exp_process_run(missing, 60, NULL, &status, last, sizeof last) == -ENOENT);
+}
+
+/* ---- whether, and for how long ---- */
+
+static void auto_observes_what_nothing_counts(void)
+{
+    const struct conv_ukr *avx2 = conv_ukr_find("f32_16x6__avx2"), *mma = conv_ukr_find("f32_16x8__mma");
+    const struct conv_ukr *plain = conv_ukr_find("f32_16x24__ref");
+    bool is_x86 = avx2->fn != NULL;
+
+    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, mma, false));
+    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, avx2, false) == is_x86);
+    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, conv_ukr_find("f32_16x24__avx512"), false) == is_x86);
+    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_AUTO, plain, false));
+    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_AUTO, mma, true));
+    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_NONE, mma, false));
+    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_SAMPLE, plain, true));
+    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_ALL, plain, true));
+}
+
+static uint64_t budget_clock_ns;
+
+static uint64_t budget_now(void)
+{
+    return budget_clock_ns;
+}
+
+static void a_budget_learns_what_fits(void)
+{
+    struct exp_budget b;
+
+    budget_clock_ns = 5000000000;
+    exp_budget_init(&b, 60, budget_now);
+    CU_ASSERT(exp_budget_allows(&b, 59) && !exp_budget_allows(&b, 61));
+    for (int i = 0; i < 20; i++) /* four times as slow as guessed */
+        exp_budget_learn(&b, 1, 4);
+    CU_ASSERT(exp_budget_allows(&b, 14) && !exp_budget_allows(&b, 17));
+    budget_clock_ns += 50000000000;
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_spent(&b), 50, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_left(&b), 10, 1e-6);
+    CU_ASSERT(exp_budget_allows(&b, 2) && !exp_budget_allows(&b, 3));
+    budget_clock_ns += 50000000000;
+    CU_ASSERT(exp_budget_left(&b) == 0 && !exp_budget_allows(&b, 1e-9));
+    exp_budget_release(&b);
+    exp_budget_init(&b, 0, budget_now);
+    CU_ASSERT(exp_budget_allows(&b, 1e9));
+    exp_budget_release(&b);
 }
 
 /* ---- under emulation ---- */
@@ -396,6 +444,8 @@ static void failed_runs_say_why(void)
 
 static const struct test_case cases[] = {
     { "programs are run, and killed at their limit", programs_are_run_and_killed },
+    { "without counters, what can be observed is", auto_observes_what_nothing_counts },
+    { "a budget of time learns what fits", a_budget_learns_what_fits },
     { "SConv's observed stream equals its replay, access for access", sconv_streams_equal_their_replay },
     { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
     { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },

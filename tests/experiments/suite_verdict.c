@@ -174,6 +174,9 @@ static void test_timed(void)
          "L1 0.50, L2 1.00, SLC 1.00 of base's, simulated on toy",
          "dw3x3 0.000 sconv 0.50 [0.49, 0.51] loses 30 60 2.00 2.00 1.00 1.00", NULL);
     says(&r.v, 8, "Layer by layer: 9 rows, in verdict.txt", NULL);
+    says_not(&r.v, "Under emulation");
+    r.v.observed = "observed 6 of 13 shapes in 60 s.";
+    says(&r.v, 8, "Under emulation: observed 6 of 13 shapes in 60 s.", NULL);
     says_not(&r.v, "stimate");
     says_not(&r.v, "nan");
 }

@@ -1,0 +1,47 @@
+#include "experiments/observe/exp_budget.h"
+
+#include <math.h>
+
+/* Seconds for which the guesses are taken to be right, before any job has ended. */
+static const double trusted_s = 0.5;
+
+void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void))
+{
+    *b = (struct exp_budget){
+        .now_ns = now_ns, .start_ns = now_ns(), .limit_s = limit_s, .guessed = trusted_s, .spent = trusted_s
+    };
+    pthread_mutex_init(&b->lock, NULL);
+}
+
+void exp_budget_release(struct exp_budget *b)
+{
+    pthread_mutex_destroy(&b->lock);
+}
+
+double exp_budget_spent(const struct exp_budget *b)
+{
+    return 1e-9 * (double)(b->now_ns() - b->start_ns);
+}
+
+double exp_budget_left(const struct exp_budget *b)
+{
+    return b->limit_s ? fmax(b->limit_s - exp_budget_spent(b), 0) : (double)INFINITY;
+}
+
+bool exp_budget_allows(struct exp_budget *b, double guessed)
+{
+    double pace;
+
+    pthread_mutex_lock(&b->lock);
+    pace = b->spent / b->guessed;
+    pthread_mutex_unlock(&b->lock);
+    return guessed * pace < exp_budget_left(b);
+}
+
+void exp_budget_learn(struct exp_budget *b, double guessed, double spent)
+{
+    pthread_mutex_lock(&b->lock);
+    b->guessed += guessed;
+    b->spent += spent;
+    pthread_mutex_unlock(&b->lock);
+}
