@@ -48,6 +48,7 @@
     X(peers) \
     X(judge) \
     X(verdict) \
+    X(validate) \
     X(sconv)
 /* clang-format on */
 

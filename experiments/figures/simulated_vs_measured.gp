@@ -7,11 +7,14 @@ load figures."/style.gp"
 points_file = simulated_vs_measured_csv
 quantities = "l1_lines_in_by_demand l1_lines_in l2_lines_in memory_lines_in"
 quantity_title(i) = i == 1 ? "into L1, by demand" : i == 2 ? "into L1, all" : i == 3 ? "into L2" : "from memory"
-algos = "base sconv_is sconv_ws sconv_openblas sconv_tuned"
-algo_labels = "Base|SConv IS|SConv WS|SConv, OpenBLAS's micro-kernel|SConv tuned"
-algo_label(i) = (rest = algo_labels, sum [k = 2:i] (rest = rest[strstrt(rest, "|") + 1:*], 0), \
-    strstrt(rest, "|") ? rest[1:strstrt(rest, "|") - 1] : rest)
-algo_colour(i) = i == 1 ? colour_base : i == 2 ? colour_is : i == 3 ? colour_ws : i == 4 ? colour_openblas : colour_tuned
+symbol_of(a) = a eq "base" ? open_square : circle
+# The algorithms that were counted, in the order of their records.
+algos = ""; rows_of = 0
+do for [a in algo_names] {
+    rows_of = 0
+    stats points_file using (stringcolumn("algo") eq a ? (rows_of = rows_of + 1, 0) : 0) nooutput
+    if (rows_of) { algos = algos." ".a }
+}
 views = "caches_alone as_machine"
 
 panel = 265; gap_x = 64; gap_y = 88; top = head_height + 30; left = 92
@@ -26,7 +29,7 @@ eval open_output
 title_text = "Lines that the counters counted against lines that were simulated"
 subtitle_text = ""
 eval put_head
-do for [a = 1:5] { legend_text = algo_label(a); legend_point = a == 1 ? open_square : circle; legend_colour = algo_colour(a); eval put_legend }
+do for [a in algos] { legend_text = title_of(a); legend_point = symbol_of(a); legend_colour = colour_of(a); eval put_legend }
 
 is_of(q, a) = stringcolumn("quantity") eq q && stringcolumn("algo") eq a
 set multiplot
@@ -58,8 +61,8 @@ do for [v = 1:2] {
         unset label 2
         if (n_points == 0) { set label 2 "nothing to compare" at graph 0.5, graph 0.5 center }
         plot x with lines lw 1 lc rgb "#404040", \
-             for [a = 1:5] points_file using (is_of(q, word(algos, a)) ? number("measured_percent_of_loads") : NaN):(number(simulated)) \
-                 with points pt (a == 1 ? open_square : circle) ps 0.8 lc rgb algo_colour(a)
+             for [a in algos] points_file using (is_of(q, a) ? number("measured_percent_of_loads") : NaN):(number(simulated)) \
+                 with points pt symbol_of(a) ps 0.8 lc rgb colour_of(a)
     }
 }
 unset multiplot

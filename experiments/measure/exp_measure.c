@@ -9,6 +9,7 @@
 #include "counters/proof/ctr_counters.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/measure/exp_cold.h"
 #include "experiments/base/exp_error.h"
@@ -34,7 +35,7 @@ struct measure {
     struct exp_experiment *e;
     const struct exp_measure_options *o;
     struct exp_progress *progress;
-    struct counting hardware, software;
+    struct counting hardware, common, software;
     struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
     struct exp_cold cold;         /* unless warm */
     struct exp_measure_info *info;
@@ -185,6 +186,7 @@ static int count_runner(struct measure *m, struct runner *r)
 {
     int err = count(&m->hardware, r);
 
+    err = err ? err : count(&m->common, r);
     err = err ? err : count(&m->software, r);
     return err ? err : measure_phases(r);
 }
@@ -276,6 +278,9 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
                   info->counter_source, sizeof info->counter_source, info->why_no_counters,
                   sizeof info->why_no_counters);
     snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
+    open_counting(&m->common, ctr_counters_open, m->o->source ? m->o->source : &ctr_source_perf, m->o->groups_dir,
+                  m->o->uarch, "COMMON", info->common_source, sizeof info->common_source, info->why_no_common,
+                  sizeof info->why_no_common);
     open_counting(&m->software, ctr_counters_open_plain, &ctr_source_perf, CTR_GROUPS_DIR, "software", "SOFTWARE",
                   info->software_source, sizeof info->software_source, info->why_no_software,
                   sizeof info->why_no_software);
@@ -382,6 +387,7 @@ static void *measure_thread(void *ctx)
     exp_disturbance_end(&m->info->disturbance, "/proc", peak);
     m->info->disturbance.median_percent = median_percent(m->e);
     ctr_counters_close(&m->hardware.counters);
+    ctr_counters_close(&m->common.counters);
     ctr_counters_close(&m->software.counters);
     exp_cold_release(&m->cold);
     return NULL;
@@ -394,7 +400,8 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
         .e = e,
         .o = o,
         .hardware = { .first = EXP_LOADS, .end = EXP_PAGE_FAULTS },
-        .software = { .first = EXP_PAGE_FAULTS, .end = EXP_N_COUNTS },
+        .common = { .first = EXP_COMMON, .end = EXP_COMMON + (enum exp_count)ctr_n_quantities() },
+        .software = { .first = EXP_PAGE_FAULTS, .end = EXP_COMMON },
         .progress = progress,
         .info = info,
     };

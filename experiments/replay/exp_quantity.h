@@ -10,8 +10,6 @@
 #include "sim/machine/machine.h"
 #include "sim/stats.h"
 
-enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
-
 /* What a replay on the machine counted of quantity q (an index as ctr_quantity_index gives it); NaN: it does not. */
 double exp_quantity_simulated(size_t q, const struct sim_machine *m, const struct sim_cell *sum);
 

@@ -473,23 +473,20 @@ static int write_plans(const struct exp_counts_source *s, const struct exp_outdi
     return exp_csv_close(csv, why, why_bytes);
 }
 
-static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, const struct exp_case *c,
-                      enum exp_count count)
+static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, const struct exp_case *c, size_t q)
 {
-    const struct exp_measured *m = &c->measured;
+    const enum exp_count count = EXP_COMMON + (enum exp_count)q;
+    const char *why = exp_case_why_no_count(c, count);
 
     exp_csv_string(csv, "model", s->e->model->name);
     exp_csv_string(csv, "caches", exp_cache_state_name(s->cache));
     exp_csv_u64(csv, "layer_index", c->layer->index);
     exp_csv_string(csv, "algo", c->algo->name);
-    exp_csv_string(csv, "quantity", exp_count_name(count));
-    if (m->has_count[count])
-        exp_csv_u64(csv, "count", (uint64_t)(m->count[count] + 0.5));
+    exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
+    if (why)
+        exp_csv_missing(csv, "count", why);
     else
-        exp_csv_missing(csv, "count",
-                        m->why_no_time      ? m->why_no_time
-                        : *s->why_no_counts ? s->why_no_counts
-                                            : "the event group lacks this quantity");
+        exp_csv_u64(csv, "count", (uint64_t)(c->measured.count[count] + 0.5));
     exp_csv_end_row(csv);
 }
 
@@ -498,13 +495,24 @@ static int write_counts(const struct exp_counts_source *s, const struct exp_outd
     struct exp_csv *csv;
     int err = exp_csv_create(&csv, dir, &count_file, "counts of what plans.csv says", why, why_bytes);
 
-    for (size_t i = 0; i < s->e->n_cases && !err; i++) {
-        for (unsigned k = 0; k < EXP_N_COUNTS; k++) {
-            if (ctr_quantity_index(exp_count_name((enum exp_count)k)) < ctr_n_quantities())
-                put_count(s, csv, &s->e->cases[i], (enum exp_count)k);
+    if (err)
+        return err;
+    for (size_t i = 0; i < s->e->n_cases; i++) {
+        for (size_t q = 0; q < ctr_n_quantities(); q++)
+            put_count(s, csv, &s->e->cases[i], q);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+bool exp_counts_exist(const struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases; i++) {
+        for (size_t q = 0; q < ctr_n_quantities(); q++) {
+            if (!exp_case_why_no_count(&e->cases[i], EXP_COMMON + (enum exp_count)q))
+                return true;
         }
     }
-    return err ? err : exp_csv_close(csv, why, why_bytes);
+    return false;
 }
 
 int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)

@@ -83,8 +83,10 @@ struct exp_counts_source {
     const struct exp_experiment *e;
     enum exp_cache_state cache;
     const char *commit;
-    const char *why_no_counts; /* of a case that says nothing itself */
 };
+
+/* Whether anything was counted at all. */
+bool exp_counts_exist(const struct exp_experiment *e);
 
 int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes);
 void exp_counts_print_host(const struct exp_counts_source *s, FILE *out);

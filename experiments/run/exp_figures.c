@@ -12,7 +12,7 @@
 
 static const char *const figure_names[] = {
     "miss_rates_model",       "miss_rates_layers", "misses_tensors",       "misses_layers",
-    "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed",
+    "predicted_vs_simulated", "speedup_layers",    "observed_vs_replayed", "simulated_vs_measured",
 };
 
 /* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
@@ -30,7 +30,7 @@ static const struct paper_number paper_numbers[] = {
 
 enum {
     N_PAPER_NUMBERS = sizeof paper_numbers / sizeof paper_numbers[0],
-    N_FIXED_VARIABLES = 7,
+    N_FIXED_VARIABLES = 8,
     SHAPE_BYTES = CONV_N_FIELDS * 16,
     N_VARIABLES = N_FIXED_VARIABLES + N_PAPER_NUMBERS + EXP_N_ALGO_VARIABLES,
 };
@@ -71,6 +71,7 @@ static void set_variables(struct drawing *d)
         { "machine", d->f->machine },
         { "simulator", d->f->simulator },
         { "host", d->f->host },
+        { "what", d->f->host },
         { "observed_by", d->f->observed ? d->f->observed : "" },
         { "levels", d->f->levels && *d->f->levels ? d->f->levels : "L1 L2 L3" },
         { "shape_columns", d->shape },

@@ -13,6 +13,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/run/exp_answer.h"
+#include "experiments/run/exp_counted.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/run/exp_figures.h"
@@ -207,9 +208,15 @@ static int work(struct session *s)
     return err;
 }
 
+static struct exp_counts_source counts_of(const struct session *s)
+{
+    return (struct exp_counts_source){ &s->experiment, (enum exp_cache_state)s->options.cache, s->options.commit };
+}
+
 static int print_host(const void *session, FILE *out)
 {
     const struct session *s = session;
+    const struct exp_counts_source counts = counts_of(s);
     struct ctr_timer timer;
     char disturbance[320];
     int err = ctr_hostinfo_print(out);
@@ -232,6 +239,8 @@ static int print_host(const void *session, FILE *out)
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "OpenBLAS core: %s\n", s->setup.blas.handle ? s->setup.blas.core : "missing");
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);
+    if (exp_counts_exist(&s->experiment))
+        exp_counts_print_host(&counts, out);
     return err;
 }
 
@@ -355,6 +364,15 @@ static struct exp_report report_of(const struct session *s)
     };
 }
 
+static int write_counted(struct session *s)
+{
+    const struct exp_counts_source source = counts_of(s);
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    return exp_counted_write(&source, cpu, &s->results.dir, stdout, s->why, sizeof s->why);
+}
+
 static int write_tables(struct session *s, const struct exp_report *report)
 {
     int err = exp_report_write(report, &s->results.dir, s->why, sizeof s->why);
@@ -372,6 +390,7 @@ static int write_tables(struct session *s, const struct exp_report *report)
     if (!err) {
         exp_report_print(report, stdout);
         exp_observe_print(&s->observed, stdout);
+        err = write_counted(s);
     }
     return err;
 }
@@ -384,6 +403,8 @@ static void print_tables(const struct session *s)
     printf("tables\n");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         printf("  %s/%s\n", s->results.path, files[i]);
+    for (const char *const *f = exp_counted_files(); exp_counts_exist(&s->experiment) && *f; f++)
+        printf("  %s/%s\n", s->results.path, *f);
     for (const struct exp_observe_file *f = exp_observe_files(); s->observed.observation && f->row; f++)
         printf("  %s/%s\n", s->results.path, f->file.name);
 }

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 
 const char *exp_count_name(enum exp_count c)
 {
-    static const char *const names[EXP_N_COUNTS] = { "loads",          "l1_load_misses", "l2_load_misses",
-                                                     "l3_load_misses", "instructions",   "cycles",
-                                                     "page_faults" };
+    static const char *const names[EXP_COMMON] = { "loads",          "l1_load_misses", "l2_load_misses",
+                                                   "l3_load_misses", "instructions",   "cycles",
+                                                   "page_faults" };
 
-    return names[c];
+    return c < EXP_COMMON ? names[c] : ctr_quantity_at((size_t)(c - EXP_COMMON))->name;
 }
 
 const char *exp_cache_state_name(enum exp_cache_state s)

@@ -17,7 +17,12 @@
 #include "kernels/plan.h"
 #include "sim/stats.h"
 
-/* The hardware counts that are reported, by their metric names in the CACHE and SOFTWARE event groups. */
+/*
+ * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported; and
+ * the common quantities of group COMMON, quantity q (counters/ctr_quantity.h) as EXP_COMMON + q.
+ */
+enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
+
 enum exp_count {
     EXP_LOADS,
     EXP_L1_LOAD_MISSES,
@@ -26,7 +31,8 @@ enum exp_count {
     EXP_INSTRUCTIONS,
     EXP_CYCLES,
     EXP_PAGE_FAULTS,
-    EXP_N_COUNTS,
+    EXP_COMMON,
+    EXP_N_COUNTS = EXP_COMMON + EXP_MAX_QUANTITIES,
 };
 
 const char *exp_count_name(enum exp_count c);

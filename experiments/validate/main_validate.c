@@ -14,6 +14,7 @@
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
@@ -221,10 +222,8 @@ static int draw(struct session *s)
 {
     struct exp_program_figures list = { .program = "validate", .dir = s->final_path };
     static const char *const names[] = { "simulated_vs_measured" };
-    const struct exp_plot_variable variable[] = {
-        { "figures", FIGURES_DIR },
-        { "what", s->what },
-    };
+    struct exp_plot_variable variable[2 + EXP_N_ALGO_VARIABLES] = { { "figures", FIGURES_DIR }, { "what", s->what } };
+    struct exp_algo_plot algos;
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
         .data_dir = s->dir.path,
@@ -235,6 +234,8 @@ static int draw(struct session *s)
         .n_variables = sizeof variable / sizeof variable[0],
     };
 
+    exp_algo_plot_init(&algos);
+    memcpy(&variable[2], algos.variable, sizeof algos.variable);
     printf("\nfigures\n");
     return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
 }

@@ -4,16 +4,20 @@
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
+#include "counters/group/ctr_quantity.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/run/exp_counted.h"
 #include "experiments/run/exp_figures.h"
 #include "experiments/report/exp_report.h"
 #include "tests/counters/fake_counters.h"
@@ -190,7 +194,53 @@ static void check_no_counts(const struct fixture *f, enum exp_count count, const
     }
 }
 
-static void check_good_counts(const struct fixture *f)
+static int print_counts_host(const void *source, FILE *out)
+{
+    exp_counts_print_host(source, out);
+    return 0;
+}
+
+static void check_recorded_case(const struct exp_counts *counts, const struct fixture *f, const struct exp_case *c)
+{
+    char why[512];
+
+    test_check(!exp_counts_compare(counts, &f->model, c, why, sizeof why) && !*why, "%s, %s: %s", c->layer->name,
+               c->algo->name, why);
+    for (size_t q = 0; q < ctr_n_quantities(); q++) {
+        const struct exp_counts_key key = { f->model.name, c->algo->name, c->layer->index, q, EXP_COLD };
+        const enum exp_count count = EXP_COMMON + (enum exp_count)q;
+        const char *why_not = exp_case_why_no_count(c, count);
+        double recorded = exp_counts_find(counts, &key, why, sizeof why);
+
+        test_check(why_not ? isnan(recorded) && !strcmp(why, why_not) : recorded == c->measured.count[count],
+                   "%s of %s, %s: %g (%s)", ctr_quantity_at(q)->name, c->layer->name, c->algo->name, recorded, why);
+    }
+}
+
+/* The folder of recorded counts reads back as what was counted, and its plans are today's. */
+static void check_recorded(struct fixture *f)
+{
+    const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567" };
+    struct exp_counts counts;
+    char why[512] = "", *folder = exp_format("%s/counts", f->top);
+    struct exp_outdir dir;
+    int err = exp_outdir_open(&dir, folder, "counts.csv", why, sizeof why);
+
+    err = err ? err : exp_counted_write(&source, "a fake CPU", &dir, f->log, why, sizeof why);
+    err = err ? err : exp_outdir_write(&dir, EXP_COUNTS_HOST, print_counts_host, &source, why, sizeof why);
+    err = err ? err : exp_outdir_commit(&dir, why, sizeof why);
+    err = err ? err : exp_counts_read(&counts, folder, why, sizeof why);
+    if (test_check(!err, "%s", why)) {
+        test_check(!strcmp(counts.commit, "1234567") && !strcmp(counts.core, "Haswell"), "commit %s, core %s",
+                   counts.commit, counts.core);
+        for (size_t i = 0; i < f->experiment.n_cases; i++)
+            check_recorded_case(&counts, f, &f->experiment.cases[i]);
+        exp_counts_release(&counts);
+    }
+    free(folder);
+}
+
+static void check_good_counts(struct fixture *f)
 {
     struct exp_total total[EXP_N_ALGOS + 1];
     size_t n = exp_totals(&f->experiment, total);
@@ -200,6 +250,7 @@ static void check_good_counts(const struct fixture *f)
     check_counts(f, EXP_L2_LOAD_MISSES, 100);
     check_counts(f, EXP_L3_LOAD_MISSES, 10);
     check_counts(f, EXP_CYCLES, 1000);
+    check_recorded(f);
     for (size_t i = 0; i < n; i++)
         if (!total[i].why_no_time)
             test_check(!total[i].why_no_counts && total[i].measured_loads == 300000 &&
