@@ -11,7 +11,6 @@
 #include "experiments/setup/exp_machine.h"
 
 #define MACHINE_FILE "machine.cfg"
-#define MARKER "layers.csv" /* all results have it */
 
 /* ---- the path ---- */
 
@@ -19,11 +18,12 @@
 static const struct layout {
     const char *folder; /* "": the models' own folders */
     bool has_sums;      /* results may be of more than one model: they are not in a model's folder */
+    const char *marker; /* a file that these results always have */
 } layouts[EXP_N_PROGRAMS] = {
-    [EXP_EXPERIMENT] = { "", false },
-    [EXP_JUDGE] = { "/judgement", true },
-    [EXP_PEERS] = { "/peers", true },
-    [EXP_VALIDATE] = { "/validation", true },
+    [EXP_EXPERIMENT] = { "", false, "layers.csv" },
+    [EXP_JUDGE] = { "/judgement", true, "layers.csv" },
+    [EXP_PEERS] = { "/peers", true, "layers.csv" },
+    [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
 };
 
 static const char all_models[] = "all", some_models[] = "some";
@@ -171,12 +171,13 @@ int exp_results_find(struct exp_results *r, enum exp_program program, const stru
 {
     int err = exp_results_path(&r->path, program, o, m ? m->name : "host", model, n, why, why_bytes);
 
+    r->marker = layouts[program].marker;
     return err || !m ? err : exp_results_check_machine(r->path, m, o->machine, why, why_bytes);
 }
 
 int exp_results_open(struct exp_results *r, char *why, size_t why_bytes)
 {
-    int err = exp_outdir_open(&r->dir, r->path, MARKER, why, why_bytes);
+    int err = exp_outdir_open(&r->dir, r->path, r->marker, why, why_bytes);
 
     r->is_open = !err;
     return err;

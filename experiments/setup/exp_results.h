@@ -22,6 +22,7 @@
 struct exp_results {
     char *path;            /* where they will lie, or lie; NULL until found */
     struct exp_outdir dir; /* where they are written meanwhile */
+    const char *marker;    /* of exp_outdir */
     bool is_open;
 };
 

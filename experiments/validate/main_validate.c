@@ -26,7 +26,6 @@
 
 #define EXPERIMENTS_DIR "experiments"
 #define FIGURES_DIR EXPERIMENTS_DIR "/figures"
-#define MARKER "simulated_vs_measured.csv"
 
 struct session {
     struct exp_options options;
@@ -36,18 +35,10 @@ struct session {
     const char *model_name[EXP_MAX_MODELS];
     struct exp_validation validation;
     struct exp_agreement_report report;
-    struct exp_outdir dir;
-    bool has_dir;
-    char *final_path;
+    struct exp_results results;
     char what[512];
     char why[1024];
 };
-
-/* What was asked for, or else what the counts say. */
-static const char *either(const char *asked, const char *recorded)
-{
-    return *asked ? asked : recorded;
-}
 
 /* ---- preparing ---- */
 
@@ -90,16 +81,19 @@ static int read_models(struct session *s)
     return err;
 }
 
+/* The machine that was asked for, or else the one that the counts name. */
 static int find_machine(struct session *s)
 {
-    const char *which = either(s->options.machine, s->counts.machine);
+    struct exp_options *o = &s->options;
     struct sim_machine m;
     int err;
 
-    if (!*which)
+    if (!*o->machine)
+        o->machine = s->counts.machine;
+    if (!*o->machine)
         return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
                         s->counts.folder);
-    err = exp_machine_find(&m, which, s->why, sizeof s->why);
+    err = exp_machine_find(&m, o->machine, s->why, sizeof s->why);
     if (err)
         return err;
     s->setup[EXP_AS_MACHINE].machine = m;
@@ -122,17 +116,10 @@ static int set_up(struct session *s)
 
 static int open_results(struct session *s)
 {
-    const struct exp_options *o = &s->options;
-    const struct sim_machine *m = &s->setup[EXP_AS_MACHINE].machine;
-    int err =
-        exp_results_path(&s->final_path, EXP_VALIDATE, o, m->name, s->models.model, s->models.n, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_VALIDATE, &s->options, &s->setup[EXP_AS_MACHINE].machine,
+                               s->models.model, s->models.n, s->why, sizeof s->why);
 
-    if (!err)
-        err = exp_results_check_machine(s->final_path, m, either(o->machine, s->counts.machine), s->why, sizeof s->why);
-    if (!err)
-        err = exp_outdir_open(&s->dir, s->final_path, MARKER, s->why, sizeof s->why);
-    s->has_dir = !err;
-    return err;
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
 static int prepare(struct session *s)
@@ -220,14 +207,14 @@ static int print_verdict(const void *session, FILE *out)
 /* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "validate", .dir = s->final_path };
+    struct exp_program_figures list = { .program = "validate", .dir = s->results.path };
     static const char *const names[] = { "simulated_vs_measured" };
     struct exp_plot_variable variable[2 + EXP_N_ALGO_VARIABLES] = { { "figures", FIGURES_DIR }, { "what", s->what } };
     struct exp_algo_plot algos;
     const struct exp_plot_figures figures = {
         .scripts_dir = FIGURES_DIR,
-        .data_dir = s->dir.path,
-        .out_dir = s->dir.path,
+        .data_dir = s->results.dir.path,
+        .out_dir = s->results.dir.path,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
         .variable = variable,
@@ -242,15 +229,15 @@ static int draw(struct session *s)
 
 static int write_tables(struct session *s)
 {
-    int err = exp_agreement_write(&s->report, &s->dir, s->why, sizeof s->why);
+    int err = exp_agreement_write(&s->report, &s->results.dir, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_validate_targets_write(&s->report, &s->dir, s->why, sizeof s->why);
+        err = exp_validate_targets_write(&s->report, &s->results.dir, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->dir, "verdict.txt", print_verdict, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, s->why, sizeof s->why);
     return err ? err
-               : exp_results_write_machine(&s->dir, &s->setup[EXP_AS_MACHINE].machine,
-                                           either(s->options.machine, s->counts.machine), s->why, sizeof s->why);
+               : exp_results_write_machine(&s->results.dir, &s->setup[EXP_AS_MACHINE].machine, s->options.machine,
+                                           s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)
@@ -262,13 +249,10 @@ static int finish(struct session *s)
     if (err)
         return err;
     drawn = draw(s);
-    if (exp_interrupted())
-        return exp_fail(s->why, sizeof s->why, -EINTR, "interrupted while drawing");
-    err = exp_outdir_commit(&s->dir, s->why, sizeof s->why);
-    s->has_dir = err != 0;
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("\ntables: %s/\n\n", s->final_path);
+    printf("\ntables: %s/\n\n", s->results.path);
     if (print_verdict(s, stdout))
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
     return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
@@ -283,14 +267,12 @@ static void document(FILE *out)
 
 static void release(struct session *s)
 {
-    if (s->has_dir)
-        exp_outdir_abort(&s->dir);
     exp_points_release(&s->validation.points);
     exp_models_release(&s->models);
     for (unsigned v = 0; v < EXP_N_VIEWS; v++)
         exp_setup_release(&s->setup[v]);
     exp_counts_release(&s->counts);
-    free(s->final_path);
+    exp_results_release(&s->results);
 }
 
 int main(int argc, char **argv)
