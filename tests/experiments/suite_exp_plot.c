@@ -253,12 +253,12 @@ struct figure_case {
 
 /* The last but one is UKR=avx512 on a computer without it: rows of a replay that could not be had. */
 static const struct figure_case figure_cases[] = {
-    { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 0 },
-    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "", 2, true, false, 10, 2 },
-    { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 3 },
-    { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 4 },
-    { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 7 },
-    { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 7 },
+    { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 1 },
+    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "", 2, true, false, 10, 3 },
+    { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 4 },
+    { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 5 },
+    { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 8 },
+    { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 8 },
 };
 
 /* n_layers of three shapes in turn; a filter left gaps in their numbers. */
@@ -411,6 +411,7 @@ struct program_case {
 static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                              "peers_roofline" };
 static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
+static const char *const validate_figures[] = { "simulated_vs_measured" };
 
 #define SORTED "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,onednn_nchw,onednn_reorder,onednn_blocked\n"
 
@@ -439,6 +440,11 @@ static const struct program_case program_cases[] = {
           "model,issue_speedup,estimated_speedup,paper_speedup,paper_won_percent,paper_max_speedup,"
           "paper_pointwise_won_percent\n",
           "m,%s,%s,1.2,,,\nall,%s,1.1,1.2,,,\n" } } },
+    { validate_figures,
+      1,
+      { { "simulated_vs_measured.csv",
+          "algo,quantity,measured_percent_of_loads,caches_alone_percent_of_loads,as_machine_percent_of_loads\n",
+          "base,l1_lines_in,%s,%s,%s\nsconv_is,l1_lines_in_by_demand,%s,not available: x,%s\n" } } },
 };
 
 static void check_program(const struct program_case *c, const char *number, bool is_drawn)
@@ -454,6 +460,9 @@ static void check_program(const struct program_case *c, const char *number, bool
         { "figure_letter", "a" },
         { "peak_gflops", "100" },
         { "read_gbytes", "10" },
+        { "algo_names", "base sconv_is" },
+        { "algo_titles", "\"Base\" \"SConv IS\"" },
+        { "algo_colours", "#7f7f7f #e69f00" },
     };
     struct fixture f;
     struct tally t = { 0, 0 };
@@ -559,7 +568,7 @@ static const struct test_case cases[] = {
     { "gnuplot draws, and its complaints arrive", test_real_drawing },
     { "a figure's head says what it draws; without a number there is a reason", test_data },
     { "figures are drawn with counters or without, and not without data", test_figures },
-    { "so are those of peers and judge", test_other_programs },
+    { "so are those of peers, judge and validate", test_other_programs },
     { NULL, NULL },
 };
 
