@@ -40,7 +40,7 @@ struct exp_measure_info {
     char why_no_counters[400];
     char counter_note[320];               /* which counters do not count; "" if all do */
     char why_no_count[EXP_N_COUNTS][256]; /* though there are counters */
-    char common_source[96]; /* the same for the common quantities */
+    char common_source[96];               /* the same for the common quantities */
     char why_no_common[400];
     char software_source[96];
     char why_no_software[400];

@@ -85,12 +85,10 @@ static void put_point(struct exp_csv *csv, const struct exp_point *p, size_t q)
     exp_csv_end_row(csv);
 }
 
-static int write_points(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                        size_t why_bytes)
+static int write_points(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &point_file, r->what, why,
-                             why_bytes);
+    int err = exp_csv_create(&csv, dir, &point_file, r->what, why, why_bytes);
 
     if (err)
         return err;
@@ -155,8 +153,7 @@ static int write_agreement(const struct exp_agreement_report *r, const struct ex
                            size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &agreement_file, r->what, why,
-                             why_bytes);
+    int err = exp_csv_create(&csv, dir, &agreement_file, r->what, why, why_bytes);
     int closed;
 
     if (err)
@@ -169,8 +166,7 @@ static int write_agreement(const struct exp_agreement_report *r, const struct ex
     return err ? exp_fail(why, why_bytes, err, "out of memory") : closed;
 }
 
-int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
-                        size_t why_bytes)
+int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     int err = write_points(r, dir, why, why_bytes);
 
@@ -225,9 +221,10 @@ int exp_agreement_print(const struct exp_agreement_report *r, FILE *out)
         for (size_t a = 0; a < EXP_N_ALGOS && !err; a++)
             err = print_row(r, exp_algo_at(a), q, out);
     }
-    fprintf(out, "sum: simulated over measured, all layers together, less 100 %%; median: of the layers' errors without "
-                 "signs;\np10, p90: the middle 80 %% of them; rank: Spearman's correlation of Base / this algorithm over "
-                 "the layers, as the machine is.\n");
+    fprintf(out,
+            "sum: simulated over measured, all layers together, less 100 %%; median: of the layers' errors without "
+            "signs;\np10, p90: the middle 80 %% of them; rank: Spearman's correlation of Base / this algorithm over "
+            "the layers, as the machine is.\n");
     return err;
 }
 

@@ -9,9 +9,8 @@
 
 const char *exp_count_name(enum exp_count c)
 {
-    static const char *const names[EXP_COMMON] = { "loads",          "l1_load_misses", "l2_load_misses",
-                                                   "l3_load_misses", "instructions",   "cycles",
-                                                   "page_faults" };
+    static const char *const names[EXP_COMMON] = { "loads",        "l1_load_misses", "l2_load_misses", "l3_load_misses",
+                                                   "instructions", "cycles",         "page_faults" };
 
     return c < EXP_COMMON ? names[c] : ctr_quantity_at((size_t)(c - EXP_COMMON))->name;
 }
