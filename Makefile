@@ -292,6 +292,9 @@ $(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
 deps: ## Install the Debian packages that are missing (as root; else print the apt line and stop)
 	$(Q).ci/deps
 
+mutate: deps ## Break the sources on purpose, in a copy, and see whether a test turns red (some minutes)
+	$(Q)tests/mutate.sh
+
 format: ## Reformat the sources with clang-format
 	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -338,4 +341,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps format format-check clean help
+.PHONY: all experiment judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

@@ -1,0 +1,43 @@
+# What mutate.sh breaks: mutant WHAT FILE SED TEST...
+# shellcheck shell=bash
+
+mutant "an index in a nest: filter panels without their taps" kernels/nest/nest_sconv.c \
+    's/f0 \* s->n_c \* s->taps;/f0 * s->n_c;/' nest sconv shapes exp_replay
+mutant "a bound in a nest: the last ragged tile is whole" kernels/nest/nest_sconv.c \
+    's/min_size\(s->n_filters - step->f0, s->plan->ukr->n_f\)/s->plan->ukr->n_f/' nest
+mutant "padding: a tile that ends the live rows is taken for dead" kernels/nest/nest_sconv.c \
+    's/step->win0 \+ step->n_win <= s->live.first/step->win0 <= s->live.first/' nest sconv kernels shapes
+mutant "a mask in a kernel: AVX-512 stores one window too many" kernels/ukr/avx512/x86_tile_avx512.h \
+    's/\(1u << n\) - 1/(2u << n) - 1/' kernels
+mutant "a sign in CSA, Eq. 12" kernels/csa.c 's/(n_streaming, c->k2\)) - 1;/\1 + 1;/' csa
+mutant "a sign in CSA, Eq. 14" kernels/csa.c 's/n_stationary - 1\) \* streaming_lines/n_stationary + 1) * streaming_lines/' csa
+mutant "a policy's victim: LRU takes the youngest" sim/replacement/replacement_lru.c \
+    's/set\[w\] < set\[oldest\]/set[w] > set[oldest]/' sim_policy
+mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/replacement_tree_plru.c \
+    's/if \(node % 2\)/if (!(node % 2))/' sim_policy
+mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.c \
+    's/return p->degree;/return 1;/' sim_full sim_random
+mutant "a column's order" experiments/report/exp_columns.c \
+    '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' "tests/experiments/cli.sh documentation"
+mutant "a column's value: the fastest round is the slowest" experiments/report/exp_columns.c \
+    's/EXP_COLUMN_TIME_MIN, put_time, MIN/EXP_COLUMN_TIME_MIN, put_time, MAX/' exp_replay "tests/experiments/cli.sh results"
+mutant "a unit in a report" experiments/report/exp_columns.c \
+    's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' "tests/experiments/cli.sh documentation"
+mutant "a bound in problem.c: least values" kernels/problem.c \
+    's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv
+mutant "an overflow in problem.c: sums" kernels/problem.c \
+    's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv exp_model
+mutant "an escape in CSV: quotes are not doubled" experiments/base/exp_csv.c \
+    "s/\\*text == '\"' \\? \"[^:]*: \"\"/\"\"/" exp_csv
+mutant "a share of threads: those after the first ones with more" kernels/nest/share.c \
+    's/\(thread < more \? thread : more\)/more/' sconv
+mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \
+    's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_bench
+mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_bench
+mutant "an interval's quantile: 10 % of the draws on each side" experiments/base/exp_ratio.c \
+    's/EXP_RATIO_DRAWS \/ 40/EXP_RATIO_DRAWS \/ 10/' exp_bench verdict peers
+mutant "a stop rule: the time limit ends nothing" experiments/base/exp_bench.c \
+    's/r->limit_ns && elapsed_ns >= r->limit_ns/false/' exp_bench
+mutant "a stop rule: one round too many" experiments/base/exp_bench.c 's/n >= r->most/n > r->most/' exp_bench
+mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path.c \
+    's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
