@@ -306,11 +306,15 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, const
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes)
 {
     const struct conv_ukr *own = o->unobserved_ukr;
+    size_t n_observed, n = exp_observe_count(o, &n_observed);
+    char shapes[64] = "one of each shape";
 
+    if (n_observed < n)
+        snprintf(shapes, sizeof shapes, "%zu of %zu shapes", n_observed, n);
     if (o->observation)
-        snprintf(text, bytes, "%s -cpu %s: SConv %s%s%s%s, OpenBLAS %s%s", o->emulator->program, o->emulator->cpu,
+        snprintf(text, bytes, "%s -cpu %s: SConv %s%s%s%s, OpenBLAS %s%s%s", o->emulator->program, o->emulator->cpu,
                  o->setup.ukr->name, own ? " (for " : "", own ? own->name : "", own ? ", which is not emulated)" : "",
-                 o->setup.core->name, o->mode == EXP_OBSERVE_ALL ? "" : "; one of each shape");
+                 o->setup.core->name, o->mode == EXP_OBSERVE_ALL ? "" : "; ", o->mode == EXP_OBSERVE_ALL ? "" : shapes);
     else
         snprintf(text, bytes, "nothing");
 }
