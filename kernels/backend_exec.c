@@ -1,4 +1,7 @@
 #include "kernels/backend.h"
+
+#include <assert.h>
+
 #include "kernels/resolve.h"
 
 static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
@@ -45,6 +48,7 @@ static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
 
     a.taps = conv_resolve_taps(e->plan, &e->bind, s, &a, &taps);
     a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &a, &ahead);
+    assert(conv_ukr_takes(e->plan->ukr, &a));
     e->plan->ukr->fn(e->plan->ukr, &a);
 }
 

@@ -1,4 +1,7 @@
 #include "kernels/backend.h"
+
+#include <assert.h>
+
 #include "kernels/resolve.h"
 
 static void replay_im2col(const struct conv_replay *r, const struct conv_step *s)
@@ -45,6 +48,7 @@ static void replay_ukr(const struct conv_replay *r, const struct conv_step *s)
 
     a.taps = conv_resolve_taps(r->plan, &r->bind, s, &a, &taps);
     a.ahead = conv_resolve_ahead(r->plan, &r->bind, s, &a, &ahead);
+    assert(conv_ukr_takes(r->plan->ukr, &a));
     r->plan->ukr->emit(r->plan->ukr, &a, r->sink);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
     const struct conv_cut *cut = &plan->sconv.cut;
     size_t q = plan->view.q, row, part, more;
 
+    assert(plan->algorithm == CONV_SCONV);
     if (!cut->per_row)
         return tile * plan->ukr->n_win;
     row = tile / cut->per_row;
@@ -172,6 +174,7 @@ static struct conv_plan_direct cut_direct(const struct conv_problem *p, const st
 int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const struct conv_direct *kernel,
                      double l1_bytes)
 {
+    assert(conv_direct_suits(kernel, p));
     *plan = (struct conv_plan){
         .algorithm = CONV_DIRECT,
         .problem = *p,

@@ -1,5 +1,7 @@
 #include "kernels/resolve.h"
 
+#include <assert.h>
+
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -142,6 +144,7 @@ static void leave_out(const struct conv_plan *p, const struct conv_step *s, stru
 {
     size_t row = s->n_k / p->problem.r; /* steps */
 
+    assert(conv_plan_skips_padding(p) && s->dead.above + s->dead.below < p->problem.r);
     a->k = conv_step_live_k(s, p->problem.r);
     a->in += s->dead.above * row * conv_ukr_ld_in(p->ukr, a) * sizeof(float);
     a->filter += s->dead.above * row * a->n_f * sizeof(float);
@@ -161,6 +164,7 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         .accumulate = s->accumulate,
     };
 
+    assert(s->n_k >= 1 && s->n_win >= 1 && s->n_f >= 1);
     if (p->algorithm != CONV_SCONV) /* panels follow each other */
         return a;
     /* slots are as deep as the deepest channel set */
@@ -208,6 +212,8 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
 
     if (p->algorithm != CONV_SCONV || !p->sconv.cut.per_row)
         return NULL;
+    assert(v->r <= CONV_MAX_TAPS && v->s <= CONV_MAX_TAPS && s->n_win <= CONV_MAX_TAP_WINDOWS);
+    assert(n_rows * n_columns == s->n_win);
     a->in = input_plane(p, b, s, s->k0 / (v->r * v->s)) +
             (uint64_t)((ih0 * (ptrdiff_t)v->w + iw0) * (ptrdiff_t)sizeof(float));
     t->n_c = s->n_k / (v->r * v->s);
@@ -304,5 +310,6 @@ const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, con
     ahead->n_steps = 0;
     for (int i = 0; i < CONV_N_AHEAD; i++)
         ahead->n_steps = ahead->list[i].n > ahead->n_steps ? ahead->list[i].n : ahead->n_steps;
+    assert(ahead->n_steps <= a->k);
     return ahead;
 }

@@ -10,6 +10,8 @@
  * Within a block, micro-kernels run over filters outside and windows inside. The output was cleared (beta = 0), so
  * every micro-kernel accumulates.
  */
+#include <assert.h>
+
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
 #include "kernels/sizes.h"
@@ -184,6 +186,7 @@ int conv_nest_gemm(const struct conv_plan *plan, struct conv_backend *backend)
         .n_filters = conv_group_filters(&plan->problem),
     };
 
+    assert(plan->algorithm == CONV_GEMM);
     for (g.base.image = 0; g.base.image < plan->problem.n; g.base.image++) {
         for (g.base.group = 0; g.base.group < plan->problem.groups; g.base.group++) {
             int err = image_group(&g);

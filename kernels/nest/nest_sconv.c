@@ -11,6 +11,8 @@
  * Invariant: every (window, filter, channel) point is in exactly one micro-kernel step, but for taps on padding that a
  * plan leaves out; the first channel set overwrites the output, the others accumulate.
  */
+#include <assert.h>
+
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
 #include "kernels/sizes.h"
@@ -60,7 +62,8 @@ static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t
     step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
     step->in_panel = input_panel(s, slot);
     step->dead = (struct conv_dead_rows){ 0 };
-    if (s->plan->sconv.options.skips_padding && (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
+    if (s->plan->sconv.options.skips_padding &&
+        (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
         step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
 }
 
@@ -156,8 +159,9 @@ static struct pass start_pass(const struct sconv *s, struct range a, struct rang
     m.channels_each = ceil_div(p->n_c, n_b);
     at.c0 = p->c0;
     at.n_c = p->n_c;
-    m.elems =
-        s->plan->sconv.tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps : 0;
+    m.elems = s->plan->sconv.tiling.schedule == CSA_WS
+                  ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps
+                  : 0;
     m.elems_each = ceil_div(m.elems, n_b);
     m.panel = m.elems ? filter_panel(&at, f0) : 0;
     return m;
@@ -325,6 +329,7 @@ int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
 {
     struct sconv s = start(plan, backend);
 
+    assert(plan->algorithm == CONV_SCONV);
     return for_each_channel_set(&s, plan->problem.n, channel_set);
 }
 

@@ -97,10 +97,13 @@ static void emit(const struct conv_direct *d, const struct conv_direct_args *a, 
 }
 
 #define DIRECT(isa_, lanes_, max_stride_)                                                                              \
-    {                                                                                                                  \
-        .name = "f32_direct_8x" #lanes_ "__" #isa_, .isa = CONV_ISA_##isa_, .tile_rows = CONV_DIRECT_TILE_ROWS,        \
-        .lanes = lanes_, .max_stride = max_stride_, .fn = CONV_FN_##isa_(conv_f32_direct__##isa_), .emit = emit        \
-    },
+    { .name = "f32_direct_8x" #lanes_ "__" #isa_,                                                                      \
+      .isa = CONV_ISA_##isa_,                                                                                          \
+      .tile_rows = CONV_DIRECT_TILE_ROWS,                                                                              \
+      .lanes = lanes_,                                                                                                 \
+      .max_stride = max_stride_,                                                                                       \
+      .fn = CONV_FN_##isa_(conv_f32_direct__##isa_),                                                                   \
+      .emit = emit },
 
 const struct conv_direct conv_direct_table[CONV_DIRECT_N] = { CONV_DIRECTS(DIRECT) };
 

@@ -41,6 +41,8 @@ static const struct conv_direct_step conv_direct_steps[CONV_DIRECT_N_STEPS] = {
     CONV_DIRECT_STEPS(STEP)
 #undef STEP
 };
+#define CONV_DIRECT_COUNT_STEP(n_taps, rows_apart, n_vectors) +1
+_Static_assert(CONV_DIRECT_N_STEPS == 0 CONV_DIRECT_STEPS(CONV_DIRECT_COUNT_STEP), "all of them");
 
 /* The number of the step that a shape takes: a column of taps where there is one, else a tap. */
 static inline size_t conv_direct_step_of(const struct conv_problem *p, size_t lanes)

@@ -1,5 +1,7 @@
 #include "kernels/ukr/emit_common.h"
 
+#include <assert.h>
+
 /* What a list asks for at step t and every `block` steps after. */
 static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)
 {
@@ -37,6 +39,7 @@ static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t bloc
 void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
                         size_t n_runs, struct sim_sink *sink)
 {
+    assert(n % block == 0);
     for (size_t t = first, end; t < first + n; t = end) {
         size_t n_prefetches;
 

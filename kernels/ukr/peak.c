@@ -2,11 +2,12 @@
 
 #include "kernels/ukr/registry.h"
 
-#define PEAK(isa_, name_, chains, lanes, adds)                                                                          \
-    {                                                                                                                  \
-        .name = name_, .isa = CONV_ISA_##isa_, .flop_per_step = 2.0 * (chains) * (adds),                               \
-        .fma = CONV_FN_##isa_(conv_peak_fma__##isa_), .read = CONV_FN_##isa_(conv_peak_read__##isa_)                   \
-    },
+#define PEAK(isa_, name_, chains, lanes, adds)                                                                         \
+    { .name = name_,                                                                                                   \
+      .isa = CONV_ISA_##isa_,                                                                                          \
+      .flop_per_step = 2.0 * (chains) * (adds),                                                                        \
+      .fma = CONV_FN_##isa_(conv_peak_fma__##isa_),                                                                    \
+      .read = CONV_FN_##isa_(conv_peak_read__##isa_) },
 static const struct conv_peak peaks[] = { CONV_PEAKS(PEAK) };
 
 size_t conv_peak_count(void)

@@ -1,5 +1,7 @@
 #include "kernels/ukr/pack.h"
 
+#include <assert.h>
+
 static size_t cut(const struct conv_problem *p, size_t win0, size_t n_win, struct conv_segment *segment)
 {
     size_t n = 0;
@@ -36,6 +38,8 @@ size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struc
 {
     size_t n_win = 0;
 
+    assert(a->width >= 1 && a->width <= CONV_MAX_WIN && a->live_win % a->width == 0);
+    assert(first % a->width == 0 || first >= a->n_win);
     for (tiles->n = 0; tiles->n < CONV_PACK_TILES && first + n_win < a->n_win; tiles->n++) {
         struct conv_tile *t = &tiles->tile[tiles->n];
         size_t left = a->n_win - first - n_win;

@@ -127,6 +127,12 @@ struct conv_ukr {
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
 };
 
+/* Whether a call is within the micro-kernel's tile. */
+static inline bool conv_ukr_takes(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    return a->n_f <= u->n_f && (a->n_win <= u->n_win || (u->takes_columns && a->n_win % u->n_win == 0));
+}
+
 /* Width in elements of the packed panel of n_win windows. */
 static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
 {

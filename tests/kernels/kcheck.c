@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/kernels/kcheck.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -130,6 +131,8 @@ static void add_openblas(struct kcheck_ukrs *all)
     char why[256];
     bool is_loaded = !conv_blas_load(&blas, why, sizeof why);
 
+    assert(conv_gemm_core_count() <= sizeof all->openblas / sizeof all->openblas[0]);
+    assert(all->n + conv_gemm_core_count() <= sizeof all->ukr / sizeof all->ukr[0]);
     for (size_t i = 0; i < conv_gemm_core_count(); i++) {
         const struct conv_gemm_core *core = conv_gemm_core_at(i);
         struct conv_blas_parts parts;

@@ -2,6 +2,8 @@
  * The portable micro-kernels: plain C, the reference that every vector kernel is held against, in the tile shapes of
  * all of them. Built without auto-vectorisation, so that a load in the source is a load in the machine.
  */
+#include <assert.h>
+
 #include "kernels/ukr/emit_common.h"
 #include "kernels/ukr/registry.h"
 
@@ -14,6 +16,7 @@ static void ukr_ref(const struct conv_ukr *u, const struct conv_ukr_args *a)
     const float *filter = conv_in_ptr(a->filter);
     float acc[MAX_F][MAX_WIN] = { { 0 } };
 
+    assert(a->n_win <= MAX_WIN && a->n_f <= MAX_F);
     for (size_t t = 0; t < a->k; t++) {
         for (size_t f = 0; f < a->n_f; f++) {
             float weight = filter[t * a->n_f + f];
