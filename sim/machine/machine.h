@@ -70,6 +70,7 @@ struct sim_prefetch {
     uint8_t distance; /* how far ahead */
     uint8_t train;    /* how much it wants to see before it asks */
     uint8_t first;    /* lines asked for the first time, if not degree */
+    uint8_t reach;    /* longest step, in lines, that a stream goes on with */
     uint8_t entries;  /* how many pages or instructions it watches */
     uint8_t late;     /* requests of the core until a line has come */
     uint8_t on;       /* enum sim_prefetch_on */

@@ -158,7 +158,7 @@ static const struct sim_prefetch_param *find_param(const struct sim_prefetch *of
 
     for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
         if (word[length] && strlen(p->name) == length && !strncmp(p->name, word, length))
-            return *sim_prefetch_value(p, &sim_prefetchers[of->kind]->usual) ? p : NULL;
+            return sim_prefetchers[of->kind]->takes & p->bit ? p : NULL;
     }
     return NULL;
 }

@@ -22,6 +22,7 @@ const struct sim_prefetch_param sim_prefetch_params[] = {
     NUMBER(distance, DISTANCE, 64),
     NUMBER(train, TRAIN, 64),
     NUMBER(first, FIRST, 16),
+    NUMBER(reach, REACH, 64),
     NUMBER(entries, ENTRIES, 64),
     NUMBER(late, LATE, 255),
     WORD(on, ON, 3, requests, "all, miss or demand"),
@@ -52,7 +53,7 @@ struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
         if (!*value)
             *value = *sim_prefetch_value(p, &sim_prefetchers[f->kind]->usual);
     }
-    if (!full.first)
+    if (!full.first && sim_prefetchers[f->kind]->takes & SIM_PREFETCH_TAKES_FIRST)
         full.first = full.degree;
     return full;
 }

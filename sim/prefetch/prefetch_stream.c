@@ -40,13 +40,14 @@ static void follow(struct sim_prefetch_state *s, const struct sim_prefetch *p, i
 static void step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
     int8_t direction = line > e->last ? 1 : -1;
+    bool is_too_long = (line - e->last) * direction > p->reach;
 
-    if (direction != e->stream.direction) {
+    if (direction != e->stream.direction || is_too_long) {
         e->stream.n_steps = 0;
         e->stream.has_asked = false;
         e->stream.head = line + direction;
     }
-    e->stream.n_steps += e->stream.n_steps < p->train;
+    e->stream.n_steps += !is_too_long && e->stream.n_steps < p->train;
     e->stream.direction = direction;
     e->last = line;
     if ((e->stream.head - line) * direction <= 0)
@@ -86,9 +87,9 @@ extern const struct sim_prefetcher sim_prefetch_stream;
 const struct sim_prefetcher sim_prefetch_stream = {
     .name = "stream",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
-             SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
+             SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_REACH | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
              SIM_PREFETCH_TAKES_LATE,
-    .usual = { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 8, .train = 2, .entries = 16,
+    .usual = { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 8, .train = 2, .reach = 64, .entries = 16,
                .on = SIM_PREFETCH_ON_ALL, .pages = SIM_PREFETCH_STAYS },
     .ask = ask,
 };

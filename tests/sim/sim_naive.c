@@ -297,6 +297,7 @@ static struct sim_prefetch in_full(struct sim_prefetch p)
     p.degree = or_usual(p.degree, is_stream ? 2 : p.kind == SIM_PREFETCH_REGION ? 4 : 1);
     p.distance = or_usual(p.distance, is_stream ? 8 : is_stride ? 1 : 16);
     p.train = or_usual(p.train, is_stream ? 2 : is_stride ? 3 : 1);
+    p.reach = or_usual(p.reach, 64);
     p.first = or_usual(p.first, p.degree);
     p.entries = or_usual(p.entries, is_stream ? 16 : 8);
     p.on = or_usual(p.on, is_stream || is_stride ? SIM_PREFETCH_ON_ALL : SIM_PREFETCH_ON_MISS);
@@ -372,6 +373,7 @@ static void watch_stream(struct sim_naive *s, size_t k, struct prefetcher *f, in
     uint64_t block = line_bytes < BLOCK ? (uint64_t)line / (BLOCK / line_bytes) : (uint64_t)line;
     struct watched *w;
     int direction;
+    bool is_jump;
 
     if (f->p.pages == SIM_PREFETCH_CROSSES)
         carry_on(f, block, line);
@@ -379,13 +381,14 @@ static void watch_stream(struct sim_naive *s, size_t k, struct prefetcher *f, in
     if (!see(w, line) || w->n_seen == 1)
         return;
     direction = line > w->seen[1] ? 1 : -1;
-    if (direction != w->direction) {
+    is_jump = (direction > 0 ? line - w->seen[1] : w->seen[1] - line) > f->p.reach;
+    if (direction != w->direction || is_jump) {
         w->n_steps = 0;
         w->has_asked = false;
         w->next_to_ask = line + direction;
     }
     w->direction = direction;
-    w->n_steps++;
+    w->n_steps += !is_jump;
     if (direction > 0 ? w->next_to_ask <= line : w->next_to_ask >= line)
         w->next_to_ask = line + direction;
     if (w->n_steps < f->p.train)

@@ -1,0 +1,152 @@
+#include "experiments/calibrate/exp_pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* constant + p1 * P1 + p2 * P2 */
+struct term {
+    int64_t constant, p1, p2;
+};
+
+struct shape {
+    const char *name;
+    enum exp_pattern_order order;
+    struct term group, groups, run, first, step, streams, part, passes;
+};
+
+enum { L = EXP_PATTERN_LINE, PAGE = EXP_PATTERN_PAGE };
+
+/* Terms that are left out are 0, runs and streams and passes then 1. */
+static const struct shape shapes[] = {
+    { .name = "sequential", .group = { L, 0, 0 } },
+    { .name = "sequential_4_per_line", .group = { L, 0, 0 }, .run = { 4, 0, 0 }, .step = { 16, 0, 0 } },
+    { .name = "descending", EXP_PATTERN_DESCENDING, .group = { L, 0, 0 } },
+    { .name = "random", EXP_PATTERN_SHUFFLED, .group = { L, 0, 0 } },
+    { .name = "random_even_lines", EXP_PATTERN_SHUFFLED, .group = { 2 * L, 0, 0 } },
+    { .name = "stride_lines", .group = { 0, L, 0 } },
+    { .name = "stride_bytes", .group = { 0, 1, 0 } },
+    { .name = "run_lines", EXP_PATTERN_SHUFFLED, .group = { 0, L, 0 }, .run = { 0, 1, 0 }, .step = { L, 0, 0 } },
+    { .name = "run_from_line", EXP_PATTERN_SHUFFLED, .group = { 2 * PAGE, 0, 0 }, .run = { 0, 1, 0 },
+      .first = { 0, 0, L }, .step = { L, 0, 0 } },
+    { .name = "run_down_from_line", EXP_PATTERN_SHUFFLED, .group = { 2 * PAGE, 0, 0 }, .run = { 0, 1, 0 },
+      .first = { 0, 0, L }, .step = { -L, 0, 0 } },
+    { .name = "streams", .group = { L, 0, 0 }, .streams = { 0, 1, 0 } },
+    { .name = "columns", .group = { L, 0, 0 }, .groups = { 0, 1, 0 }, .streams = { 0, 0, 1 }, .part = { 0, L, 0 } },
+    { .name = "cycle_l1_set", .group = { PAGE, 0, 0 }, .groups = { 0, 1, 0 }, .passes = { 0, 0, 1 } },
+    { .name = "cycle_l2_set", .group = { 16 * PAGE, 0, 0 }, .groups = { 0, 1, 0 }, .passes = { 0, 0, 1 } },
+    { .name = "random_of_set", EXP_PATTERN_DRAWN, .group = { 0, 0, L }, .groups = { 0, 1, 0 },
+      .passes = { 200, 0, 0 } },
+    { .name = "up", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .step = { L, 0, 0 } },
+    { .name = "down", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .first = { 16 * PAGE, 0, 0 }, .step = { -L, 0, 0 } },
+    { .name = "page_end", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .step = { L, 0, 0 } },
+    { .name = "single", .groups = { 1, 0, 0 } },
+    { .name = "stride_#_lines", .groups = { 1, 0, 0 }, .run = { 0, 0, 1 }, .step = { 0, L, 0 } },
+    { .name = "streams_#_of_#", .group = { L, 0, 0 }, .groups = { 0, 0, 1 }, .streams = { 0, 1, 0 },
+      .part = { PAGE + 7 * L, 0, 0 } },
+    { .name = "planes_#", .groups = { 1, 0, 0 }, .run = { 0, 0, 1 }, .step = { 0, 1, 0 } },
+};
+
+static int64_t value(const struct term *t, int64_t p1, int64_t p2)
+{
+    return t->constant + t->p1 * p1 + t->p2 * p2;
+}
+
+static int64_t value_or_one(const struct term *t, int64_t p1, int64_t p2)
+{
+    int64_t v = value(t, p1, p2);
+
+    return v ? v : 1;
+}
+
+int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_t p2, uint64_t buffer_bytes)
+{
+    size_t i = 0;
+
+    while (i < sizeof shapes / sizeof shapes[0] && strcmp(shapes[i].name, name))
+        i++;
+    if (i == sizeof shapes / sizeof shapes[0])
+        return -ENOENT;
+    *p = (struct exp_pattern){
+        .order = shapes[i].order,
+        .group_bytes = value_or_one(&shapes[i].group, p1, p2),
+        .n_groups = value(&shapes[i].groups, p1, p2),
+        .run = value_or_one(&shapes[i].run, p1, p2),
+        .first_bytes = value(&shapes[i].first, p1, p2),
+        .step_bytes = value(&shapes[i].step, p1, p2),
+        .n_streams = value_or_one(&shapes[i].streams, p1, p2),
+        .part_bytes = value(&shapes[i].part, p1, p2),
+        .n_passes = value_or_one(&shapes[i].passes, p1, p2),
+        .buffer_bytes = buffer_bytes,
+    };
+    if (!p->part_bytes)
+        p->part_bytes = (int64_t)buffer_bytes / p->n_streams / PAGE * PAGE;
+    if (!p->n_groups)
+        p->n_groups = (p->n_streams > 1 ? p->part_bytes : (int64_t)buffer_bytes) / p->group_bytes;
+    return 0;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* The groups of one pass, in their order. */
+static void order_groups(const struct exp_pattern *p, uint64_t *random, int64_t *group)
+{
+    int64_t n = p->n_groups;
+
+    for (int64_t i = 0; i < n; i++)
+        group[i] = p->order == EXP_PATTERN_DESCENDING ? n - 1 - i
+                   : p->order == EXP_PATTERN_DRAWN    ? (int64_t)(next_random(random) % (uint64_t)n)
+                                                      : i;
+    for (int64_t i = n; p->order == EXP_PATTERN_SHUFFLED && i > 1; i--) {
+        int64_t j = (int64_t)(next_random(random) % (uint64_t)i), swapped = group[i - 1];
+
+        group[i - 1] = group[j];
+        group[j] = swapped;
+    }
+}
+
+/* Writes what lies within the buffer of one pass; returns how many accesses there are then. */
+static size_t walk_groups(const struct exp_pattern *p, const int64_t *group, uint64_t *offset, size_t n, size_t max)
+{
+    for (int64_t g = 0; g < p->n_groups; g++) {
+        for (int64_t s = 0; s < p->n_streams; s++) {
+            for (int64_t i = 0; i < p->run; i++) {
+                int64_t at = s * p->part_bytes + group[g] * p->group_bytes + p->first_bytes + i * p->step_bytes;
+
+                at = at / 4 * 4;
+                if (n == max)
+                    return n;
+                if (at >= 0 && (uint64_t)at < p->buffer_bytes)
+                    offset[n++] = (uint64_t)at;
+            }
+        }
+    }
+    return n;
+}
+
+int exp_pattern_offsets(const struct exp_pattern *p, size_t max, uint64_t **offset, size_t *n)
+{
+    int64_t *group = calloc((size_t)p->n_groups + 1, sizeof *group);
+    uint64_t random = 88172645463325252u;
+
+    *n = 0;
+    *offset = calloc(max + 1, sizeof **offset);
+    if (!group || !*offset) {
+        free(group);
+        free(*offset);
+        *offset = NULL;
+        return -ENOMEM;
+    }
+    for (int64_t pass = 0; pass < p->n_passes && *n < max; pass++) {
+        order_groups(p, &random, group);
+        *n = walk_groups(p, group, *offset, *n, max);
+    }
+    free(group);
+    return 0;
+}

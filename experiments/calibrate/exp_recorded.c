@@ -1,0 +1,131 @@
+#include "experiments/calibrate/exp_recorded.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_table.h"
+
+#define CHASED "_chased"
+
+enum { MAX_TERMS = 4 };
+
+const char *const exp_recorded_names[EXP_N_RECORDED] = { "lines into L1", "lines into L1 by demand", "lines into L2" };
+const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle" };
+
+/* How large the buffer was, by place; of the fourth, by the longest distance that its patterns have. */
+static const uint64_t buffer_bytes[] = { 256 << 10, 6 << 20, 256 << 20, 64 << 20 };
+
+/* Which columns add up to what is compared. */
+static const char *const terms[EXP_N_RECORDED][MAX_TERMS + 1] = {
+    [EXP_RECORDED_L1_LINES] = { "any_l2", "any_l3", "any_mem" },
+    [EXP_RECORDED_L1_DEMAND] = { "demand_l2", "demand_l3", "demand_mem" },
+    [EXP_RECORDED_L2_LINES] = { "any_l3", "any_mem", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" },
+};
+
+struct reader {
+    const struct exp_table *t;
+    size_t at;
+    char *why;
+    size_t why_bytes;
+    int err;
+};
+
+/* A number, counts below 0 (less than the empty walk's) included. The first error sticks. */
+static double number(struct reader *r, const char *column)
+{
+    double value = 0;
+    size_t c = 0;
+
+    if (!r->err)
+        r->err = exp_table_column(r->t, column, &c, r->why, r->why_bytes);
+    if (!r->err)
+        r->err = exp_table_double(r->t, r->at, c, &value, r->why, r->why_bytes);
+    return value;
+}
+
+static const char *text(struct reader *r, const char *column)
+{
+    size_t c = 0;
+
+    if (!r->err)
+        r->err = exp_table_column(r->t, column, &c, r->why, r->why_bytes);
+    return r->err ? "" : exp_table_string(r->t, r->at, c);
+}
+
+static int find_place(const char *word)
+{
+    for (int i = 0; i <= EXP_RECORDED_ANYWHERE; i++) {
+        if (!strcmp(exp_recorded_places[i], word))
+            return i;
+    }
+    return -1;
+}
+
+static void read_counts(struct reader *r, struct exp_recorded_row *row)
+{
+    row->accesses = number(r, "loads") + number(r, "stores");
+    if (!r->err && !(row->accesses > 0)) {
+        snprintf(r->why, r->why_bytes, "%s:%u: a pattern without accesses, '%s'", r->t->path, r->t->line[r->at],
+                 row->name);
+        r->err = -EINVAL;
+    }
+    for (size_t q = 0; q < EXP_N_RECORDED && !r->err; q++) {
+        for (size_t i = 0; terms[q][i]; i++)
+            row->counted[q] += number(r, terms[q][i]) / row->accesses;
+    }
+}
+
+/* Fills a row. Returns false for one that is not compared. */
+static bool read_row(struct reader *r, struct exp_recorded_row *row)
+{
+    size_t length = strlen(text(r, "pattern"));
+    int place = find_place(text(r, "where"));
+
+    *row = (struct exp_recorded_row){ .place = (enum exp_recorded_place)(place < 0 ? 0 : place) };
+    snprintf(row->name, sizeof row->name, "%s", text(r, "pattern"));
+    snprintf(row->pages, sizeof row->pages, "%s", text(r, "pages"));
+    row->p1 = (long)number(r, "p1");
+    row->p2 = (long)number(r, "p2");
+    if (r->err || place < 0 || length <= strlen(CHASED) || length >= sizeof row->name ||
+        strcmp(row->name + length - strlen(CHASED), CHASED))
+        return false;
+    row->name[length - strlen(CHASED)] = '\0';
+    if (exp_pattern_find(&row->pattern, row->name, row->p1, row->p2, buffer_bytes[place]))
+        return false;
+    read_counts(r, row);
+    return !r->err;
+}
+
+int exp_recorded_read(struct exp_recorded *recorded, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_table t;
+    struct reader r = { .t = &t, .why = why, .why_bytes = why_bytes };
+
+    *recorded = (struct exp_recorded){ 0 };
+    r.err = exp_table_read(&t, path, why, why_bytes);
+    if (r.err)
+        return r.err;
+    recorded->row = calloc(t.n_rows + 1, sizeof *recorded->row);
+    if (!recorded->row) {
+        snprintf(why, why_bytes, "%s: out of memory", path);
+        r.err = -ENOMEM;
+    }
+    for (; !r.err && r.at < t.n_rows; r.at++)
+        recorded->n += read_row(&r, &recorded->row[recorded->n]);
+    if (!r.err && !recorded->n) {
+        snprintf(why, why_bytes, "%s: no pattern of dependent loads in it", path);
+        r.err = -EINVAL;
+    }
+    exp_table_release(&t);
+    if (r.err)
+        exp_recorded_release(recorded);
+    return r.err;
+}
+
+void exp_recorded_release(struct exp_recorded *r)
+{
+    free(r->row);
+    *r = (struct exp_recorded){ 0 };
+}

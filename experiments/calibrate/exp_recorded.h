@@ -1,0 +1,40 @@
+/*
+ * Recorded counts of access patterns (results/reference/zen3/patterns/README.md has the columns): the rows that a
+ * simulated machine can be compared with, those that were walked with dependent loads.
+ */
+#ifndef EXPERIMENTS_EXP_RECORDED_H
+#define EXPERIMENTS_EXP_RECORDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/calibrate/exp_pattern.h"
+
+/* Where the buffer is before the walk. */
+enum exp_recorded_place { EXP_RECORDED_L2, EXP_RECORDED_L3, EXP_RECORDED_MEMORY, EXP_RECORDED_ANYWHERE };
+
+enum exp_recorded_quantity { EXP_RECORDED_L1_LINES, EXP_RECORDED_L1_DEMAND, EXP_RECORDED_L2_LINES, EXP_N_RECORDED };
+
+struct exp_recorded_row {
+    char name[48]; /* of the pattern */
+    long p1, p2;
+    enum exp_recorded_place place;
+    char pages[8];
+    struct exp_pattern pattern;
+    double accesses;
+    double counted[EXP_N_RECORDED]; /* per access */
+};
+
+struct exp_recorded {
+    struct exp_recorded_row *row;
+    size_t n;
+};
+
+extern const char *const exp_recorded_names[EXP_N_RECORDED];
+extern const char *const exp_recorded_places[]; /* by place */
+
+/* Reads a file of counts. Returns 0, or -errno with one line in why and *r empty. */
+int exp_recorded_read(struct exp_recorded *r, const char *path, char *why, size_t why_bytes);
+void exp_recorded_release(struct exp_recorded *r);
+
+#endif

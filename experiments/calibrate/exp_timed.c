@@ -1,0 +1,175 @@
+#include "experiments/calibrate/exp_timed.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_table.h"
+#include "sim/hierarchy.h"
+
+enum { N_FORGET = 96 };
+enum { FORGET, WALK }; /* tags */
+
+static const uint64_t room_bytes = (uint64_t)64 << 20; /* of one probe's walk */
+
+/* "stride_12_lines" is "stride_#_lines" and 12; returns how many numbers there were. */
+static size_t split_name(const char *name, char *shape, long *number, size_t max)
+{
+    size_t n = 0;
+
+    for (; *name; name++) {
+        if (!isdigit((unsigned char)*name) || n == max) {
+            *shape++ = *name;
+            continue;
+        }
+        number[n++] = strtol(name, (char **)(uintptr_t)&name, 10);
+        name--;
+        *shape++ = '#';
+    }
+    *shape = '\0';
+    return n;
+}
+
+/* The numbers of a pattern are those in its name, then how many accesses it makes. */
+static int find_pattern(struct exp_timed_row *row)
+{
+    char shape[sizeof row->name];
+    long number[3] = { 0 };
+    size_t n = split_name(row->name, shape, number, 2);
+
+    number[n] = row->accesses;
+    return exp_pattern_find(&row->pattern, shape, number[0], number[1], room_bytes);
+}
+
+static int fill(struct exp_timed_row *row, const long *value)
+{
+    row->start_line = value[0];
+    row->accesses = value[1];
+    row->gap_cycles = value[2];
+    row->probed_line = value[3];
+    row->was_accessed = value[4];
+    row->was_near = value[5] < EXP_TIMED_NEAR;
+    return row->accesses > 0 ? find_pattern(row) : -EINVAL;
+}
+
+static int read_row(struct exp_timed_row *row, const struct exp_table *t, size_t at, char *why, size_t why_bytes)
+{
+    static const char *const columns[] = { "start_line_in_page", "accesses",     "gap_cycles",
+                                           "probed_line",        "was_accessed", "median_cycles" };
+    enum { N = sizeof columns / sizeof columns[0] };
+    long value[N] = { 0 };
+    size_t c;
+    int err = exp_table_column(t, "pattern", &c, why, why_bytes);
+
+    if (err)
+        return err;
+    snprintf(row->name, sizeof row->name, "%s", exp_table_string(t, at, c));
+    for (size_t i = 0; !err && i < N; i++) {
+        double number = 0;
+
+        err = exp_table_column(t, columns[i], &c, why, why_bytes);
+        if (!err)
+            err = exp_table_double(t, at, c, &number, why, why_bytes);
+        value[i] = (long)number;
+    }
+    if (!err && fill(row, value)) {
+        snprintf(why, why_bytes, "%s:%u: a pattern that is not known, '%s'", t->path, t->line[at], row->name);
+        err = -EINVAL;
+    }
+    return err;
+}
+
+int exp_timed_read(struct exp_timed *timed, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_table t;
+    int err = exp_table_read(&t, path, why, why_bytes);
+
+    *timed = (struct exp_timed){ 0 };
+    if (err)
+        return err;
+    timed->row = calloc(t.n_rows + 1, sizeof *timed->row);
+    if (!timed->row) {
+        snprintf(why, why_bytes, "%s: out of memory", path);
+        err = -ENOMEM;
+    }
+    for (; !err && timed->n < t.n_rows; timed->n++)
+        err = read_row(&timed->row[timed->n], &t, timed->n, why, why_bytes);
+    exp_table_release(&t);
+    if (err)
+        exp_timed_release(timed);
+    return err;
+}
+
+void exp_timed_release(struct exp_timed *t)
+{
+    free(t->row);
+    *t = (struct exp_timed){ 0 };
+}
+
+static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
+{
+    const struct sim_run run = { .addr = addr, .count = 1, .access_bytes = 4, .kind = SIM_LOAD, .tag = tag };
+
+    sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+}
+
+static uint64_t memory_lines(const struct sim_hierarchy *h)
+{
+    uint64_t lines = 0;
+
+    for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
+        lines += sim_hierarchy_stats(h)->cell[WALK][phase].level[sim_hierarchy_stats(h)->n_levels - 1].load_misses;
+    return lines;
+}
+
+/* Lines of other pages, in an order that no prefetcher follows. */
+static void forget(struct sim_hierarchy *h, uint64_t addr)
+{
+    uint32_t seed = (uint32_t)(addr >> 20);
+
+    for (size_t i = 0; i < N_FORGET; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        load(h, addr + (seed >> 8) % 4096 * EXP_PATTERN_PAGE + (seed >> 3) % 64 * EXP_PATTERN_LINE, FORGET);
+    }
+}
+
+static int probe(struct exp_timed_row *row, struct sim_hierarchy *h, uint64_t room)
+{
+    uint64_t base = room + 32 * EXP_PATTERN_PAGE + (uint64_t)row->start_line * EXP_PATTERN_LINE, before;
+    uint64_t *offset;
+    size_t n;
+    int err = exp_pattern_offsets(&row->pattern, (size_t)row->accesses, &offset, &n);
+
+    if (err)
+        return err;
+    forget(h, room + room_bytes);
+    for (size_t i = 0; i < n; i++)
+        load(h, base + offset[i], WALK);
+    before = memory_lines(h);
+    load(h, base + offset[0] + (uint64_t)(row->probed_line * EXP_PATTERN_LINE), WALK);
+    row->is_near = memory_lines(h) == before;
+    free(offset);
+    return 0;
+}
+
+int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m)
+{
+    struct sim_hierarchy *h;
+    int err = sim_hierarchy_new(&h, m);
+
+    for (size_t i = 0; !err && i < t->n; i++)
+        err = probe(&t->row[i], h, (i + 1) * 2 * room_bytes);
+    sim_hierarchy_free(h);
+    return err;
+}
+
+void exp_timed_count(const struct exp_timed_row *row, size_t n, size_t *n_probed, size_t *n_right)
+{
+    *n_probed = *n_right = 0;
+    for (size_t i = 0; i < n; i++) {
+        *n_probed += !row[i].was_accessed;
+        *n_right += !row[i].was_accessed && row[i].was_near == row[i].is_near;
+    }
+}

@@ -1,0 +1,40 @@
+/*
+ * What was found near by the clock after short patterns (results/reference/spr/prefetch/README.md has the columns),
+ * and what a simulated machine has near after the same: each probe after a walk of its own, in memory that nothing has
+ * touched. A line is near if its load misses not all levels; on the computer, if it took less than EXP_TIMED_NEAR
+ * cycles.
+ */
+#ifndef EXPERIMENTS_EXP_TIMED_H
+#define EXPERIMENTS_EXP_TIMED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/calibrate/exp_pattern.h"
+#include "sim/machine/machine.h"
+
+#define EXP_TIMED_NEAR 130
+
+struct exp_timed_row {
+    char name[32];
+    long start_line, accesses, gap_cycles, probed_line;
+    bool was_accessed, was_near, is_near; /* near: recorded, simulated */
+    struct exp_pattern pattern;
+};
+
+struct exp_timed {
+    struct exp_timed_row *row;
+    size_t n;
+};
+
+/* Reads a file of times. Returns 0, or -errno with one line in why and *t empty. */
+int exp_timed_read(struct exp_timed *t, const char *path, char *why, size_t why_bytes);
+void exp_timed_release(struct exp_timed *t);
+
+/* Simulates every probe on m: fills is_near. Returns 0 or -ENOMEM. */
+int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m);
+
+/* Of the lines that the patterns did not load: how many were probed, and how many are as recorded. */
+void exp_timed_count(const struct exp_timed_row *row, size_t n, size_t *n_probed, size_t *n_right);
+
+#endif
