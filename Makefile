@@ -162,7 +162,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -182,6 +182,10 @@ judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: m
 counters: deps ## Prove this computer's performance counters on loops of known work; without counters, say why and what to do
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
+
+calibrate: deps ## Simulated prefetchers beside recorded ones: make calibrate [MACHINE=zen3] [PATTERNS=file] [FIT=2 OUT=my.cfg]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/calibrate
+	$(Q)$(BUILD)/calibrate $(call pass,calibrate)
 
 validate: deps ## How far are simulated counts from those of real counters? make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
@@ -324,6 +328,9 @@ help: ## Show this
 	@echo
 	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
 	@$(call print_options,VALIDATE)
+	@echo
+	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr PATTERNS=results/reference/spr/prefetch/prefetch_by_time.csv):"
+	@$(call print_group,calibrate)
 	@echo
 	@echo "Variables of 'make bench-peers' and 'make bench' (make bench-peers MODEL=vgg16 REPS=7):"
 	@$(call print_options,PEERS); $(call print_group,blas); $(call print_group,dnnl)

@@ -47,6 +47,7 @@
     X(observe) \
     X(peers) \
     X(judge) \
+    X(calibrate) \
     X(verdict) \
     X(validate) \
     X(sconv)

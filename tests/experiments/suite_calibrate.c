@@ -1,0 +1,140 @@
+/* Recorded patterns: their addresses, and that the machine files do what was recorded. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/calibrate/exp_comparison.h"
+#include "experiments/calibrate/exp_timed.h"
+#include "experiments/setup/exp_machine.h"
+#include "tests/suites.h"
+
+#define COUNTS "results/reference/zen3/patterns/patterns.csv"
+#define TIMES "results/reference/spr/prefetch/prefetch_by_time.csv"
+
+static void expect(const char *name, int64_t p1, int64_t p2, const int64_t *line, size_t n)
+{
+    struct exp_pattern p;
+    uint64_t *offset;
+    size_t n_made;
+
+    CU_ASSERT_FATAL(!exp_pattern_find(&p, name, p1, p2, 1 << 20));
+    CU_ASSERT_FATAL(!exp_pattern_offsets(&p, n, &offset, &n_made));
+    CU_ASSERT_EQUAL_FATAL(n_made, n);
+    for (size_t i = 0; i < n; i++)
+        test_check(offset[i] == (uint64_t)line[i] * EXP_PATTERN_LINE, "%s: access %zu is at %llu", name, i,
+                   (unsigned long long)offset[i]);
+    free(offset);
+}
+
+static void patterns_are_what_their_names_say(void)
+{
+    static const int64_t up[] = { 0, 1, 2, 3 }, columns[] = { 0, 7, 14, 1, 8, 15 };
+    static const int64_t streams[] = { 0, 71, 1, 72 }, down[] = { 1024, 1023, 1022 }, cycle[] = { 0, 64, 128, 0, 64 };
+
+    expect("sequential", 1, 0, up, 4);
+    expect("columns", 7, 3, columns, 6);
+    expect("streams_#_of_#", 2, 2, streams, 4);
+    expect("down", 3, 0, down, 3);
+    expect("cycle_l1_set", 3, 2, cycle, 5);
+    CU_ASSERT_EQUAL(exp_pattern_find(&(struct exp_pattern){ 0 }, "sideways", 1, 1, 1), -ENOENT);
+}
+
+/* Each group once: 128 runs of two lines, of which none is met twice. */
+static void shuffled_groups_come_once_each(void)
+{
+    enum { N = 256 };
+    struct exp_pattern p;
+    bool seen[1 << 14] = { false };
+    uint64_t *offset;
+    size_t n, n_twice = 0;
+
+    CU_ASSERT_FATAL(!exp_pattern_find(&p, "run_from_line", 2, 3, 1 << 20));
+    CU_ASSERT_FATAL(!exp_pattern_offsets(&p, 2 * N, &offset, &n));
+    CU_ASSERT_EQUAL(n, N);
+    for (size_t i = 0; i < n; i++) {
+        n_twice += seen[offset[i] / EXP_PATTERN_LINE];
+        seen[offset[i] / EXP_PATTERN_LINE] = true;
+    }
+    CU_ASSERT_EQUAL(n_twice, 0);
+    free(offset);
+}
+
+/* The share of a machine file's lines that are as recorded. */
+static double share_right(struct exp_timed *t, const struct sim_machine *m)
+{
+    size_t n, right;
+
+    CU_ASSERT_FATAL(!exp_timed_simulate(t, m));
+    exp_timed_count(t->row, t->n, &n, &right);
+    return (double)right / (double)n;
+}
+
+static void spr_has_near_what_was_near(void)
+{
+    struct sim_machine m;
+    struct exp_timed t;
+    char why[256];
+    double with, without;
+
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", why, sizeof why) && !exp_timed_read(&t, TIMES, why, sizeof why));
+    with = share_right(&t, &m);
+    sim_machine_strip_prefetch(&m);
+    without = share_right(&t, &m);
+    test_check(with >= 0.98, "%.3f of the lines are as recorded", with);
+    test_check(without < 0.92, "caches alone: %.3f, nothing is shown", without);
+    exp_timed_release(&t);
+}
+
+/* Only the patterns in memory with large pages: the others need buffers put in place, which takes seconds. */
+static void keep_some(struct exp_recorded *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->row[i].place == EXP_RECORDED_MEMORY && !strcmp(r->row[i].pages, "2m"))
+            r->row[n++] = r->row[i];
+    }
+    r->n = n;
+}
+
+static double median(struct exp_comparison *c, const struct exp_recorded *r, const struct sim_machine *m,
+                     enum exp_recorded_quantity q)
+{
+    size_t n;
+
+    CU_ASSERT_FATAL(!exp_compare(c, r, m, 600));
+    return exp_comparison_quantile(c, r->n, q, 0.5, &n);
+}
+
+static void zen3_brings_in_what_was_counted(void)
+{
+    struct sim_machine m;
+    struct exp_recorded r;
+    struct exp_comparison *c;
+    char why[256];
+    double with, without;
+
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", why, sizeof why) && !exp_recorded_read(&r, COUNTS, why, sizeof why));
+    keep_some(&r);
+    CU_ASSERT_FATAL(r.n > 50 && (c = calloc(r.n, sizeof *c)));
+    m.n_levels = 2; /* memory is behind L2 as well as behind L3 */
+    with = median(c, &r, &m, EXP_RECORDED_L1_LINES);
+    sim_machine_strip_prefetch(&m);
+    without = median(c, &r, &m, EXP_RECORDED_L1_LINES);
+    test_check(with < 0.12, "lines into L1: median error %.3f", with);
+    test_check(without > 2 * with, "caches alone: %.3f, nothing is shown", without);
+    free(c);
+    exp_recorded_release(&r);
+}
+
+static const struct test_case cases[] = {
+    { "patterns are what their names say", patterns_are_what_their_names_say },
+    { "shuffled groups come once each", shuffled_groups_come_once_each },
+    { "spr has near what was near", spr_has_near_what_was_near },
+    { "zen3 brings in what was counted", zen3_brings_in_what_was_counted },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_calibrate = { "calibrate", cases };
