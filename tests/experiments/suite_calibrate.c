@@ -118,7 +118,8 @@ static void zen3_brings_in_what_was_counted(void)
 
     CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", why, sizeof why) && !exp_recorded_read(&r, COUNTS, why, sizeof why));
     keep_some(&r);
-    CU_ASSERT_FATAL(r.n > 50 && (c = calloc(r.n, sizeof *c)));
+    c = calloc(r.n, sizeof *c);
+    CU_ASSERT_FATAL(c && r.n > 50);
     m.n_levels = 2; /* memory is behind L2 as well as behind L3 */
     with = median(c, &r, &m, EXP_RECORDED_L1_LINES);
     sim_machine_strip_prefetch(&m);
