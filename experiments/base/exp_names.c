@@ -53,7 +53,7 @@ static size_t distance(const char *a, const char *b)
             size_t before = row[j];
 
             row[j] = min_size(min_size(before, row[j - 1]) + 1,
-                           diagonal + (toupper((unsigned char)*a) != toupper((unsigned char)b[j - 1])));
+                              diagonal + (toupper((unsigned char)*a) != toupper((unsigned char)b[j - 1])));
             diagonal = before;
         }
     }

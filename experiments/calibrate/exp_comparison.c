@@ -9,8 +9,7 @@
 
 enum { LIST, PLACE, WALK }; /* tags */
 
-static const uint64_t list_addr = (uint64_t)1 << 36, buffer_addr = (uint64_t)1 << 37,
-                      other_addr = (uint64_t)1 << 38;
+static const uint64_t list_addr = (uint64_t)1 << 36, buffer_addr = (uint64_t)1 << 37, other_addr = (uint64_t)1 << 38;
 
 static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
 {

@@ -52,10 +52,10 @@ static const struct {
     const char *(*text_of)(const struct exp_algo *a);
     bool (*is_in)(const struct exp_algo *a);
 } lists[EXP_N_ALGO_VARIABLES] = {
-    { "algo_names", "", name_of, is_any },       { "algo_titles", "\"", title_of, is_any },
-    { "algo_colours", "", colour_of, is_any },   { "default_algos", "", name_of, is_default },
-    { "total_algos", "", name_of, is_total },    { "sconv_algos", "", name_of, is_sconv },
-    { "member_algos", "", name_of, is_member },  { "plain_algos", "", name_of, is_plain },
+    { "algo_names", "", name_of, is_any },      { "algo_titles", "\"", title_of, is_any },
+    { "algo_colours", "", colour_of, is_any },  { "default_algos", "", name_of, is_default },
+    { "total_algos", "", name_of, is_total },   { "sconv_algos", "", name_of, is_sconv },
+    { "member_algos", "", name_of, is_member }, { "plain_algos", "", name_of, is_plain },
 };
 
 void exp_algo_plot_init(struct exp_algo_plot *p)

@@ -43,12 +43,12 @@ struct sim_full_level {
     unsigned line_shift;
     bool is_exclusive, is_inclusive, is_classified;
     const struct sim_level *shape;
-    struct sim_shadow *shadow;           /* owned; NULL if misses are not classified */
-    struct sim_prefetch_state *prefetch; /* [SIM_MAX_PREFETCHERS], owned; NULL if there are none */
+    struct sim_shadow *shadow;                     /* owned; NULL if misses are not classified */
+    struct sim_prefetch_state *prefetch;           /* [SIM_MAX_PREFETCHERS], owned; NULL if there are none */
     struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
     bool watches_hits;                             /* one of them sees all requests */
-    uint64_t *due; /* [n_sets][n_ways], owned: when a prefetched line comes; NULL if all come at once */
-    uint64_t leaving;                    /* a victim on its way out; SIM_FULL_NO_LINE: none */
+    uint64_t *due;    /* [n_sets][n_ways], owned: when a prefetched line comes; NULL if all come at once */
+    uint64_t leaving; /* a victim on its way out; SIM_FULL_NO_LINE: none */
     uint8_t leaving_flags;
     unsigned page_shift;
     uint64_t page_seed;

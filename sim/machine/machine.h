@@ -53,11 +53,11 @@ enum {
 enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
 
 /* The kinds of prefetchers: a line here and a file prefetch_<name>.c with their functions. */
-#define SIM_PREFETCH_KINDS(X)   \
-    X(NEXT_LINE, next_line)     \
-    X(STREAM, stream)           \
-    X(STRIDE, stride)           \
-    X(PAIR, pair)               \
+#define SIM_PREFETCH_KINDS(X)                                                                                          \
+    X(NEXT_LINE, next_line)                                                                                            \
+    X(STREAM, stream)                                                                                                  \
+    X(STRIDE, stride)                                                                                                  \
+    X(PAIR, pair)                                                                                                      \
     X(REGION, region)
 
 #define SIM_PREFETCH_ENUM(upper, lower) SIM_PREFETCH_##upper,

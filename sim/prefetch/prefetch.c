@@ -10,12 +10,16 @@ static const char *const requests[] = { "all", "miss", "demand", NULL };
 static const char *const keys[] = { "tag", "run", NULL };
 static const char *const pages[] = { "stay", "cross", NULL };
 
-#define NUMBER(m, bit, max) \
-    { #m,   SIM_PREFETCH_TAKES_##bit,   offsetof(struct sim_prefetch, m), max, \
-      NULL, #m " must be 1.." #max, #m " of a prefetcher is out of range" }
-#define WORD(m, bit, max, words, rule) \
-    { #m,    SIM_PREFETCH_TAKES_##bit, offsetof(struct sim_prefetch, m), max, \
-      words, #m " must be " rule, #m " of a prefetcher is out of range" }
+#define NUMBER(m, bit, max)                                                                                            \
+    {                                                                                                                  \
+#m, SIM_PREFETCH_TAKES_##bit, offsetof(struct sim_prefetch, m), max, NULL, #m " must be 1.." #max,             \
+            #m " of a prefetcher is out of range"                                                                      \
+    }
+#define WORD(m, bit, max, words, rule)                                                                                 \
+    {                                                                                                                  \
+#m, SIM_PREFETCH_TAKES_##bit, offsetof(struct sim_prefetch, m), max, words, #m " must be " rule,               \
+            #m " of a prefetcher is out of range"                                                                      \
+    }
 
 const struct sim_prefetch_param sim_prefetch_params[] = {
     NUMBER(degree, DEGREE, 16),

@@ -136,10 +136,10 @@ extern const struct sim_prefetcher *const sim_prefetchers[SIM_PREFETCH_KINDS_END
 /* A word of machine files that all prefetchers that take it share. */
 struct sim_prefetch_param {
     const char *name;
-    unsigned bit;           /* of takes */
-    size_t offset;          /* of the uint8_t in struct sim_prefetch */
-    uint8_t max;            /* from 1 */
-    const char *const *word; /* what it may be, by value from 1, NULL last; NULL: a number */
+    unsigned bit;             /* of takes */
+    size_t offset;            /* of the uint8_t in struct sim_prefetch */
+    uint8_t max;              /* from 1 */
+    const char *const *word;  /* what it may be, by value from 1, NULL last; NULL: a number */
     const char *rule, *fault; /* for messages */
 };
 

@@ -44,7 +44,13 @@ const struct sim_prefetcher sim_prefetch_region = {
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
              SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
              SIM_PREFETCH_TAKES_LATE,
-    .usual = { .kind = SIM_PREFETCH_REGION, .degree = 4, .distance = 16, .train = 1, .key = SIM_PREFETCH_BY_TAG,
-               .entries = 8, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS },
+    .usual = { .kind = SIM_PREFETCH_REGION,
+               .degree = 4,
+               .distance = 16,
+               .train = 1,
+               .key = SIM_PREFETCH_BY_TAG,
+               .entries = 8,
+               .on = SIM_PREFETCH_ON_MISS,
+               .pages = SIM_PREFETCH_STAYS },
     .ask = ask,
 };

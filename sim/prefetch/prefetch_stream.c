@@ -87,9 +87,15 @@ extern const struct sim_prefetcher sim_prefetch_stream;
 const struct sim_prefetcher sim_prefetch_stream = {
     .name = "stream",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
-             SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_REACH | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
-             SIM_PREFETCH_TAKES_LATE,
-    .usual = { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 8, .train = 2, .reach = 64, .entries = 16,
-               .on = SIM_PREFETCH_ON_ALL, .pages = SIM_PREFETCH_STAYS },
+             SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_REACH | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON |
+             SIM_PREFETCH_TAKES_PAGES | SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_STREAM,
+               .degree = 2,
+               .distance = 8,
+               .train = 2,
+               .reach = 64,
+               .entries = 16,
+               .on = SIM_PREFETCH_ON_ALL,
+               .pages = SIM_PREFETCH_STAYS },
     .ask = ask,
 };

@@ -30,7 +30,13 @@ const struct sim_prefetcher sim_prefetch_stride = {
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
              SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
              SIM_PREFETCH_TAKES_LATE,
-    .usual = { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1, .train = 3, .key = SIM_PREFETCH_BY_TAG,
-               .entries = 8, .on = SIM_PREFETCH_ON_ALL, .pages = SIM_PREFETCH_STAYS },
+    .usual = { .kind = SIM_PREFETCH_STRIDE,
+               .degree = 1,
+               .distance = 1,
+               .train = 3,
+               .key = SIM_PREFETCH_BY_TAG,
+               .entries = 8,
+               .on = SIM_PREFETCH_ON_ALL,
+               .pages = SIM_PREFETCH_STAYS },
     .ask = ask,
 };

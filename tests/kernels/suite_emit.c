@@ -220,8 +220,7 @@ static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
 }
 
 /* Calls check for every size of tile, up to the full one. */
-static void for_every_edge(const struct conv_ukr *u,
-                           void (*check)(const struct conv_ukr *u, size_t n_win, size_t n_f))
+static void for_every_edge(const struct conv_ukr *u, void (*check)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {
     for (size_t n_win = 1; n_win <= u->n_win; n_win++)
         for (size_t n_f = 1; n_f <= u->n_f; n_f++)

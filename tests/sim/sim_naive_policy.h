@@ -14,7 +14,7 @@ struct naive_way {
     unsigned owner;
     bool is_unused_prefetch;
     unsigned asker;
-    uint64_t comes; /* a prefetched line, in requests of the core */
+    uint64_t comes;            /* a prefetched line, in requests of the core */
     uint64_t last_use, filled; /* times */
     bool bit;                  /* bit-plru */
     bool points_up;            /* tree-plru: inner node i of the set is kept in way i, 1 <= i < n_ways */

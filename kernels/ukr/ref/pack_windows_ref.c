@@ -79,7 +79,7 @@ static void emit_row(const struct conv_pack_windows_args *a, const struct conv_t
 }
 
 static void emit_windows(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
-                                        struct sim_sink *sink)
+                         struct sim_sink *sink)
 {
     struct conv_tiles tiles;
 
