@@ -204,7 +204,8 @@ static int work(struct session *s)
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
-    exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
+    if (!err)
+        exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
     return err;
 }
 
