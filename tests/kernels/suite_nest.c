@@ -121,7 +121,9 @@ static void sconv_visits_every_point_once(void)
         struct conv_plan plan;
 
         CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
-        n_skipped += check_visits(&plan, options.skips_padding && u->f_panel >= u->n_f && !u->splits_edges);
+        n_skipped +=
+            check_visits(&plan, options.skips_padding && !(options.reads_in_place && conv_plan_can_walk(&p, u)) &&
+                                    u->f_panel >= u->n_f && !u->splits_edges);
     }
     test_check(n_skipped > 0, "no shape has rows of taps to skip");
 }
