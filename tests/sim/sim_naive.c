@@ -306,6 +306,12 @@ static struct sim_prefetch in_full(struct sim_prefetch p)
     return p;
 }
 
+/* The block of a line, which may be as far away as 64 bits reach. Lines and blocks are powers of two. */
+static int64_t block_of_line(int64_t line, int64_t line_bytes)
+{
+    return line_bytes < BLOCK ? line / (BLOCK / line_bytes) : line;
+}
+
 static void wish(struct sim_naive *s, size_t k, const struct sim_prefetch *p, int64_t from, int64_t line,
                  const struct request *r)
 {
@@ -314,7 +320,7 @@ static void wish(struct sim_naive *s, size_t k, const struct sim_prefetch *p, in
 
     if (p->pages == SIM_PREFETCH_CROSSES)
         line = (line % n_lines + n_lines) % n_lines;
-    else if (line < 0 || line * bytes / BLOCK != from * bytes / BLOCK)
+    else if (line < 0 || block_of_line(line, bytes) != block_of_line(from, bytes))
         return;
     if (s->n_queue < QUEUE)
         s->queue[s->n_queue++] = (struct wish){ k, (uint64_t)line, r->tag, r->phase, p->late };
@@ -421,7 +427,7 @@ static void watch_stride(struct sim_naive *s, size_t k, struct prefetcher *f, in
             return;
     }
     for (int i = 0; i < f->p.degree; i++)
-        wish(s, k, &f->p, line, line + (line - w->seen[1]) * (f->p.distance + i), r);
+        wish(s, k, &f->p, line, (int64_t)((uint64_t)line + (uint64_t)(line - w->seen[1]) * (f->p.distance + i)), r);
 }
 
 static void watch_region(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
