@@ -427,7 +427,8 @@ static void watch_stride(struct sim_naive *s, size_t k, struct prefetcher *f, in
             return;
     }
     for (int i = 0; i < f->p.degree; i++)
-        wish(s, k, &f->p, line, (int64_t)((uint64_t)line + (uint64_t)(line - w->seen[1]) * (f->p.distance + i)), r);
+        wish(s, k, &f->p, line,
+             (int64_t)((uint64_t)line + (uint64_t)(line - w->seen[1]) * (uint64_t)(f->p.distance + i)), r);
 }
 
 static void watch_region(struct sim_naive *s, size_t k, struct prefetcher *f, int64_t line, const struct request *r)
