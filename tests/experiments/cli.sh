@@ -315,6 +315,9 @@ results() {
     check "the parts of a time add up to the run's, where there are any" awk -v "least=$((timed == 4 ? 9 : 6))" '
         { sum = $2 + $3 + $4 + $5; bad += sum < 0.999 * $1 * $6 || sum > 1.001 * $1 * $6; n += sum > 0 }
         END { exit bad || n < least }' <(columns "$dir/layers.csv" measured_time_median_ns measured_im2col_ns measured_packing_ns measured_kernel_ns measured_other_ns measured_steps_to_time)
+    check "the fastest round, the median and the slowest are in this order" awk '
+        $1 + 0 { n++; bad += $1 > $2 || $2 > $3; apart += $1 < $3 } END { exit bad || !n || !apart }' \
+        <(columns "$dir/layers.csv" measured_time_min_ns measured_time_median_ns measured_time_max_ns)
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws|sconv_openblas) ' "$work/one.out")" -eq 4 ]
