@@ -3,7 +3,7 @@
 
 enum { N_CHAINS = CONV_PEAK_CHAINS__mma, N_LANES = CONV_PEAK_LANES__mma };
 
-#if defined(__mma__)
+#if defined(__MMA__)
 #include "kernels/ukr/ppc/ppc_load.h"
 
 #define REGISTER "wa"
