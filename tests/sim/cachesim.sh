@@ -348,14 +348,29 @@ signals() {
     check "and says so: $(cat "$work/err")" grep -q 'cannot write, Broken pipe' "$work/err"
 }
 
+# until_it_speaks FILE ARG...: runs cachesim until there is a message in FILE; half a minute is enough on a busy computer.
+until_it_speaks() {
+    local file=$1 pid
+
+    shift
+    "$cachesim" "$@" 2>"$file" &
+    pid=$!
+    for _ in $(seq 300); do
+        [ ! -s "$file" ] || break
+        sleep 0.1
+    done
+    kill "$pid"
+    wait "$pid" || true
+}
+
 # A trace that takes more than a minute is announced after a second, unless it is a pipe.
 announcement() {
     if [ -n "${EMULATED:-}" ]; then
         skip "$EMULATED: announcements"
         return
     fi
-    timeout 1.6 "$cachesim" --machine toy "$work/long.binary" 2>"$work/long.err" &
-    timeout 1.6 "$cachesim" --passes 4000000000 --mrc tests/golden/mix.din 2>"$work/many.err" &
+    until_it_speaks "$work/long.err" --machine toy "$work/long.binary" &
+    until_it_speaks "$work/many.err" --passes 4000000000 --mrc tests/golden/mix.din &
     timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
     wait
     check "a long binary trace is announced: $(cat "$work/long.err")" \
