@@ -158,3 +158,19 @@ double exp_comparison_quantile(const struct exp_comparison *c, size_t n, enum ex
     free(error);
     return result;
 }
+
+double exp_comparison_score(const struct exp_comparison *c, size_t n)
+{
+    double sum = 0;
+    size_t n_errors = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t q = 0; q < EXP_N_RECORDED; q++) {
+            if (isnan(c[i].error[q]))
+                continue;
+            sum += c[i].error[q] < 1 ? c[i].error[q] : 1;
+            n_errors++;
+        }
+    }
+    return n_errors ? sum / (double)n_errors : 0;
+}

@@ -32,4 +32,7 @@ int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const st
 double exp_comparison_quantile(const struct exp_comparison *c, size_t n, enum exp_recorded_quantity q, double share,
                                size_t *n_compared);
 
+/* The mean of all errors of all quantities, each at most 1. */
+double exp_comparison_score(const struct exp_comparison *c, size_t n);
+
 #endif

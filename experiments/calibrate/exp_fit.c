@@ -1,9 +1,8 @@
 #include "experiments/calibrate/exp_fit.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "sim/prefetch/prefetch.h"
 
@@ -13,34 +12,18 @@ enum { N_VALUES = sizeof values };
 
 struct climb {
     const struct exp_fit *f;
-    const struct exp_recorded *r;
     struct sim_machine *m;
-    struct exp_comparison *c; /* [r->n] */
     double score;
     int err;
 };
 
-double exp_fit_score(const struct exp_comparison *c, size_t n)
-{
-    double sum = 0;
-    size_t n_errors = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        for (size_t q = 0; q < EXP_N_RECORDED; q++) {
-            if (isnan(c[i].error[q]))
-                continue;
-            sum += c[i].error[q] < 1 ? c[i].error[q] : 1;
-            n_errors++;
-        }
-    }
-    return n_errors ? sum / (double)n_errors : 0;
-}
-
 static double score_of(struct climb *s)
 {
+    double score = 1;
+
     if (!s->err)
-        s->err = exp_compare(s->c, s->r, s->m, s->f->max_accesses);
-    return s->err ? 1 : exp_fit_score(s->c, s->r->n);
+        s->err = s->f->score(s->f->recorded, s->m, &score);
+    return s->err ? 1 : score;
 }
 
 /* Tries a value; keeps it if the score falls. */
@@ -107,12 +90,10 @@ static bool sweep(struct climb *s)
     return moved;
 }
 
-int exp_fit_run(const struct exp_fit *f, struct sim_machine *m, const struct exp_recorded *r, double *score)
+int exp_fit_run(const struct exp_fit *f, struct sim_machine *m, double *score)
 {
-    struct climb s = { .f = f, .r = r, .m = m, .c = calloc(r->n + 1, sizeof *s.c) };
+    struct climb s = { .f = f, .m = m };
 
-    if (!s.c)
-        return -ENOMEM;
     for (size_t k = 0; k < m->n_levels; k++) {
         for (size_t i = 0; i < SIM_MAX_PREFETCHERS && m->level[k].prefetch[i].kind; i++)
             m->level[k].prefetch[i] = sim_prefetch_resolve(&m->level[k].prefetch[i]);
@@ -121,6 +102,5 @@ int exp_fit_run(const struct exp_fit *f, struct sim_machine *m, const struct exp
     for (unsigned i = 0; i < f->max_sweeps && !s.err && sweep(&s); i++)
         ;
     *score = s.score;
-    free(s.c);
     return s.err;
 }

@@ -173,3 +173,13 @@ void exp_timed_count(const struct exp_timed_row *row, size_t n, size_t *n_probed
         *n_right += !row[i].was_accessed && row[i].was_near == row[i].is_near;
     }
 }
+
+int exp_timed_score(struct exp_timed *t, const struct sim_machine *m, double *score)
+{
+    size_t n, right;
+    int err = exp_timed_simulate(t, m);
+
+    exp_timed_count(t->row, t->n, &n, &right);
+    *score = n ? (double)(n - right) / (double)n : 0;
+    return err;
+}

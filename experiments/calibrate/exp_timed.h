@@ -34,6 +34,9 @@ void exp_timed_release(struct exp_timed *t);
 /* Simulates every probe on m: fills is_near. Returns 0 or -ENOMEM. */
 int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m);
 
+/* The share of the lines that the patterns did not load which m has not as recorded. Returns 0 or -ENOMEM. */
+int exp_timed_score(struct exp_timed *t, const struct sim_machine *m, double *score);
+
 /* Of the lines that the patterns did not load: how many were probed, and how many are as recorded. */
 void exp_timed_count(const struct exp_timed_row *row, size_t n, size_t *n_probed, size_t *n_right);
 

@@ -135,17 +135,47 @@ static int compare_counts(struct session *s, const struct exp_recorded *r)
     return err;
 }
 
+struct counts {
+    const struct exp_recorded *r;
+    struct exp_comparison *c; /* [r->n] */
+};
+
+static int score_counts(void *counts, const struct sim_machine *m, double *score)
+{
+    const struct counts *k = counts;
+    int err = exp_compare(k->c, k->r, m, FIT_ACCESSES);
+
+    if (!err)
+        *score = exp_comparison_score(k->c, k->r->n);
+    return err;
+}
+
+/* Fits the machine, if asked to. */
+static int fit(struct session *s, int (*score)(void *, const struct sim_machine *, double *), void *recorded)
+{
+    const struct exp_fit f = { score, recorded, (unsigned)(*s->o.fit - '0'), stdout };
+    double reached;
+
+    return f.max_sweeps ? exp_fit_run(&f, &s->machine, &reached) : 0;
+}
+
+static int fit_counts(struct session *s, const struct exp_recorded *r)
+{
+    struct counts k = { r, calloc(r->n + 1, sizeof *k.c) };
+    int err = k.c ? fit(s, score_counts, &k) : -ENOMEM;
+
+    free(k.c);
+    return err;
+}
+
 static int calibrate_by_counts(struct session *s)
 {
-    const struct exp_fit fit = { FIT_ACCESSES, (unsigned)(*s->o.fit - '0'), stdout };
     struct exp_recorded r;
-    double score;
     int err = exp_recorded_read(&r, s->o.patterns, s->why, sizeof s->why);
 
     if (err)
         return err;
-    if (fit.max_sweeps)
-        err = exp_fit_run(&fit, &s->machine, &r, &score);
+    err = fit_counts(s, &r);
     if (!err)
         err = compare_counts(s, &r);
     exp_recorded_release(&r);
@@ -175,6 +205,11 @@ static void print_timed(const struct exp_timed *t)
     putchar('\n');
 }
 
+static int score_times(void *times, const struct sim_machine *m, double *score)
+{
+    return exp_timed_score(times, m, score);
+}
+
 static int calibrate_by_time(struct session *s)
 {
     struct exp_timed t;
@@ -183,7 +218,9 @@ static int calibrate_by_time(struct session *s)
 
     if (err)
         return err;
-    err = exp_timed_simulate(&t, &s->machine);
+    err = fit(s, score_times, &t);
+    if (!err)
+        err = exp_timed_simulate(&t, &s->machine);
     if (!err && !strcmp(s->o.rows, "yes"))
         print_timed(&t);
     exp_timed_count(t.row, t.n, &n, &right);
