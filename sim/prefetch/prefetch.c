@@ -1,5 +1,8 @@
 #include "sim/prefetch/prefetch.h"
 
+_Static_assert(SIM_N_PREFETCH_HINTS == 1 << 8 && SIM_MAX_PREFETCH_ENTRIES <= UINT8_MAX,
+               "a hint is the hash's top byte");
+
 #define DECLARE(upper, lower) extern const struct sim_prefetcher sim_prefetch_##lower;
 SIM_PREFETCH_KINDS(DECLARE)
 
@@ -62,32 +65,47 @@ struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
     return full;
 }
 
-/* The place of a key, or of what it replaces: the first entry that is not valid, else the one unused for longest. */
-static size_t find(const struct sim_prefetch_state *s, size_t n, uint64_t key)
+static uint8_t *hint_of(struct sim_prefetch_state *s, uint64_t key)
+{
+    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
+}
+
+size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
+{
+    uint8_t *hint = hint_of(s, key);
+    size_t i = 0;
+
+    if (*hint < s->n && s->key[*hint] == key)
+        return *hint;
+    while (i < s->n && s->key[i] != key)
+        i++;
+    if (i < s->n)
+        *hint = (uint8_t)i;
+    return i;
+}
+
+/* The place for a new key: the first that is free, else the one unused for longest. */
+static size_t make_room(struct sim_prefetch_state *s, size_t n_entries)
 {
     size_t oldest = 0;
 
-    for (size_t i = 0; i < n && s->entry[i].is_valid; i++) {
-        if (s->entry[i].key == key)
-            return i;
-        if (s->entry[i].used < s->entry[oldest].used)
-            oldest = i;
-        if (i + 1 < n && !s->entry[i + 1].is_valid)
-            oldest = i + 1;
-    }
+    if (s->n < n_entries)
+        return s->n++;
+    for (size_t i = 1; i < s->n; i++)
+        oldest = s->used[i] < s->used[oldest] ? i : oldest;
     return oldest;
 }
 
 struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
 {
-    struct sim_prefetch_entry *e = &s->entry[s->recent];
+    size_t i = sim_prefetch_find(s, key);
 
-    if (!e->is_valid || e->key != key) {
-        s->recent = find(s, p->entries, key);
-        e = &s->entry[s->recent];
-        if (!e->is_valid || e->key != key)
-            *e = (struct sim_prefetch_entry){ .key = key };
+    if (i == s->n) {
+        i = make_room(s, p->entries);
+        s->key[i] = key;
+        s->entry[i] = (struct sim_prefetch_entry){ 0 };
+        *hint_of(s, key) = (uint8_t)i;
     }
-    e->used = ++s->clock;
-    return e;
+    s->used[i] = ++s->clock;
+    return &s->entry[i];
 }

@@ -57,6 +57,7 @@ enum {
     SIM_MAX_PREFETCH_LINES = 16, /* largest degree */
     SIM_MAX_PREFETCH_DISTANCE = 64,
     SIM_MAX_PREFETCH_ENTRIES = 64,
+    SIM_N_PREFETCH_HINTS = 256,
     SIM_MAX_REGION_DISTANCE = 31,
     SIM_PREFETCH_BLOCK_SHIFT = 12,
 };
@@ -64,9 +65,7 @@ enum {
 /* What a prefetcher knows of one page or one instruction. */
 struct sim_prefetch_entry {
     bool is_valid;
-    uint64_t key;
-    uint64_t used; /* time */
-    int64_t last;  /* line; of a region the one that opened it */
+    int64_t last; /* line; of a region the one that opened it */
     union {
         struct {
             int64_t head;     /* the next line to ask for */
@@ -85,11 +84,18 @@ struct sim_prefetch_entry {
     };
 };
 
-/* What one prefetcher remembers; zeroed at the start. */
+/*
+ * What one prefetcher remembers; zeroed at the start. Entries are taken in order, and never given up but for another
+ * key, so the first n are valid.
+ */
 struct sim_prefetch_state {
+    uint64_t key[SIM_MAX_PREFETCH_ENTRIES];
+    uint64_t used[SIM_MAX_PREFETCH_ENTRIES]; /* time */
     struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
-    size_t recent; /* the entry that was used last */
+    size_t n;
     uint64_t clock;
+    uint64_t n_changes;                 /* requests that changed more than the entries' order of use */
+    uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: where such a key was last */
 };
 
 struct sim_prefetch_request {
@@ -104,7 +110,8 @@ struct sim_prefetch_request {
 
 /*
  * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines.
- * p has no 0 left in it (sim_prefetch_resolve).
+ * p has no 0 left in it (sim_prefetch_resolve). Counts the request in s->n_changes if it asks or learns: else
+ * the same requests in the same order, made again, would change nothing.
  */
 typedef size_t (*sim_prefetch_fn)(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                   const struct sim_prefetch_request *r, int64_t *want);
@@ -155,6 +162,9 @@ bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct si
 
 /* f with what is usual in place of every 0. */
 struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f);
+
+/* The place of a key's entry; s->n if it has none. */
+size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key);
 
 /* The entry of a key, or the one that it replaces, emptied and not valid; most recently used from now on. */
 struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key);

@@ -3,8 +3,8 @@
 static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
                   int64_t *want)
 {
-    (void)s;
     (void)p;
+    s->n_changes++;
     want[0] = r->line ^ 1;
     return 1;
 }

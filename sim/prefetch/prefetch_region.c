@@ -24,9 +24,13 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     int64_t offset = r->line - e->last;
 
     if (e->is_valid && offset >= -p->distance && offset <= p->distance) {
-        e->region.footprint |= offset ? (uint64_t)1 << (offset + MIDDLE) : 0;
+        uint64_t footprint = e->region.footprint | (offset ? (uint64_t)1 << (offset + MIDDLE) : 0);
+
+        s->n_changes += footprint != e->region.footprint;
+        e->region.footprint = footprint;
         return 0;
     }
+    s->n_changes++;
     if (e->region.footprint != e->region.before)
         e->region.n_same = 0;
     else

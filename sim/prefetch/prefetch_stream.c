@@ -6,34 +6,25 @@ static uint64_t block_of(int64_t line, unsigned line_shift)
                                                  : (uint64_t)line;
 }
 
-static bool is_known(const struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t block)
-{
-    for (size_t i = 0; i < p->entries; i++) {
-        if (s->entry[i].is_valid && s->entry[i].key == block)
-            return true;
-    }
-    return false;
-}
-
 /*
  * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
  * last.
  */
-static void follow(struct sim_prefetch_state *s, const struct sim_prefetch *p, int64_t line, uint64_t block)
+static void follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
 {
-    struct sim_prefetch_entry *latest = NULL;
+    size_t latest = s->n;
 
-    if ((s->entry[s->recent].is_valid && s->entry[s->recent].key == block) || is_known(s, p, block))
+    if (sim_prefetch_find(s, block) < s->n)
         return;
-    for (size_t i = 0; i < p->entries; i++) {
-        struct sim_prefetch_entry *e = &s->entry[i];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sim_prefetch_entry *e = &s->entry[i];
 
-        if (e->is_valid && e->stream.direction && e->last + e->stream.direction == line &&
-            (!latest || e->used > latest->used))
-            latest = e;
+        if (e->stream.direction && e->last + e->stream.direction == line &&
+            (latest == s->n || s->used[i] > s->used[latest]))
+            latest = i;
     }
-    if (latest)
-        latest->key = block;
+    if (latest < s->n)
+        s->key[latest] = block;
 }
 
 /* Learns from a step to another line. */
@@ -62,15 +53,16 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     size_t n = 0, degree;
 
     if (p->pages == SIM_PREFETCH_CROSSES)
-        follow(s, p, r->line, block);
+        follow(s, r->line, block);
     e = sim_prefetch_entry(s, p, block);
+    if (e->is_valid && r->line == e->last)
+        return 0;
+    s->n_changes++;
     if (!e->is_valid) {
         e->is_valid = true;
         e->last = r->line;
         return 0;
     }
-    if (r->line == e->last)
-        return 0;
     step(e, p, r->line);
     if (e->stream.n_steps < p->train)
         return 0;

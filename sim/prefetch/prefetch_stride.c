@@ -8,6 +8,7 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
 
     if (e->is_valid && !step)
         return 0;
+    s->n_changes++;
     e->last = r->line;
     if (!e->is_valid) {
         e->is_valid = true;
