@@ -19,12 +19,11 @@ static void flush_level(struct sim_full *e, size_t k, unsigned phase)
     while (to < e->n_levels && e->level[to].is_exclusive)
         to++;
     for (uint64_t set = 0; set < l->n_sets; set++) {
-        for (uint32_t way; (way = sim_full_level_next_dirty(l, set)) < l->n_ways;) {
-            uint64_t i = set * l->n_ways + way;
-            uint8_t flags = l->flags[i];
+        for (struct sim_full_place p; sim_full_level_next_dirty(l, set, &p);) {
+            uint8_t flags = *sim_full_level_flags(l, &p);
 
-            l->flags[i] = flags & (uint8_t)~SIM_FULL_DATA;
-            sim_full_write_back(e, k, to, l->line[i], flags, phase);
+            *sim_full_level_flags(l, &p) = flags & (uint8_t)~SIM_FULL_DATA;
+            sim_full_write_back(e, k, to, *sim_full_level_line(l, &p), flags, phase);
         }
     }
 }

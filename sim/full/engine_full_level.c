@@ -8,148 +8,194 @@
 #include "sim/engine.h"
 #include "sim/full/pagemap.h"
 
-static uint64_t physical(struct sim_full_level *l, uint64_t line)
+static uint64_t physical(struct sim_full_frames *f, uint64_t line, unsigned line_shift)
 {
-    uint64_t addr = line << l->line_shift;
-    uint64_t page = addr >> l->page_shift;
+    uint64_t addr = line << line_shift, page = addr >> f->page_shift;
+    size_t i = page % SIM_FULL_FRAMES;
 
-    if (page != l->page) {
-        l->page = page;
-        l->frame = sim_pagemap_translate(page << l->page_shift, l->page_shift, l->page_seed);
+    if (page != f->page[i]) {
+        f->page[i] = page;
+        f->frame[i] = sim_pagemap_translate(page << f->page_shift, f->page_shift, f->seed);
     }
-    return (l->frame | (addr & (((uint64_t)1 << l->page_shift) - 1))) >> l->line_shift;
+    return (f->frame[i] | (addr & (((uint64_t)1 << f->page_shift) - 1))) >> line_shift;
 }
 
 uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line)
 {
     if (l->shape->is_physically_indexed)
-        line = physical(l, line);
-    if (l->shape->n_slices > 1)
-        return sim_sliced_set(line, l->n_sets, l->shape->n_slices);
-    return line % l->n_sets;
+        line = physical(&l->frames, line, l->line_shift);
+    if (!l->set_mask)
+        return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
+    return sim_slice(line, l->slice_bits) * (l->set_mask + 1) + (line & l->set_mask);
+}
+
+/* A line's print; 0 for none. */
+static void set_print(struct sim_full_level *l, const struct sim_full_place *p, uint8_t print)
+{
+    uint64_t *word = &p->words[l->prints_at + p->way / 8];
+    unsigned shift = p->way % 8 * 8;
+
+    *word = (*word & ~((uint64_t)UINT8_MAX << shift)) | (uint64_t)print << shift;
 }
 
 uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_place *p)
 {
-    l->line[p->first + p->way] = SIM_FULL_NO_LINE;
+    *sim_full_level_line(l, p) = SIM_FULL_NO_LINE;
+    set_print(l, p, 0);
     if (l->policy->invalidate)
-        l->policy->invalidate(&l->memory, sim_full_level_state(l, p->set), p->way);
+        l->policy->invalidate(&l->memory, p->words, p->way);
     return *sim_full_level_flags(l, p);
 }
 
-static uint32_t free_way(const struct sim_full_level *l, uint64_t first)
+/* The first way that is invalid, or the last; n_ways if there is none. */
+static uint32_t free_way(const struct sim_full_level *l, const uint64_t *words)
 {
     bool from_end = sim_replacement_fills_last(&l->memory);
 
-    for (uint32_t i = 0; i < l->n_ways; i++) {
-        uint32_t way = from_end ? l->n_ways - 1 - i : i;
+    for (size_t i = 0; i < l->n_prints; i++) {
+        size_t word = from_end ? l->n_prints - 1 - i : i;
+        uint64_t free = sim_full_zero_bytes(words[l->prints_at + word]);
 
-        if (l->line[first + way] == SIM_FULL_NO_LINE)
-            return way;
+        if (word + 1 == l->n_prints)
+            free &= l->last_prints;
+        if (free)
+            return (uint32_t)(8 * word) + (uint32_t)(from_end ? 63 - __builtin_clzll(free) : __builtin_ctzll(free)) / 8;
     }
     return l->n_ways;
 }
 
-void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
+static uint32_t victim(struct sim_full_level *l, uint64_t *words)
 {
-    uint64_t *state = sim_full_level_state(l, p->set);
-
-    assert(l->leaving == SIM_FULL_NO_LINE);
-    if (l->policy->miss)
-        l->policy->miss(&l->memory, state);
-    p->way = free_way(l, p->first);
-    if (p->way == l->n_ways) {
-        p->way = l->policy->victim(&l->memory, state);
-        l->leaving = l->line[p->first + p->way];
-        l->leaving_flags = *sim_full_level_flags(l, p);
-    }
-    l->line[p->first + p->way] = line;
-    *sim_full_level_flags(l, p) = 0;
-    l->policy->fill(&l->memory, state, p->set, p->way);
+    if (l->has_order)
+        return sim_replacement_order_oldest(words[0], l->n_ways);
+    return l->policy->victim(&l->memory, words);
 }
 
-uint32_t sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set)
+void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
 {
-    const uint64_t *used = l->policy == &sim_replacement_lru ? sim_full_level_state(l, set) : NULL;
-    uint32_t next = l->n_ways;
-
-    for (uint32_t way = 0; way < l->n_ways; way++) {
-        uint64_t i = set * l->n_ways + way;
-
-        if (l->line[i] != SIM_FULL_NO_LINE && l->flags[i] & SIM_FULL_DIRTY &&
-            (next == l->n_ways || (used && used[way] < used[next])))
-            next = way;
+    assert(l->leaving == SIM_FULL_NO_LINE);
+    if (l->policy->miss)
+        l->policy->miss(&l->memory, p->words);
+    p->way = free_way(l, p->words);
+    if (p->way == l->n_ways) {
+        p->way = victim(l, p->words);
+        l->leaving = *sim_full_level_line(l, p);
+        l->leaving_flags = *sim_full_level_flags(l, p);
     }
-    return next;
+    *sim_full_level_line(l, p) = line;
+    *sim_full_level_flags(l, p) = 0;
+    set_print(l, p, sim_full_print(line));
+    if (l->has_order)
+        p->words[0] = sim_replacement_order_use(p->words[0], p->way);
+    else
+        l->policy->fill(&l->memory, p->words, p->set, p->way);
+}
+
+static bool is_dirty(const struct sim_full_level *l, const struct sim_full_place *p)
+{
+    return *sim_full_level_line(l, p) != SIM_FULL_NO_LINE && *sim_full_level_flags(l, p) & SIM_FULL_DIRTY;
+}
+
+bool sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set, struct sim_full_place *p)
+{
+    bool is_lru = l->policy == &sim_replacement_lru;
+    struct sim_full_place other = { .words = l->sets + set * l->stride, .set = set };
+
+    p->is_hit = false;
+    for (; other.way < l->n_ways; other.way++) {
+        if (!is_dirty(l, &other) ||
+            (p->is_hit && !(is_lru && sim_replacement_age_is_older(&l->memory, p->words, other.way, p->way))))
+            continue;
+        *p = other;
+        p->is_hit = true;
+    }
+    return p->is_hit;
+}
+
+static void clear_set(struct sim_full_level *l, uint64_t *words)
+{
+    memset(words, 0, l->stride * sizeof *words);
+    for (uint32_t way = 0; way < l->n_ways; way++)
+        words[l->lines_at + way] = SIM_FULL_NO_LINE;
+    l->policy->clear(&l->memory, words);
 }
 
 void sim_full_level_clear(struct sim_full_level *l)
 {
-    uint64_t n = l->n_sets * l->n_ways;
-
-    for (uint64_t i = 0; i < n; i++)
-        l->line[i] = SIM_FULL_NO_LINE;
-    memset(l->flags, 0, (size_t)n);
     sim_replacement_level_init(&l->memory, l->shape->policy, l->n_ways, l->n_sets, l->shape->seed);
     for (uint64_t set = 0; set < l->n_sets; set++)
-        l->policy->clear(&l->memory, sim_full_level_state(l, set));
+        clear_set(l, l->sets + set * l->stride);
     if (l->shadow)
         sim_shadow_clear(l->shadow);
     if (l->prefetch)
         memset(l->prefetch, 0, SIM_MAX_PREFETCHERS * sizeof *l->prefetch);
-    l->leaving = l->page = SIM_FULL_NO_LINE;
+    for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
+        l->frames.page[i] = SIM_FULL_NO_LINE;
+    l->leaving = SIM_FULL_NO_LINE;
 }
 
-/* Returns false if memory runs out. */
-static bool init_prefetch(struct sim_full_level *l, uint64_t n_lines)
+static void resolve_prefetchers(struct sim_full_level *l)
 {
-    bool is_late = false;
-
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
         l->asks[i] = sim_prefetch_resolve(&l->shape->prefetch[i]);
         l->watches_hits = l->watches_hits || l->asks[i].on == SIM_PREFETCH_ON_ALL;
-        is_late = is_late || l->asks[i].late;
+        l->is_late = l->is_late || l->asks[i].late;
     }
-    l->prefetch = calloc(SIM_MAX_PREFETCHERS, sizeof *l->prefetch);
-    l->due = is_late ? calloc((size_t)n_lines, sizeof *l->due) : NULL;
-    return l->prefetch && (l->due || !is_late);
+}
+
+/* Where a line's set comes from. */
+static void init_index(struct sim_full_level *l, unsigned page_shift, uint64_t page_seed)
+{
+    uint64_t part;
+
+    l->slice_bits = l->shape->n_slices > 1 ? sim_log2(l->shape->n_slices) : 0;
+    part = l->n_sets >> l->slice_bits;
+    l->set_mask = part & (part - 1) ? 0 : part - 1;
+    l->has_mask = !(part & (part - 1)) && !l->slice_bits && !l->shape->is_physically_indexed;
+    l->frames.page_shift = page_shift;
+    l->frames.seed = page_seed;
+}
+
+/* What is where in a set. */
+static void lay_out(struct sim_full_level *l)
+{
+    unsigned n_last = l->n_ways % 8 ? l->n_ways % 8 : 8;
+
+    l->n_prints = (l->n_ways + 7) / 8;
+    l->last_prints = 0x8080808080808080u >> 8 * (8 - n_last);
+    l->prints_at = l->policy->set_words(l->n_ways);
+    l->flags_at = l->prints_at + l->n_prints;
+    l->lines_at = l->flags_at + l->n_prints;
+    l->due_at = l->lines_at + l->n_ways;
+    l->stride = l->due_at + (l->is_late ? l->n_ways : 0);
 }
 
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
                         uint64_t page_seed)
 {
-    uint64_t n = shape->n_sets * shape->n_ways;
-    bool is_simple = !shape->is_physically_indexed && shape->n_slices <= 1;
-
     l->shape = shape;
-    l->page_shift = page_shift;
-    l->page_seed = page_seed;
     l->policy = sim_replacement_find(shape->policy);
-    l->set_words = l->policy->set_words(shape->n_ways);
     l->n_sets = shape->n_sets;
-    l->set_mask = is_simple && !(shape->n_sets & (shape->n_sets - 1)) ? shape->n_sets - 1 : 0;
     l->n_ways = shape->n_ways;
     l->line_bytes = shape->line_bytes;
     l->line_shift = sim_log2(shape->line_bytes);
+    l->has_order = l->policy == &sim_replacement_lru && l->n_ways <= SIM_REPLACEMENT_MAX_ORDERED;
     l->is_exclusive = shape->inclusion == SIM_EXCLUSIVE;
     l->is_inclusive = shape->inclusion == SIM_INCLUSIVE;
     l->is_classified = shape->is_classified;
-    l->line = calloc((size_t)n, sizeof *l->line);
-    l->flags = calloc((size_t)n, sizeof *l->flags);
-    l->state = calloc((size_t)l->n_sets * l->set_words + 1, sizeof *l->state);
-    if (!l->line || !l->flags || !l->state)
+    init_index(l, page_shift, page_seed);
+    resolve_prefetchers(l);
+    lay_out(l);
+    l->sets = calloc((size_t)l->n_sets, l->stride * sizeof *l->sets);
+    l->prefetch = shape->prefetch[0].kind ? calloc(SIM_MAX_PREFETCHERS, sizeof *l->prefetch) : NULL;
+    if (!l->sets || (!l->prefetch && shape->prefetch[0].kind))
         return -ENOMEM;
-    if (shape->prefetch[0].kind && !init_prefetch(l, n))
-        return -ENOMEM;
-    return l->is_classified ? sim_shadow_new(&l->shadow, n) : 0;
+    return l->is_classified ? sim_shadow_new(&l->shadow, l->n_sets * l->n_ways) : 0;
 }
 
 void sim_full_level_release(struct sim_full_level *l)
 {
-    free(l->line);
-    free(l->flags);
-    free(l->state);
+    free(l->sets);
     free(l->prefetch);
-    free(l->due);
     sim_shadow_free(l->shadow);
 }

@@ -29,36 +29,58 @@ enum {
 _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT8_MAX,
                "a line's flags must fit into a byte");
 
+/* Frames of pages, where they were looked up last. */
+enum { SIM_FULL_FRAMES = 64 };
+
+struct sim_full_frames {
+    uint64_t page[SIM_FULL_FRAMES]; /* by its number modulo SIM_FULL_FRAMES; SIM_FULL_NO_LINE: none */
+    uint64_t frame[SIM_FULL_FRAMES];
+    unsigned page_shift;
+    uint64_t seed;
+};
+
+/*
+ * A set is a few words in a row:
+ *
+ *     the policy's        set_words of them
+ *     prints              8 ways to a word: a byte made of the line's number, never 0; 0: invalid. A search compares
+ *                         eight at once and looks only at lines whose print fits
+ *     flags               8 ways to a word
+ *     lines               a word per way; SIM_FULL_NO_LINE: invalid
+ *     due                 likewise, if a prefetcher's lines come late: when a prefetched line comes
+ */
 struct sim_full_level {
-    const struct sim_replacement *policy;
-    struct sim_replacement_level memory; /* the policy's */
-    uint64_t *state;                     /* the policy's, [n_sets][set_words], owned */
-    size_t set_words;
-    uint64_t *line; /* [n_sets][n_ways], owned; SIM_FULL_NO_LINE: invalid */
-    uint8_t *flags; /* likewise */
+    uint64_t *sets; /* [n_sets][stride], owned */
+    size_t stride;
+    size_t prints_at, flags_at, lines_at, due_at; /* words of a set */
+    size_t n_prints;                              /* words of prints */
+    uint64_t last_prints;                         /* the highest bits of those bytes of the last one that are ways */
     uint64_t n_sets;
-    uint64_t set_mask; /* n_sets - 1 if that is a mask for a plain index, else 0 */
+    uint64_t set_mask; /* has_mask: n_sets - 1; else, if that is a mask, n_sets / n_slices - 1 */
+    bool has_mask;     /* all there is to finding a set */
+    bool has_order;    /* lru of few ways: touched without asking the policy */
     uint32_t n_ways;
     uint32_t line_bytes;
     unsigned line_shift;
+    unsigned slice_bits;
     bool is_exclusive, is_inclusive, is_classified;
+    bool is_late;      /* has due */
+    bool watches_hits; /* a prefetcher sees all requests */
+    uint64_t leaving;  /* a victim on its way out; SIM_FULL_NO_LINE: none */
+    uint8_t leaving_flags;
+    const struct sim_replacement *policy;
+    struct sim_replacement_level memory; /* the policy's */
     const struct sim_level *shape;
     struct sim_shadow *shadow;                     /* owned; NULL if misses are not classified */
     struct sim_prefetch_state *prefetch;           /* [SIM_MAX_PREFETCHERS], owned; NULL if there are none */
     struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
-    bool watches_hits;                             /* one of them sees all requests */
-    uint64_t *due;    /* [n_sets][n_ways], owned: when a prefetched line comes; NULL if all come at once */
-    uint64_t leaving; /* a victim on its way out; SIM_FULL_NO_LINE: none */
-    uint8_t leaving_flags;
-    unsigned page_shift;
-    uint64_t page_seed;
-    uint64_t page, frame; /* the last translation; page SIM_FULL_NO_LINE: none */
+    struct sim_full_frames frames;
 };
 
 /* Where a line is, or would be. */
 struct sim_full_place {
+    uint64_t *words; /* the set's */
     uint64_t set;
-    uint64_t first; /* way of the set, as an index of line[] */
     uint32_t way;
     bool is_hit;
 };
@@ -73,31 +95,66 @@ void sim_full_level_clear(struct sim_full_level *l);
 /* The set of a line, where that takes more than a mask. */
 uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line);
 
+/* The bytes of a word that are 0: the highest bit of each. */
+static inline uint64_t sim_full_zero_bytes(uint64_t word)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+
+    return ~(((word & low) + low) | word | low);
+}
+
+static inline uint8_t sim_full_print(uint64_t line)
+{
+    uint8_t print = (uint8_t)(line * 0x9e3779b97f4a7c15u >> 56);
+
+    return print ? print : 1;
+}
+
 static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
 {
-    struct sim_full_place p = { .set = l->set_mask ? line & l->set_mask : sim_full_level_hashed_set(l, line) };
+    struct sim_full_place p = { .set = l->has_mask ? line & l->set_mask : sim_full_level_hashed_set(l, line) };
+    uint64_t wanted = sim_full_print(line) * 0x0101010101010101u;
+    const uint64_t *print, *lines;
 
-    p.first = p.set * l->n_ways;
-    while (p.way < l->n_ways && l->line[p.first + p.way] != line)
-        p.way++;
-    p.is_hit = p.way < l->n_ways;
+    p.words = l->sets + p.set * l->stride;
+    print = p.words + l->prints_at;
+    lines = p.words + l->lines_at;
+    for (size_t i = 0; i < l->n_prints; i++) {
+        uint64_t found = sim_full_zero_bytes(print[i] ^ wanted);
+
+        for (found &= i + 1 == l->n_prints ? l->last_prints : ~(uint64_t)0; found; found &= found - 1) {
+            p.way = (uint32_t)(8 * i) + (uint32_t)__builtin_ctzll(found) / 8;
+            if (lines[p.way] == line) {
+                p.is_hit = true;
+                return p;
+            }
+        }
+    }
     return p;
 }
 
-static inline uint64_t *sim_full_level_state(const struct sim_full_level *l, uint64_t set)
+static inline uint64_t *sim_full_level_line(const struct sim_full_level *l, const struct sim_full_place *p)
 {
-    return l->state + set * l->set_words;
+    return &p->words[l->lines_at + p->way];
 }
 
 static inline uint8_t *sim_full_level_flags(const struct sim_full_level *l, const struct sim_full_place *p)
 {
-    return &l->flags[p->first + p->way];
+    return (uint8_t *)(p->words + l->flags_at) + p->way;
+}
+
+static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, const struct sim_full_place *p)
+{
+    return &p->words[l->due_at + p->way];
 }
 
 /* Tells the policy that a line that is there was used. */
 static inline void sim_full_level_touch(struct sim_full_level *l, const struct sim_full_place *p)
 {
-    l->policy->hit(&l->memory, sim_full_level_state(l, p->set), p->way);
+    if (!l->has_order)
+        l->policy->hit(&l->memory, p->words, p->way);
+    else if ((p->words[0] & 15) != p->way)
+        p->words[0] = sim_replacement_order_use(p->words[0], p->way);
 }
 
 /* Takes a line that is there out and returns its flags. */
@@ -106,7 +163,7 @@ uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_pl
 /* Puts a line that is not there in, clean, and notes its way. What it replaces, if anything, is then leaving. */
 void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p);
 
-/* The dirty way of a set to be written back next, or n_ways. */
-uint32_t sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set);
+/* Whether the set has a dirty line; which one is to be written back next. */
+bool sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set, struct sim_full_place *p);
 
 #endif

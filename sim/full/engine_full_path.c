@@ -19,7 +19,7 @@ static void note_useful(struct sim_full *e, size_t k, const struct sim_full_plac
     struct sim_level_counts *c = &e->stats.cell[*flags >> SIM_FULL_ASKER_SHIFT][r->phase].level[k];
 
     c->useful_prefetches++;
-    c->late_prefetches += l->due && !r->is_prefetch && l->due[p->first + p->way] > e->n_requests;
+    c->late_prefetches += l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
     *flags &= SIM_FULL_DATA;
 }
 
@@ -193,7 +193,7 @@ void sim_full_bring(struct sim_full *e, size_t k, uint64_t line, struct sim_full
 
     put(e, k, line, p, r);
     flags |= fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
-    assert(l->line[p->first + p->way] == line);
+    assert(*sim_full_level_line(l, p) == line);
     *sim_full_level_flags(l, p) = flags;
     send_victim(e, k, r);
 }

@@ -26,8 +26,8 @@ static void prefetch(struct sim_full *e, size_t k, uint64_t line, struct sim_ful
     r->is_prefetch = true;
     r->cell->level[k].prefetch_fills++;
     sim_full_bring(e, k, line, p, r, (uint8_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
-    if (e->level[k].due)
-        e->level[k].due[p->first + p->way] = e->n_requests + late;
+    if (e->level[k].is_late)
+        *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
 
 void sim_full_run_queue(struct sim_full *e)

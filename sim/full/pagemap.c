@@ -30,12 +30,9 @@ uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed
 uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices)
 {
     uint64_t part = n_sets / n_slices;
-    uint64_t slice = 0;
     unsigned bits = 0;
 
     while ((uint32_t)1 << bits != n_slices)
         bits++;
-    for (uint64_t rest = line; bits && rest; rest >>= bits)
-        slice ^= rest & (n_slices - 1);
-    return slice * part + line % part;
+    return sim_slice(line, bits) * part + line % part;
 }

@@ -28,4 +28,18 @@ uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed
  */
 uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices);
 
+/* The slice of a line among 2^slice_bits: the groups of its number fold together, the upper half of them first. */
+static inline uint64_t sim_slice(uint64_t line, unsigned slice_bits)
+{
+    unsigned shift = slice_bits;
+
+    if (!slice_bits)
+        return 0;
+    while (2 * shift < 64)
+        shift *= 2;
+    for (; shift >= slice_bits; shift /= 2)
+        line ^= line >> shift;
+    return line & (((uint64_t)1 << slice_bits) - 1);
+}
+
 #endif

@@ -99,11 +99,40 @@ static inline bool sim_replacement_fills_last(const struct sim_replacement_level
 /* Reads "QLRU_H11_M1_R0_U0" into l->param and l->updates_on_miss_only. Returns whether it is one. */
 bool sim_replacement_parse_qlru(const char *name, struct sim_replacement_level *l);
 
-/* Shared by lru and fifo: a word per way, the time of its last use or its fill; the oldest leaves. */
+/*
+ * Shared by lru and fifo. Up to 16 ways: one word, the ways in order of their last use (or fill), the latest in the
+ * lowest four bits. More ways: a word per way, the time of its last use.
+ */
+enum { SIM_REPLACEMENT_MAX_ORDERED = 16 };
+
+#define SIM_REPLACEMENT_NIBBLES 0x1111111111111111u
+
 size_t sim_replacement_age_words(uint32_t n_ways);
 void sim_replacement_age_clear(const struct sim_replacement_level *l, uint64_t *set);
 void sim_replacement_age_fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_index, uint32_t way);
 uint32_t sim_replacement_age_victim(struct sim_replacement_level *l, uint64_t *set);
+bool sim_replacement_age_is_older(const struct sim_replacement_level *l, const uint64_t *set, uint32_t a, uint32_t b);
+
+/* Where in an order a way is, times four: of the nibbles, which one is zero without the way in it. */
+static inline unsigned sim_replacement_order_place(uint64_t order, uint32_t way)
+{
+    uint64_t others = order ^ way * SIM_REPLACEMENT_NIBBLES;
+    uint64_t zeros = (others - SIM_REPLACEMENT_NIBBLES) & ~others & SIM_REPLACEMENT_NIBBLES << 3;
+
+    return (unsigned)__builtin_ctzll(zeros) & ~3u;
+}
+
+static inline uint64_t sim_replacement_order_use(uint64_t order, uint32_t way)
+{
+    uint64_t newer = ((uint64_t)1 << sim_replacement_order_place(order, way)) - 1;
+
+    return (order & ~(newer << 4 | 15)) | (order & newer) << 4 | way;
+}
+
+static inline uint32_t sim_replacement_order_oldest(uint64_t order, uint32_t n_ways)
+{
+    return (uint32_t)(order >> 4 * (n_ways - 1) & 15);
+}
 
 /* A hit that changes nothing. */
 void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);

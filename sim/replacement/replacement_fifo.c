@@ -1,4 +1,4 @@
-/* First in, first out: a word per way, the time of its fill. */
+/* First in, first out: as lru, but a hit is no use. */
 #include "sim/replacement/replacement.h"
 
 const struct sim_replacement sim_replacement_fifo = {
