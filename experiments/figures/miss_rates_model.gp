@@ -1,6 +1,6 @@
 # The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
 # compares algorithms that make different numbers of loads. Base, SConv with the chosen schedule, SConv with OpenBLAS's micro-kernel, which is
-# what the paper compares, and what else ran.
+# what the paper compares, and what else ran. A machine with prefetchers is simulated twice, with and without them.
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # reads layers.csv
 load figures."/common.gp"
@@ -11,22 +11,26 @@ array Algo[n_all]; array Name[n_all]
 columns = 20
 do for [a = 1:n_all] { Algo[a] = word(total_algos, a); text = title_of(Algo[a]); eval wrap_text; Name[a] = wrapped }
 array Simulated[3 * n_all]; array Measured[3 * n_all]; array Simulated_loads[n_all]; array Measured_loads[n_all]
+array Alone[3 * n_all]; array Alone_loads[n_all]
 at(a, l) = 3 * a + l - 3
-reason = ""; has_measured = 0; macs = NaN; n_bars = 0
+reason = ""; has_measured = 0; has_alone = 0; macs = NaN; n_bars = 0
 paper_bar = 1 # beside which the paper's SConv stands
 array Bar_of[n_all]; array Algo_of[n_all]
 do for [a = 1:n_all] {
-    simulated = NaN; measured = NaN
+    simulated = NaN; measured = NaN; alone = NaN
     stats totals using (algo_is(Algo[a]) ? (simulated = column("simulated_loads"), measured = column("measured_loads"), \
+        alone = column("simulated_alone_loads"), \
         macs = max2(macs, column("macs"))) : 0, \
         is_missing(stringcolumn("measured_loads")) ? (reason = stringcolumn("measured_loads")) : 0, 0) nooutput
-    Simulated_loads[a] = simulated; Measured_loads[a] = measured
+    Simulated_loads[a] = simulated; Measured_loads[a] = measured; Alone_loads[a] = alone
     do for [l = 1:n_levels] {
         s = sprintf("simulated_l%d_miss_percent", l)
         m = sprintf("measured_l%d_miss_percent", l)
-        simulated = NaN; measured = NaN
-        stats totals using (algo_is(Algo[a]) ? (simulated = column(s), measured = column(m)) : 0, 0) nooutput
-        Simulated[at(a, l)] = simulated; Measured[at(a, l)] = measured
+        c = sprintf("simulated_alone_l%d_miss_percent", l)
+        simulated = NaN; measured = NaN; alone = NaN
+        stats totals using (algo_is(Algo[a]) ? (simulated = column(s), measured = column(m), alone = column(c)) : 0, 0) nooutput
+        Simulated[at(a, l)] = simulated; Measured[at(a, l)] = measured; Alone[at(a, l)] = alone
+        if (alone == alone && alone != simulated) { has_alone = 1 }
     }
     if (Measured[at(a, 1)] == Measured[at(a, 1)]) { has_measured = 1 }
     Bar_of[a] = 0
@@ -38,7 +42,7 @@ do for [a = 1:n_all] {
 has_paper = strlen(paper_l1_base) > 0
 n_rows = macs > 0 ? 2 : 1
 
-W = 90 + n_levels * (n_bars >= 3 ? 390 + 170 * (n_bars - 3) : 350)
+W = 90 + n_levels * (n_bars >= 3 ? 390 + 170 * (n_bars - 3) : 350) * (has_alone ? 1.2 : 1)
 if (W < 700) { W = 700 }
 columns = W / char_width
 text = has_measured ? "Measured: ".host."." : "Measured: not available: ".short_reason(reason)."."
@@ -52,15 +56,20 @@ panel = 300; head = 128; gap = 120; bottom = 108 + foot_lines * line_height
 H = head + n_rows * panel + (n_rows - 1) * gap + bottom
 eval open_output
 
-# x of the bars: 1 .. n_bars; simulated left, measured right of it.
-half = has_measured ? 0.19 : 0
-bar = has_measured ? 0.34 : 0.5
+# x of the bars: 1 .. n_bars; simulated left, measured right of it; by caches alone leftmost.
+n_kinds = 1 + has_measured + has_alone
+step = n_kinds == 3 ? 0.28 : 0.38
+bar = n_kinds == 3 ? 0.25 : n_kinds == 2 ? 0.34 : 0.5
+x_of(kind) = (kind - 1 - (n_kinds - 1) / 2.0) * step
+x_alone = x_of(1); x_simulated = x_of(1 + has_alone); x_measured = x_of(n_kinds)
 label_of(v) = v != v ? "" : v >= 10 ? sprintf("%.1f", v) : v >= 0.095 ? sprintf("%.2f", v) : sprintf("%.2g", v)
 times(b, s) = (b == b && s == s && s > 0) ? sprintf("%.2g", b / s) : "-"
 per_work(rate, loads) = rate / 100 * loads / macs * 1000
 simulated_of(a) = by_work ? per_work(Simulated[at(a, l)], Simulated_loads[a]) : Simulated[at(a, l)]
+alone_of(a) = !has_alone ? NaN : by_work ? per_work(Alone[at(a, l)], Alone_loads[a]) : Alone[at(a, l)]
 measured_of(a) = by_work ? per_work(Measured[at(a, l)], Measured_loads[a]) : Measured[at(a, l)]
-fewer(bar, of) = Algo_of[bar] == 1 || !Bar_of[1] ? "" : (of eq "s" ? \
+fewer(bar, of) = Algo_of[bar] == 1 || !Bar_of[1] ? "" : (of eq "a" ? \
+    times(Alone[at(1, l)] * Alone_loads[1], Alone[at(Algo_of[bar], l)] * Alone_loads[Algo_of[bar]]) : of eq "s" ? \
     times(Simulated[at(1, l)] * Simulated_loads[1], Simulated[at(Algo_of[bar], l)] * Simulated_loads[Algo_of[bar]]) : \
     times(Measured[at(1, l)] * Measured_loads[1], Measured[at(Algo_of[bar], l)] * Measured_loads[Algo_of[bar]]))
 more_from(bar, of) = bar > n_bars ? "" : (bar > 2 ? ", " : "").fewer(bar, of).more_from(bar + 1, of)
@@ -69,7 +78,8 @@ both(of) = more_from(2, of)
 what(kind) = stringcolumn("what") eq kind ? column("y") : NaN
 title_text = sprintf("%s: cache misses of Base and SConv (%s)", model, layer_text)
 eval put_head
-legend_text = "simulated"; legend_point = square; legend_colour = "#505050"; eval put_legend
+if (has_alone) { legend_text = "simulated, caches alone (pale)"; legend_point = square; legend_colour = "#c0c0c0"; eval put_legend }
+legend_text = has_alone ? "simulated, with prefetchers" : "simulated"; legend_point = square; legend_colour = "#505050"; eval put_legend
 if (has_measured) { legend_text = "measured (hatched)"; legend_point = open_square; eval put_legend }
 if (has_paper) { legend_text = "paper, average of 7 models"; legend_point = diamond; legend_colour = colour_paper; eval put_legend }
 set multiplot
@@ -92,7 +102,7 @@ do for [row = 1:n_rows] {
         paper_sconv = has_paper && !by_work && l == 1 && n_bars > 1 ? real(paper_l1_sconv) : NaN
         paper_ratio = by_work && n_levels == 3 ? (l == 2 ? paper_l2_ratio : l == 3 ? paper_l3_ratio : "") : ""
         top = max2(paper_base, paper_sconv)
-        do for [b = 1:n_bars] { top = max2(top, max2(simulated_of(Algo_of[b]), measured_of(Algo_of[b]))) }
+        do for [b = 1:n_bars] { top = max2(top, max2(alone_of(Algo_of[b]), max2(simulated_of(Algo_of[b]), measured_of(Algo_of[b])))) }
         if (top != top || top <= 0) { top = 1 }
         set yrange [0:top * 1.15]
         set title level_name(l).(by_work ? ": load misses per 1000 multiply-adds" : ": load misses in % of all loads") font ",12" offset 0, -0.3
@@ -100,20 +110,22 @@ do for [row = 1:n_rows] {
         set xtics scale 0
         set xtics ("" 0)
         do for [b = 1:n_bars] { set xtics add (Name[Algo_of[b]] b) }
-        set xlabel (by_work && Bar_of[1] && n_bars > 1 ? "misses of Base / misses of SConv:\nsimulated ".both("s"). \
+        set xlabel (by_work && Bar_of[1] && n_bars > 1 ? "misses of Base / misses of SConv:\n".(has_alone ? "caches alone ".both("a")."; " : "")."simulated ".both("s"). \
             (has_measured ? "; measured ".both("m") : ""). \
             (strlen(paper_ratio) ? "; paper ".paper_ratio : "") : "") offset 0, n_bars >= 3 ? -0.9 : 0.2
         set print $bars
         print "x\ty\ttext\twhat"
         do for [b = 1:n_bars] {
             a = Algo_of[b]
-            print sprintf("%g\t%.9g\t%s\tsimulated %d", b - half, simulated_of(a), label_of(simulated_of(a)), a)
-            print sprintf("%g\t%.9g\t%s\tmeasured %d", b + half, measured_of(a), label_of(measured_of(a)), a)
+            print sprintf("%g\t%.9g\t%s\talone %d", b + x_alone, alone_of(a), label_of(alone_of(a)), a)
+            print sprintf("%g\t%.9g\t%s\tsimulated %d", b + x_simulated, simulated_of(a), label_of(simulated_of(a)), a)
+            print sprintf("%g\t%.9g\t%s\tmeasured %d", b + x_measured, measured_of(a), label_of(measured_of(a)), a)
         }
         print sprintf("1.42\t%.9g\t%s\tpaper", paper_base, paper_l1_base)
         print sprintf("%g\t%.9g\t%s\tpaper", paper_bar + 0.42, paper_sconv, paper_l1_sconv)
         unset print
-        plot for [a = 1:n_all] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb colour_of(Algo[a]) notitle, \
+        plot for [a = 1:n_all] $bars using "x":(what(sprintf("alone %d", a))) with boxes lc rgb colour_of(Algo[a]) fs solid 0.35 notitle, \
+             for [a = 1:n_all] $bars using "x":(what(sprintf("simulated %d", a))) with boxes lc rgb colour_of(Algo[a]) notitle, \
              for [a = 1:n_all] $bars using "x":(what(sprintf("measured %d", a))) with boxes lc rgb colour_of(Algo[a]) fs pattern 4 border notitle, \
              $bars using "x":"y":(stringcolumn("text")) with labels offset 0, 0.7 notitle, \
              $bars using "x":(what("paper")) with points pt 13 ps 1.6 lc rgb colour_paper notitle

@@ -18,14 +18,25 @@ struct replay_all {
 };
 
 /* What one of a machine's simulations takes for a multiply-add on a usual computer. */
-static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9;
+static const double plain_seconds = 0.16e-9, full_seconds = 0.8e-9;
+
+/* Of the machine's own simulation. */
+static double machine_seconds(const struct exp_setup *s)
+{
+    return s->classifies_misses || !sim_machine_is_plain(&s->machine) ? full_seconds : plain_seconds;
+}
+
+/* Whether caches alone are simulated by themselves: they are a check on classes, or not what the machine is. */
+static bool is_simulated_twice(const struct exp_setup *s)
+{
+    return s->classifies_misses || !sim_machine_is_plain(&s->machine);
+}
 
 /* All the runs of a case: once, or twice for warm caches. */
 static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
                            unsigned n_threads)
 {
-    bool is_twice = s->classifies_misses && sim_machine_is_plain(&s->machine);
-    double mac = (s->classifies_misses ? classified_seconds : plain_seconds) + (is_twice ? plain_seconds : 0);
+    double mac = machine_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
 
     return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
 }
@@ -85,9 +96,10 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     return r->replay.base.step(&r->replay.base, s);
 }
 
-/* The simulations that a stream goes through: the first one's misses may be classified, the second one is a check. */
+/* The simulations that a stream goes through: the machine, whose misses may be classified, and its caches alone. */
 struct simulations {
-    struct sim_hierarchy *h, *plain; /* plain: NULL if there is nothing to check */
+    struct sim_hierarchy *h, *alone; /* alone: NULL if h is both */
+    bool must_agree;                 /* the two are one machine, by two engines */
     double h_seconds;                /* of h for a multiply-add, all threads at work */
     const struct sim_issue *issue;
     struct reporter reporter;
@@ -101,20 +113,21 @@ static int simulations_new(struct simulations *s, const struct replay_all *all)
 
     *s = (struct simulations){
         .issue = &setup->machine.issue,
-        .h_seconds = (setup->classifies_misses ? classified_seconds : plain_seconds) / all->n_threads,
+        .must_agree = sim_machine_is_plain(&setup->machine),
+        .h_seconds = machine_seconds(setup) / all->n_threads,
         .reporter = { .progress = all->progress },
         .n_threads = all->n_threads,
     };
     err = sim_hierarchy_new(&s->h, &setup->classified);
-    if (!err && setup->classifies_misses && sim_machine_is_plain(&setup->machine))
-        err = sim_hierarchy_new(&s->plain, &setup->machine);
+    if (!err && is_simulated_twice(setup))
+        err = sim_hierarchy_new(&s->alone, &setup->alone);
     return err;
 }
 
 static void simulations_free(struct simulations *s)
 {
     sim_hierarchy_free(s->h);
-    sim_hierarchy_free(s->plain);
+    sim_hierarchy_free(s->alone);
 }
 
 /* Replays a case through one simulation, with tensors where bind says. */
@@ -126,7 +139,7 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
     };
     int err;
 
-    s->reporter.mac_seconds = h == s->plain ? plain_seconds / s->n_threads : s->h_seconds;
+    s->reporter.mac_seconds = h == s->alone ? plain_seconds / s->n_threads : s->h_seconds;
     conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
     if (bind)
         r.replay.bind = *bind;
@@ -164,21 +177,28 @@ static bool agree(const struct sim_stats *classified, const struct sim_stats *pl
     return true;
 }
 
+static void take(struct exp_simulated *to, const struct exp_simulated *run, const struct sim_hierarchy *h)
+{
+    to->stats = *sim_hierarchy_stats(h);
+    to->mac_instructions = run->mac_instructions;
+    to->why_not = NULL;
+}
+
 /* Replays one case; its counts become the case's. */
 static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
     int err = replay_once(c, s, s->h, bind, pool);
 
-    if (!err && s->plain)
-        err = replay_once(c, s, s->plain, bind, pool);
-    if (!err && s->plain && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->plain)))
+    if (!err && s->alone)
+        err = replay_once(c, s, s->alone, bind, pool);
+    if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
         err = -EBADMSG;
-    if (!err) {
-        c->simulated.stats = *sim_hierarchy_stats(s->h);
-        c->simulated.why_not = NULL;
-    }
-    return err;
+    if (err)
+        return err;
+    take(&c->simulated, &c->simulated, s->h);
+    take(&c->alone, &c->simulated, s->alone ? s->alone : s->h);
+    return 0;
 }
 
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer)
@@ -211,7 +231,7 @@ static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp
     int err;
 
     (void)thread;
-    c->simulated.why_not = c->algo->why_not_replay(all->e->setup);
+    c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(all->e->setup);
     if (c->simulated.why_not || c->same_as != index)
         return 0;
     err = simulations_new(&s, all);
@@ -230,7 +250,8 @@ static void copy_identical(struct exp_experiment *e)
     for (size_t i = 0; i < e->n_cases; i++) {
         if (e->cases[i].same_as != i) {
             e->cases[i].simulated = e->cases[e->cases[i].same_as].simulated;
-            e->cases[i].simulated.is_copy = true;
+            e->cases[i].alone = e->cases[e->cases[i].same_as].alone;
+            e->cases[i].simulated.is_copy = e->cases[i].alone.is_copy = true;
         }
     }
 }
@@ -269,7 +290,7 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
         struct exp_case *c = &e->cases[l * e->n_algos + algo];
         struct conv_binding bind = network_binding(c, l, previous, output);
 
-        c->simulated.why_not = c->algo->why_not_replay(e->setup);
+        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(e->setup);
         if (c->simulated.why_not)
             continue;
         begin(all, c, &s.reporter);

@@ -8,13 +8,13 @@
 #include "experiments/base/exp_progress.h"
 
 /*
- * Replays every case that can be replayed, on n_threads threads. Cold and warm: each layer by itself, identical ones
+ * Replays every case that can be replayed, through the machine and through its caches alone, on n_threads threads. Cold and warm: each layer by itself, identical ones
  * once; warm counts only the second of two runs. Network: the layers of an algorithm one after the other through the
  * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the
  * same buffers for packed and lowered data.
  *
- * If the setup classifies misses, streams go through setup->classified. If the machine itself is a plain one,
- * they go through that, too: two engines of the simulator, which must agree in every other count.
+ * If the setup classifies misses, the machine's simulation is setup->classified. A plain machine is then simulated twice,
+ * by two engines of the simulator, which must agree in every other count.
  *
  * Returns 0, or with one line in why: -EINTR if interrupted; -ENOMEM; -EBADMSG if the engines do not agree.
  */

@@ -70,18 +70,23 @@ static void add_counts(struct exp_total *t, const struct exp_case *c)
     }
 }
 
+static void add_simulation(double *loads, double *misses, const struct sim_stats *s)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    *loads += (double)sum.loads;
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        misses[l] += exp_load_misses(s, &sum, l);
+}
+
 static void add_simulated(struct exp_total *t, const struct exp_case *c)
 {
-    struct sim_cell sum;
-
     if (c->simulated.why_not) {
         t->why_not_simulated = c->simulated.why_not;
         return;
     }
-    sum = sim_stats_total(&c->simulated.stats);
-    t->simulated_loads += (double)sum.loads;
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
-        t->simulated_misses[l] += exp_load_misses(&c->simulated.stats, &sum, l);
+    add_simulation(&t->simulated_loads, t->simulated_misses, &c->simulated.stats);
+    add_simulation(&t->alone_loads, t->alone_misses, &c->alone.stats);
 }
 
 double exp_per_1000_macs(double misses, double macs)

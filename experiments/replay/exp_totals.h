@@ -17,8 +17,8 @@ struct exp_total {
     const char *why_no_estimate;                                 /* likewise */
     struct exp_estimate estimate;
     double macs;
-    double simulated_loads, measured_loads;
-    double simulated_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
+    double simulated_loads, alone_loads, measured_loads; /* alone: of caches alone */
+    double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
 };
 
 /* The simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */

@@ -55,16 +55,21 @@ void exp_points_release(struct exp_points *p)
     *p = (struct exp_points){ 0 };
 }
 
-void exp_point_simulate(struct exp_point *point, enum exp_view v, const struct exp_setup *setup,
-                        const struct exp_case *c)
+static void take_view(double *simulated, const struct sim_machine *m, const struct exp_simulated *s)
 {
     struct sim_cell sum;
 
-    if (c->simulated.why_not)
+    if (s->why_not)
         return;
-    sum = sim_stats_total(&c->simulated.stats);
+    sum = sim_stats_total(&s->stats);
     for (size_t q = 0; q < ctr_n_quantities(); q++)
-        point->simulated[v][q] = exp_quantity_simulated(q, &setup->machine, &sum);
+        simulated[q] = exp_quantity_simulated(q, m, &sum);
+}
+
+void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c)
+{
+    take_view(point->simulated[EXP_CACHES_ALONE], &setup->alone, &c->alone);
+    take_view(point->simulated[EXP_AS_MACHINE], &setup->machine, &c->simulated);
 }
 
 bool exp_point_is_in(const struct exp_point *p, const struct exp_selection *of)

@@ -35,9 +35,8 @@ struct exp_points {
 struct exp_point *exp_points_add(struct exp_points *p, const struct exp_experiment *e, const struct exp_case *c);
 void exp_points_release(struct exp_points *p);
 
-/* What a case's replay counted becomes the point's. */
-void exp_point_simulate(struct exp_point *point, enum exp_view v, const struct exp_setup *setup,
-                        const struct exp_case *c);
+/* What a case's replays counted becomes the point's. */
+void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c);
 
 /* Of which points: of one model, of one algorithm; NULL: of all. */
 struct exp_selection {

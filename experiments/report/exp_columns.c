@@ -216,6 +216,12 @@ PUT(put_misses)
         exp_csv_double(csv, column, exp_load_misses(&row->c->simulated.stats, &row->sum, arg));
 }
 
+PUT(put_misses_alone)
+{
+    if (is_simulated(csv, column, row))
+        exp_csv_double(csv, column, exp_load_misses(&row->c->alone.stats, &row->alone, arg));
+}
+
 PUT(put_miss_percent)
 {
     if (is_simulated(csv, column, row))
@@ -417,6 +423,13 @@ static const struct layer_column columns[] = {
       ESTIMATED_SPEEDUP(issue_cycles) },
     { { "estimated_speedup", "", "base's estimated_cycles / these; measured_speedup_vs_base is the clock's", "replay" },
       ESTIMATED_SPEEDUP(total_cycles) },
+    { { "simulated_alone_l1_load_misses", "loads",
+        "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that",
+        "replay" },
+      put_misses_alone,
+      0 },
+    { { "simulated_alone_l2_load_misses", "loads", "the same for L2", "replay" }, put_misses_alone, 1 },
+    { { "simulated_alone_l3_load_misses", "loads", "the same for L3", "replay" }, put_misses_alone, 2 },
 };
 
 const struct exp_csv_file exp_layers_file = { "layers.csv", &columns[0].column, sizeof columns / sizeof columns[0],

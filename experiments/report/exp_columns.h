@@ -9,6 +9,7 @@ struct exp_row {
     const struct exp_report *r;
     const struct exp_case *c;
     struct sim_cell sum, tiles; /* of the simulation: everything, and everything but the output tensor */
+    struct sim_cell alone;      /* of the one of caches alone: everything */
 };
 
 extern const struct exp_csv_file exp_layers_file;

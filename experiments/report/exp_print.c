@@ -68,6 +68,12 @@ static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
         fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_misses[level], t->macs));
 }
 
+/* Whether the machine is more than its caches alone. */
+static bool has_two_views(const struct exp_report *r)
+{
+    return !sim_machine_is_plain(&r->e->setup->machine);
+}
+
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
 {
     const char *chosen = strcmp(t->algo, exp_algo_chosen()->name) ? "" : " (CSA's choice)";
@@ -81,6 +87,8 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
     else
         fprintf(out, " %12.3f %9s", t->times.low_mean / 1e6, "-");
     for (size_t l = 0; l < n_levels; l++) {
+        if (has_two_views(r))
+            print_percent(out, t->why_not_simulated, t->alone_misses[l], t->alone_loads);
         print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
         print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);
     }
@@ -127,12 +135,13 @@ static void print_totals_head(const struct exp_report *r, FILE *out)
     size_t n_levels = exp_n_level_names(m);
 
     fprintf(out,
-            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated and measured,\n"
+            "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated%s and measured,\n"
             "then simulated per 1000 multiply-adds, which compares algorithms that make different numbers of loads\n",
-            r->e->model->name, r->e->model->n_layers, m->name);
+            r->e->model->name, r->e->model->n_layers, m->name,
+            has_two_views(r) ? " (by caches alone, then as the machine's file has it)" : "");
     fprintf(out, "%-28s %12s %9s", "", "measured ms", "speed-up");
     for (size_t l = 0; l < n_levels; l++)
-        fprintf(out, "%8.7s%8s", exp_level_name(m, l), "meas");
+        fprintf(out, "%s%8.7s%8s", has_two_views(r) ? "   alone" : "", exp_level_name(m, l), "meas");
     for (size_t l = 0; l < n_levels; l++)
         fprintf(out, "%9.8s", exp_level_name(m, l));
     fprintf(out, "%14s\n", "sim loads");

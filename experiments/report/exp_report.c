@@ -38,6 +38,12 @@ static const struct exp_csv_column model_columns[] = {
     { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
     { "paper_conv_speedup", "",
       "SConv's convolution speed-up in the paper, same model; only on the paper's own computers", "SConv Table 2" },
+    { "simulated_alone_l1_miss_percent", "%",
+      "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that",
+      "replay" },
+    { "simulated_alone_l2_miss_percent", "%", "the same for L2", "replay" },
+    { "simulated_alone_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "simulated_alone_loads", "loads", "load instructions of that simulation", "replay" },
 };
 
 static const struct exp_csv_column traffic_columns[] = {
@@ -81,6 +87,7 @@ static struct exp_row row_of(const struct exp_report *r, const struct exp_case *
     if (c->simulated.why_not)
         return row;
     row.sum = sim_stats_total(&c->simulated.stats);
+    row.alone = sim_stats_total(&c->alone.stats);
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
         struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
 
@@ -202,6 +209,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
             exp_csv_double(csv, "paper_conv_speedup", paper);
         else
             exp_csv_empty(csv, "paper_conv_speedup");
+        put_counts(csv, "simulated_alone", total[i].alone_loads, total[i].alone_misses, total[i].why_not_simulated);
         exp_csv_end_row(csv);
     }
     return exp_csv_close(csv, why, why_bytes);

@@ -21,7 +21,7 @@ static int take_points(struct exp_points *points, const struct exp_experiment *e
             if (!exp_case_why_no_count(c, count))
                 point->measured[q] = c->measured.count[count];
         }
-        exp_point_simulate(point, EXP_AS_MACHINE, e->setup, c);
+        exp_point_simulate(point, e->setup, c);
     }
     return 0;
 }

@@ -318,6 +318,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->classified = s->machine;
     for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
         s->classified.level[k].is_classified = true;
+    s->alone = sim_machine_is_plain(&s->machine) ? s->machine : sim_machine_caches_alone(&s->machine);
     s->caches = csa_caches_of(&s->machine, csa_default_share);
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, s->why_no_blas, sizeof s->why_no_blas))

@@ -17,6 +17,7 @@
 struct exp_setup {
     struct sim_machine machine;    /* the simulated one */
     struct sim_machine classified; /* the same; classifies the misses of every level if classifies_misses */
+    struct sim_machine alone;      /* its caches alone, or itself if it is a plain one */
     struct csa_caches caches;      /* the same, as CSA sees it */
     const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
     /* By the user or the machine; otherwise tuned SConv chooses per layer, among those of ukr's instruction set. */

@@ -72,7 +72,8 @@ struct exp_case {
     size_t same_as;                            /* index of the first case of the same shape and algorithm */
     struct conv_plan plan;
     struct exp_measured measured;
-    struct exp_simulated simulated;
+    struct exp_simulated simulated; /* through the machine as its file has it */
+    struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
 };
 
 struct exp_experiment {

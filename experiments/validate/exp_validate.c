@@ -1,71 +1,23 @@
 #include "experiments/validate/exp_validate.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_replay.h"
 
-struct sim_machine exp_validate_caches_alone(const struct sim_machine *m)
-{
-    struct sim_machine alone = {
-        .n_levels = m->n_levels,
-        .memory_latency_cycles = m->memory_latency_cycles,
-        .issue = m->issue,
-    };
-
-    snprintf(alone.name, sizeof alone.name, "%s", m->name);
-    snprintf(alone.description, sizeof alone.description, "%s", m->description);
-    snprintf(alone.ukr, sizeof alone.ukr, "%s", m->ukr);
-    snprintf(alone.gemm_core, sizeof alone.gemm_core, "%s", m->gemm_core);
-    for (size_t k = 0; k < m->n_levels; k++) {
-        const struct sim_level *from = &m->level[k];
-        struct sim_level *to = &alone.level[k];
-
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-        snprintf(to->policy, sizeof to->policy, "lru");
-        to->n_sets = from->n_sets;
-        to->n_ways = from->n_ways;
-        to->line_bytes = from->line_bytes;
-        to->latency_cycles = from->latency_cycles;
-    }
-    return alone;
-}
-
-/* Plans a model for both simulations. */
-static int plan(const struct exp_validation *v, const struct exp_model *model, struct exp_experiment e[EXP_N_VIEWS],
-                char *why, size_t why_bytes)
-{
-    int err = 0;
-
-    for (unsigned view = 0; view < EXP_N_VIEWS; view++)
-        e[view] = (struct exp_experiment){ 0 };
-    for (unsigned view = 0; view < EXP_N_VIEWS && !err; view++)
-        err = exp_experiment_plan(&e[view], v->setup[view], model, v->algos, why, why_bytes);
-    return err;
-}
-
-static void release(struct exp_experiment e[EXP_N_VIEWS])
-{
-    for (unsigned view = 0; view < EXP_N_VIEWS; view++)
-        exp_experiment_release(&e[view]);
-}
-
 int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds, char *why,
                        size_t why_bytes)
 {
-    struct exp_experiment e[EXP_N_VIEWS];
-    int err = plan(v, model, e, why, why_bytes);
+    struct exp_experiment e = { 0 };
+    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why, why_bytes);
 
     *seconds = 0;
-    for (size_t i = 0; !err && i < e[0].n_cases; i++)
-        err = exp_counts_compare(v->counts, model, &e[0].cases[i], why, why_bytes);
-    for (unsigned view = 0; view < EXP_N_VIEWS && !err; view++) {
-        for (size_t l = 0; l < model->n_layers; l++)
-            *seconds += exp_replay_seconds(&e[view], v->cache, v->n_threads, l);
-    }
-    release(e);
+    for (size_t i = 0; !err && i < e.n_cases; i++)
+        err = exp_counts_compare(v->counts, model, &e.cases[i], why, why_bytes);
+    for (size_t l = 0; l < model->n_layers && !err; l++)
+        *seconds += exp_replay_seconds(&e, v->cache, v->n_threads, l);
+    exp_experiment_release(&e);
     return err;
 }
 
@@ -107,17 +59,16 @@ static int add_points(struct exp_validation *v, const struct exp_experiment *e, 
 int exp_validate_model(struct exp_validation *v, const struct exp_model *model, struct exp_progress *progress,
                        char *why, size_t why_bytes)
 {
-    struct exp_experiment e[EXP_N_VIEWS];
+    struct exp_experiment e = { 0 };
     const size_t first = v->points.n;
-    int err = plan(v, model, e, why, why_bytes);
+    int err = exp_experiment_plan(&e, v->setup, model, v->algos, why, why_bytes);
 
     if (!err)
-        err = add_points(v, &e[EXP_AS_MACHINE], why, why_bytes);
-    for (unsigned view = 0; view < EXP_N_VIEWS && !err; view++) {
-        err = exp_replay_all(&e[view], v->cache, v->n_threads, progress, why, why_bytes);
-        for (size_t i = 0; i < e[view].n_cases && !err; i++)
-            exp_point_simulate(&v->points.point[first + i], (enum exp_view)view, v->setup[view], &e[view].cases[i]);
-    }
-    release(e);
+        err = add_points(v, &e, why, why_bytes);
+    if (!err)
+        err = exp_replay_all(&e, v->cache, v->n_threads, progress, why, why_bytes);
+    for (size_t i = 0; i < e.n_cases && !err; i++)
+        exp_point_simulate(&v->points.point[first + i], v->setup, &e.cases[i]);
+    exp_experiment_release(&e);
     return err;
 }

@@ -11,18 +11,12 @@
 
 struct exp_validation {
     const struct exp_counts *counts;
-    const struct exp_setup *setup[EXP_N_VIEWS]; /* equal but for what their machines fetch */
+    const struct exp_setup *setup;
     enum exp_cache_state cache;
     unsigned algos, n_threads;
     struct exp_points points;
     size_t n_differ; /* points whose plan is another one today */
 };
-
-/*
- * The machine with caches alone: LRU caches of the same sizes, ways and lines that fetch what is asked for and no more.
- * Of levels that exclude each other nothing is left but their sizes.
- */
-struct sim_machine exp_validate_caches_alone(const struct sim_machine *m);
 
 /*
  * Checks that the counts are of the model's layers, before any work; *seconds is what the model takes on a usual

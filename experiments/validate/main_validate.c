@@ -30,7 +30,7 @@
 struct session {
     struct exp_options options;
     struct exp_counts counts;
-    struct exp_setup setup[EXP_N_VIEWS];
+    struct exp_setup setup;
     struct exp_models models;
     const char *model_name[EXP_MAX_MODELS];
     struct exp_validation validation;
@@ -85,20 +85,13 @@ static int read_models(struct session *s)
 static int find_machine(struct session *s)
 {
     struct exp_options *o = &s->options;
-    struct sim_machine m;
-    int err;
 
     if (!*o->machine)
         o->machine = s->counts.machine;
     if (!*o->machine)
         return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
                         s->counts.folder);
-    err = exp_machine_find(&m, o->machine, s->why, sizeof s->why);
-    if (err)
-        return err;
-    s->setup[EXP_AS_MACHINE].machine = m;
-    s->setup[EXP_CACHES_ALONE].machine = exp_validate_caches_alone(&m);
-    return 0;
+    return exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
 }
 
 /* The kernels that ran are replayed, whatever this computer would run. */
@@ -106,18 +99,15 @@ static int set_up(struct session *s)
 {
     int err = find_machine(s);
 
-    for (unsigned v = 0; v < EXP_N_VIEWS && !err; v++) {
-        s->setup[v].packs_filters = s->counts.packs_filters;
-        err = exp_setup_init(&s->setup[v], s->counts.ukr, s->counts.core, s->why, sizeof s->why);
-        s->validation.setup[v] = &s->setup[v];
-    }
-    return err;
+    s->setup.packs_filters = s->counts.packs_filters;
+    s->validation.setup = &s->setup;
+    return err ? err : exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, s->why, sizeof s->why);
 }
 
 static int open_results(struct session *s)
 {
-    int err = exp_results_find(&s->results, EXP_VALIDATE, &s->options, &s->setup[EXP_AS_MACHINE].machine,
-                               s->models.model, s->models.n, s->why, sizeof s->why);
+    int err = exp_results_find(&s->results, EXP_VALIDATE, &s->options, &s->setup.machine, s->models.model, s->models.n,
+                               s->why, sizeof s->why);
 
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
@@ -142,8 +132,7 @@ static int prepare(struct session *s)
         return err;
     exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
             *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->counts.commit,
-            exp_cache_state_name(s->validation.cache), s->setup[EXP_AS_MACHINE].machine.name,
-            *o->commit ? o->commit : "unknown");
+            exp_cache_state_name(s->validation.cache), s->setup.machine.name, *o->commit ? o->commit : "unknown");
     s->report = (struct exp_agreement_report){ &s->validation.points, s->model_name, s->models.n, s->what };
     return 0;
 }
@@ -236,8 +225,8 @@ static int write_tables(struct session *s)
     if (!err)
         err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict, s, s->why, sizeof s->why);
     return err ? err
-               : exp_results_write_machine(&s->results.dir, &s->setup[EXP_AS_MACHINE].machine, s->options.machine,
-                                           s->why, sizeof s->why);
+               : exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why,
+                                           sizeof s->why);
 }
 
 static int finish(struct session *s)
@@ -269,8 +258,7 @@ static void release(struct session *s)
 {
     exp_points_release(&s->validation.points);
     exp_models_release(&s->models);
-    for (unsigned v = 0; v < EXP_N_VIEWS; v++)
-        exp_setup_release(&s->setup[v]);
+    exp_setup_release(&s->setup);
     exp_counts_release(&s->counts);
     exp_results_release(&s->results);
 }

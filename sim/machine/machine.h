@@ -158,6 +158,12 @@ static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
 bool sim_machine_is_plain(const struct sim_machine *m);
 
 /*
+ * The machine with its caches alone, the paper's view: LRU caches of the same sizes, ways and lines that fetch what is
+ * asked for and no more. Of levels that exclude each other nothing is left but their sizes.
+ */
+struct sim_machine sim_machine_caches_alone(const struct sim_machine *m);
+
+/*
  * Takes from m what fetches lines that no load or store asked for, prefetchers and software_prefetch: the machine as
  * its caches alone would be.
  */

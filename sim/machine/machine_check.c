@@ -199,6 +199,32 @@ static bool is_plain_level(const struct sim_level *l)
            !l->prefetch[0].kind;
 }
 
+struct sim_machine sim_machine_caches_alone(const struct sim_machine *m)
+{
+    struct sim_machine alone = {
+        .n_levels = m->n_levels,
+        .memory_latency_cycles = m->memory_latency_cycles,
+        .issue = m->issue,
+    };
+
+    snprintf(alone.name, sizeof alone.name, "%s", m->name);
+    snprintf(alone.description, sizeof alone.description, "%s", m->description);
+    snprintf(alone.ukr, sizeof alone.ukr, "%s", m->ukr);
+    snprintf(alone.gemm_core, sizeof alone.gemm_core, "%s", m->gemm_core);
+    for (size_t k = 0; k < m->n_levels; k++) {
+        const struct sim_level *from = &m->level[k];
+        struct sim_level *to = &alone.level[k];
+
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        snprintf(to->policy, sizeof to->policy, "lru");
+        to->n_sets = from->n_sets;
+        to->n_ways = from->n_ways;
+        to->line_bytes = from->line_bytes;
+        to->latency_cycles = from->latency_cycles;
+    }
+    return alone;
+}
+
 void sim_machine_strip_prefetch(struct sim_machine *m)
 {
     for (size_t k = 0; k < m->n_levels; k++)

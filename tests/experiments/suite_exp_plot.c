@@ -237,7 +237,10 @@ static const char layers_head[] =
 static const char totals_head[] =
     "model,algo,measured_speedup_vs_base,measured_l1_miss_percent,measured_l2_miss_percent,"
     "measured_l3_miss_percent,measured_loads,simulated_l1_miss_percent,simulated_l2_miss_percent,"
-    "simulated_l3_miss_percent,simulated_loads,macs,paper_conv_speedup\n";
+    "simulated_l3_miss_percent,simulated_loads,macs,paper_conv_speedup";
+/* Results of earlier versions do not have these. */
+static const char alone_head[] = ",simulated_alone_l1_miss_percent,simulated_alone_l2_miss_percent,"
+                                 "simulated_alone_l3_miss_percent,simulated_alone_loads";
 
 #define NONE "\"not available: refused, \"\"why\"\"\""
 
@@ -318,15 +321,17 @@ static FILE *create(const char *top, const char *name)
 
 static void put_tables(const char *top, const struct figure_case *c)
 {
+    const char *alone = c->has_classes ? ",40,4,0.5,1000" : "";
     FILE *out = create(top, "layers.csv");
 
     put_layers(out, c);
     fclose(out);
     out = create(top, "model.csv");
-    fputs(totals_head, out);
-    fprintf(out, "m,base,%s,%s,1000,\nm,sconv,%s,%s,1000,1.27\n", c->speedup, c->rates, c->speedup, c->rates);
+    fprintf(out, "%s%s\n", totals_head, c->has_classes ? alone_head : "");
+    fprintf(out, "m,base,%s,%s,1000,%s\nm,sconv,%s,%s,1000,1.27%s\n", c->speedup, c->rates, alone, c->speedup, c->rates,
+            alone);
     if (c->has_classes)
-        fprintf(out, "m,sconv_openblas,%s,%s,1000,\n", c->speedup, c->rates);
+        fprintf(out, "m,sconv_openblas,%s,%s,1000,%s\n", c->speedup, c->rates, alone);
     fclose(out);
     if (c->has_classes) {
         out = create(top, "classes.csv");

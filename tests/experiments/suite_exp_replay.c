@@ -100,6 +100,36 @@ static void test_classes(void)
     }
 }
 
+/* A machine that prefetches is simulated twice: its caches alone count what they count by themselves. */
+static void test_caches_alone(void)
+{
+    const struct sim_prefetch next = {
+        .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS
+    };
+    struct fixture machine, alone;
+    char why[256] = "";
+
+    if (!set_up(&machine, true))
+        return;
+    if (!set_up(&alone, false))
+        return;
+    machine.setup.machine.level[0].prefetch[0] = machine.setup.classified.level[0].prefetch[0] = next;
+    test_check(!exp_replay_all(&machine.experiment, EXP_WARM, 2, machine.progress, why, sizeof why), "%s", why);
+    test_check(!exp_replay_all(&alone.experiment, EXP_WARM, 2, alone.progress, why, sizeof why), "%s", why);
+    for (size_t c = 0; c < alone.experiment.n_cases; c++) {
+        const struct exp_case *a = &machine.experiment.cases[c], *b = &alone.experiment.cases[c];
+        struct sim_cell with = sim_stats_total(&a->simulated.stats), without = sim_stats_total(&a->alone.stats);
+
+        test_check(with.level[0].prefetch_fills > 0 && !without.level[0].prefetch_fills && without.loads == with.loads,
+                   "case %zu: nothing was prefetched, or by caches alone", c);
+        test_check(!memcmp(&a->alone.stats, &b->simulated.stats, sizeof b->simulated.stats) &&
+                       !memcmp(&b->alone.stats, &b->simulated.stats, sizeof b->simulated.stats),
+                   "case %zu: caches alone differ", c);
+    }
+    tear_down(&machine);
+    tear_down(&alone);
+}
+
 /* The second simulation is told of another machine: that must be found out. */
 static void test_disagreement(void)
 {
@@ -191,6 +221,7 @@ static void test_shadow(void)
 
 static const struct test_case cases[] = {
     { "classes add up, and change no other count", test_classes },
+    { "a machine's caches alone are simulated beside it", test_caches_alone },
     { "simulations that disagree are found out", test_disagreement },
     { "a shadow holds what stack distances say", test_shadow },
     { "steps that are left out are no outer products", test_left_out_steps },

@@ -118,7 +118,7 @@ static void test_caches_alone(void)
         test_skip("%s", why);
         return;
     }
-    alone = exp_validate_caches_alone(&m);
+    alone = sim_machine_caches_alone(&m);
     CU_ASSERT(!sim_machine_is_plain(&m) && sim_machine_is_plain(&alone));
     CU_ASSERT(!sim_machine_validate(&alone, why, sizeof why) && alone.n_levels == m.n_levels);
     for (size_t k = 0; k < m.n_levels; k++)
