@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, CELL_COUNTS = 6, LEVEL_COUNTS = 6, MAX_COUNTS = CELL_COUNTS + LEVEL_COUNTS * SIM_MAX_LEVELS };
+enum { FORMAT = 2, CELL_COUNTS = 6, LEVEL_COUNTS = 6, MAX_COUNTS = CELL_COUNTS + LEVEL_COUNTS * SIM_MAX_LEVELS };
 
 /* The counts of a cell in the order of the file; returns how many there are. */
 static size_t cell_fields(struct sim_cell *c, size_t n_levels, uint64_t *field[MAX_COUNTS])
@@ -64,8 +64,12 @@ static void print_result(const struct obs_result *r, FILE *out)
         fprintf(out, "buffer %u %" PRIu64 " %" PRIu64 " %s\n", r->buffer[i].tag, r->buffer[i].address,
                 r->buffer[i].bytes, r->buffer[i].is_learned ? "learned" : "announced");
     for (size_t i = 0; i < r->n_outside; i++)
-        fprintf(out, "outside %s %s %" PRIu64 " %" PRIu64 "\n", r->outside[i].function,
+        fprintf(out, "outside %s %u %s %" PRIu64 " %" PRIu64 "\n", r->outside[i].function, r->outside[i].phase,
                 r->outside[i].is_stack ? "stack" : "elsewhere", r->outside[i].loads, r->outside[i].stores);
+    for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
+        if (r->outside_lines[phase])
+            fprintf(out, "footprint %u %" PRIu64 "\n", phase, r->outside_lines[phase]);
+    }
     fprintf(out, "end\n");
 }
 
@@ -189,15 +193,29 @@ static const char *read_buffer(struct reader *in, char **rest)
 static const char *read_outside(struct reader *in, char **rest)
 {
     struct obs_outside *o = &in->r->outside[in->r->n_outside];
-    const char *function = strtok_r(NULL, " ", rest), *where = strtok_r(NULL, " ", rest);
+    const char *function = strtok_r(NULL, " ", rest), *where;
+    uint64_t phase;
 
     if (in->r->n_outside == OBS_MAX_OUTSIDE)
         return "too many functions";
-    if (!function || !where || !take_number(rest, UINT64_MAX, &o->loads) || !take_number(rest, UINT64_MAX, &o->stores))
-        return "a function needs a name, a place, loads and stores";
+    if (!function || !take_number(rest, SIM_MAX_PHASES - 1, &phase))
+        return "a function needs a name and a phase";
+    where = strtok_r(NULL, " ", rest);
+    if (!where || !take_number(rest, UINT64_MAX, &o->loads) || !take_number(rest, UINT64_MAX, &o->stores))
+        return "a function needs a place, loads and stores";
     snprintf(o->function, sizeof o->function, "%s", function);
+    o->phase = (uint8_t)phase;
     o->is_stack = !strcmp(where, "stack");
     in->r->n_outside++;
+    return NULL;
+}
+
+static const char *read_footprint(struct reader *in, char **rest)
+{
+    uint64_t phase;
+
+    if (!take_number(rest, SIM_MAX_PHASES - 1, &phase) || !take_number(rest, UINT64_MAX, &in->r->outside_lines[phase]))
+        return "a footprint needs a phase and lines";
     return NULL;
 }
 
@@ -215,13 +233,9 @@ static const char *read_line(struct reader *in, char *line)
         const char *word;
         const char *(*read)(struct reader *in, char **rest);
     } kinds[] = {
-        { "observation", read_version },
-        { "levels", read_levels },
-        { "cell", read_cell },
-        { "instructions", read_instructions },
-        { "buffer", read_buffer },
-        { "outside", read_outside },
-        { "end", read_end },
+        { "observation", read_version },       { "levels", read_levels }, { "cell", read_cell },
+        { "instructions", read_instructions }, { "buffer", read_buffer }, { "outside", read_outside },
+        { "footprint", read_footprint },       { "end", read_end },
     };
     char *rest, *word = strtok_r(line, " ", &rest);
 

@@ -4,7 +4,7 @@
  * The file is text, one fact a line, blanks between words, all numbers decimal; it is written under a temporary name
  * and renamed when complete, and its last line is "end":
  *
- *     observation 1                                   version of this format
+ *     observation 2                                   version of this format
  *     levels N                                        cache levels of the simulated machine
  *     cell TAG PHASE COUNTS...                        one per (tag, phase) with any accesses: loads stores load_bytes
  *                                                     store_bytes memory_read_lines memory_written_lines, then per
@@ -12,7 +12,8 @@
  *                                                     write_backs
  *     instructions PHASE CLASS COUNT                  executed, by the class names of obs_insn.h
  *     buffer TAG ADDRESS BYTES announced|learned      where a tag's memory was
- *     outside FUNCTION stack|elsewhere LOADS STORES   accesses to no buffer, by the function that made them
+ *     outside FUNCTION PHASE stack|elsewhere LOADS STORES   accesses to no buffer, by the function that made them
+ *     footprint PHASE LINES                           distinct lines of 64 bytes that those of a phase touched
  *     end
  */
 #ifndef COUNTERS_OBSERVE_OBS_RESULT_H
@@ -25,7 +26,7 @@
 #include "counters/observe/obs_insn.h"
 #include "sim/stats.h"
 
-enum { OBS_MAX_BUFFERS = 16, OBS_MAX_OUTSIDE = 256, OBS_NAME_BYTES = 64 };
+enum { OBS_MAX_BUFFERS = 16, OBS_MAX_OUTSIDE = 1024, OBS_NAME_BYTES = 64 };
 
 struct obs_buffer {
     uint64_t address, bytes;
@@ -35,6 +36,7 @@ struct obs_buffer {
 
 struct obs_outside {
     char function[OBS_NAME_BYTES]; /* a symbol, without blanks; "?" if there is none */
+    uint8_t phase;
     bool is_stack;
     uint64_t loads, stores;
 };
@@ -45,6 +47,7 @@ struct obs_result {
     size_t n_buffers, n_outside;
     struct obs_buffer buffer[OBS_MAX_BUFFERS];
     struct obs_outside outside[OBS_MAX_OUTSIDE];
+    uint64_t outside_lines[SIM_MAX_PHASES];
 };
 
 /* Writes the file. Returns 0, or -errno with one line in why; no file is left then. */

@@ -13,15 +13,28 @@
 enum {
     N_RECORDS = 4096,
     SITES_PER_CHUNK = 1024,
+    LINE_SHIFT = 6, /* of what is outside all buffers */
+    N_LINES = 1 << 14,
     LEARNED_REACH = 64 << 20, /* a learned buffer grows by steps no longer than this */
 };
 
-/* A function of the program, and what it did outside all buffers: [0] elsewhere, [1] on the stack. */
+/* Accesses outside all buffers: [0] elsewhere, [1] on the stack. */
+struct outside {
+    uint64_t loads[2], stores[2];
+};
+
+/* A function of the program, and what it did outside all buffers. */
 struct obs_function {
     struct obs_function *next;
     char name[OBS_NAME_BYTES];
     uint8_t rule;
-    uint64_t loads[2], stores[2];
+    struct outside outside[SIM_MAX_PHASES];
+};
+
+/* A set of lines: a hash table with open addresses, of line number + 1; it grows no more when it is nearly full. */
+struct lines {
+    size_t n;
+    uint64_t line[N_LINES];
 };
 
 struct chunk {
@@ -57,6 +70,7 @@ struct obs_stream {
     uint64_t instructions_in[SIM_MAX_PHASES][OBS_N_CLASSES];
     struct obs_function *functions;
     struct chunk *chunks;
+    struct lines outside_lines[SIM_MAX_PHASES];
     const char *error;
 };
 
@@ -281,15 +295,30 @@ static void trace(const struct obs_stream *s, const struct pending *p, unsigned 
         sim_emit(s->trace, &run, 1, 1);
 }
 
-static void count_outside(struct obs_stream *s, const struct pending *p)
+static void add_line(struct lines *lines, uint64_t line)
+{
+    size_t i = line * 0x9e3779b97f4a7c15u >> 50;
+
+    _Static_assert(N_LINES == 1 << (64 - 50), "the hash has as many bits");
+    for (; lines->line[i] && lines->line[i] != line + 1; i = (i + 1) % N_LINES)
+        ;
+    if (lines->line[i] || lines->n == N_LINES - 1)
+        return;
+    lines->line[i] = line + 1;
+    lines->n++;
+}
+
+static void count_outside(struct obs_stream *s, const struct pending *p, unsigned phase)
 {
     bool is_stack = p->address - s->stack < s->stack_bytes;
-    struct obs_function *f = p->site->function;
+    struct outside *o = &p->site->function->outside[phase];
 
     if (p->is_store)
-        f->stores[is_stack]++;
+        o->stores[is_stack]++;
     else
-        f->loads[is_stack]++;
+        o->loads[is_stack]++;
+    for (uint64_t line = p->address >> LINE_SHIFT; line <= (p->address + p->bytes - 1) >> LINE_SHIFT; line++)
+        add_line(&s->outside_lines[phase], line);
 }
 
 /* The pending access is complete. */
@@ -315,7 +344,7 @@ static void settle(struct obs_stream *s)
         take(s, p, s->buffer[i].tag, phase);
         trace(s, p, s->buffer[i].tag, phase);
     } else {
-        count_outside(s, p);
+        count_outside(s, p, phase);
         if (s->simulates_outside)
             take(s, p, OBS_OUTSIDE_TAG, phase);
     }
@@ -350,7 +379,8 @@ static void add_instructions(struct obs_stream *s, size_t rule, unsigned phase)
 static void clear_outside(struct obs_stream *s)
 {
     for (struct obs_function *f = s->functions; f; f = f->next)
-        f->loads[0] = f->loads[1] = f->stores[0] = f->stores[1] = 0;
+        memset(f->outside, 0, sizeof f->outside);
+    memset(s->outside_lines, 0, sizeof s->outside_lines);
 }
 
 static void add_buffer(struct obs_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
@@ -428,17 +458,19 @@ bool obs_stream_has_ended(const struct obs_stream *s)
 
 static int add_outside(struct obs_result *r, const struct obs_function *f)
 {
-    for (int is_stack = 0; is_stack < 2; is_stack++) {
+    for (unsigned i = 0; i < 2 * SIM_MAX_PHASES; i++) {
+        const struct outside *counted = &f->outside[i / 2];
         struct obs_outside *o = &r->outside[r->n_outside];
 
-        if (!f->loads[is_stack] && !f->stores[is_stack])
+        if (!counted->loads[i % 2] && !counted->stores[i % 2])
             continue;
         if (r->n_outside == OBS_MAX_OUTSIDE)
             return -ENOSPC;
         snprintf(o->function, sizeof o->function, "%s", f->name);
-        o->is_stack = is_stack;
-        o->loads = f->loads[is_stack];
-        o->stores = f->stores[is_stack];
+        o->phase = (uint8_t)(i / 2);
+        o->is_stack = i % 2;
+        o->loads = counted->loads[i % 2];
+        o->stores = counted->stores[i % 2];
         r->n_outside++;
     }
     return 0;
@@ -453,6 +485,8 @@ int obs_stream_result(const struct obs_stream *s, struct obs_result *r)
     memcpy(r->instructions, s->instructions_in, sizeof r->instructions);
     for (const struct obs_function *f = s->functions; f && !err; f = f->next)
         err = add_outside(r, f);
+    for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
+        r->outside_lines[phase] = s->outside_lines[phase].n;
     return err ? err : sim_hierarchy_error(s->h);
 }
 

@@ -9,8 +9,8 @@
  *   buffers   Announced ones, and learned ones: what the functions of a rule store outside any other buffer.
  *   masked    QEMU makes masked x86 loads at full width. Whatever of them lies in a buffer is taken: masked-off
  *             elements within it too, which the instruction does not touch, and nothing around it.
- *   outside   Accesses to no buffer (stack, libraries' own data) are counted by function; they are not simulated
- *             unless asked for, and then under a tag of their own.
+ *   outside   Accesses to no buffer (stack, libraries' own data) are counted by function and phase, and the lines that
+ *             they touch by phase; they are not simulated unless asked for, and then under a tag of their own.
  *
  * Errors are remembered (obs_stream_error), because callbacks cannot return them.
  */

@@ -49,6 +49,7 @@ static const struct exp_csv_column instruction_columns[] = {
 static const struct exp_csv_column outside_columns[] = {
     LAYER_COLUMNS,
     { "function", "", "that made the accesses", "" },
+    { "phase", "", "in which it made them", "" },
     { "where", "", "stack, or elsewhere: constants, other data", "" },
     { "loads", "loads", "accesses that were not simulated", "emulation" },
     { "stores", "stores", "accesses that were not simulated", "emulation" },
@@ -296,6 +297,7 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, const
 
         put_layer(csv, c);
         exp_csv_string(csv, "function", f->function);
+        exp_csv_string(csv, "phase", conv_phase_name((enum conv_phase)f->phase));
         exp_csv_string(csv, "where", f->is_stack ? "stack" : "elsewhere");
         exp_csv_u64(csv, "loads", f->loads);
         exp_csv_u64(csv, "stores", f->stores);

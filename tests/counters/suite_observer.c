@@ -251,12 +251,12 @@ static void rules_tag_what_libraries_do(void)
     check_access(&c, 4, HEAP + 31, 1, false, 3, 0);
     CU_ASSERT_FATAL(obs_stream_result(s, r) == 0);
     CU_ASSERT(r->n_buffers == 2 && r->buffer[1].is_learned && r->buffer[1].address == HEAP && r->buffer[1].bytes == 32);
-    CU_ASSERT(r->n_outside == 2);
+    CU_ASSERT(r->n_outside == 2 && r->outside_lines[0] == 1 && r->outside_lines[1] == 1);
     for (size_t i = 0; i < r->n_outside; i++) {
         const struct obs_outside *o = &r->outside[i];
 
-        CU_ASSERT(o->is_stack ? !strcmp(o->function, "copy_a") && o->stores == 1 && !o->loads
-                              : !strcmp(o->function, "driver") && o->loads == 2 && !o->stores);
+        CU_ASSERT(o->is_stack ? !strcmp(o->function, "copy_a") && o->phase == 1 && o->stores == 1 && !o->loads
+                              : !strcmp(o->function, "driver") && !o->phase && o->loads == 2 && !o->stores);
     }
     free(r);
     obs_stream_free(s);
@@ -385,7 +385,8 @@ static void fill_result(struct obs_result *r)
     r->instructions[2][OBS_MMA] = 12345;
     r->buffer[0] = (struct obs_buffer){ .address = 1ull << 47, .bytes = 77, .tag = 1 };
     r->buffer[1] = (struct obs_buffer){ .address = 4096, .bytes = 1, .tag = 3, .is_learned = true };
-    r->outside[0] = (struct obs_outside){ .function = "memcpy", .is_stack = true, .loads = 3, .stores = 4 };
+    r->outside[0] = (struct obs_outside){ .function = "memcpy", .phase = 3, .is_stack = true, .loads = 3, .stores = 4 };
+    r->outside_lines[3] = 7;
 }
 
 static void results_read_back(void)
@@ -413,19 +414,21 @@ static void broken_results_are_refused(void)
         const char *text, *words;
     } cases[] = {
         { "", "ends before its end" },
-        { "observation 1\nlevels 3\n", "ends before its end" },
+        { "observation 2\nlevels 3\n", "ends before its end" },
         { "observation 9\nend\n", ":1: not a version" },
-        { "observation 1\nlevels 99\nend\n", ":2: no such number of levels" },
-        { "observation 1\nlevels 1\ncell 0 0 1 2 3\nend\n", ":3: counts" },
-        { "observation 1\nlevels 1\ncell 9 0 1 2 3\nend\n", ":3: no such tag" },
-        { "observation 1\ninstructions 1 magic 4\nend\n", ":2: no such class" },
-        { "observation 1\ninstructions 9 mma 4\nend\n", ":2: no such phase" },
-        { "observation 1\nbuffer 1 2\nend\n", ":2: a buffer needs" },
-        { "observation 1\nbuffer 1 2 3 bought\nend\n", ":2: a buffer is" },
-        { "observation 1\noutside f stack 1\nend\n", ":2: a function needs" },
-        { "observation 1\ncell 0 0 -1\nend\n", ":2: counts" },
-        { "observation 1\nhello\nend\n", ":2: no such kind" },
-        { "observation 1\nend\nend\n", ":3: something follows" },
+        { "observation 2\nlevels 99\nend\n", ":2: no such number of levels" },
+        { "observation 2\nlevels 1\ncell 0 0 1 2 3\nend\n", ":3: counts" },
+        { "observation 2\nlevels 1\ncell 9 0 1 2 3\nend\n", ":3: no such tag" },
+        { "observation 2\ninstructions 1 magic 4\nend\n", ":2: no such class" },
+        { "observation 2\ninstructions 9 mma 4\nend\n", ":2: no such phase" },
+        { "observation 2\nbuffer 1 2\nend\n", ":2: a buffer needs" },
+        { "observation 2\nbuffer 1 2 3 bought\nend\n", ":2: a buffer is" },
+        { "observation 2\noutside f 3 stack 1\nend\n", ":2: a function needs a place" },
+        { "observation 2\noutside f stack 1 2\nend\n", ":2: a function needs a name and a phase" },
+        { "observation 2\nfootprint 3\nend\n", ":2: a footprint needs" },
+        { "observation 2\ncell 0 0 -1\nend\n", ":2: counts" },
+        { "observation 2\nhello\nend\n", ":2: no such kind" },
+        { "observation 2\nend\nend\n", ":3: something follows" },
     };
     struct obs_result *r = malloc(sizeof *r);
 
