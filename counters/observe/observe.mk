@@ -54,7 +54,7 @@ guest-x86_64:
 endif
 
 # The guest that an experiment needs, in $$guest; why there is none, in $$why. The experiment goes on without.
-prepare_guest = guest=$$($(BUILD)/experiment --guest $(call pass,experiment)); why=; \
+prepare_guest = guest=$$($(BUILD)/experiment --guest $(call pass,experiment) 2>/dev/null); why=; \
     if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
         why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
     fi

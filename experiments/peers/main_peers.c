@@ -9,21 +9,14 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
-#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_options.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
-#include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/setup/exp_results.h"
 #include "experiments/base/exp_signal.h"
 #include "kernels/ukr/dispatch.h"
-
-#define EXPERIMENTS_DIR "experiments"
-#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
 
 struct session {
     struct exp_options o;
@@ -67,7 +60,7 @@ static void describe(struct session *s)
 
 static int prepare(struct session *s)
 {
-    int err = exp_models_read(&s->models, EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
+    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
                                            .n_hot_reps = s->o.hot_reps,
@@ -136,10 +129,7 @@ static int work(struct session *s)
     int err;
 
     announce(s, seconds);
-    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
-    if (err)
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
-    err = exp_progress_live(progress);
+    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
     for (size_t i = 0; i < s->models.n && !err; i++) {
         if (s->times.rounds.limit_ns)
             exp_progress_limit(progress, EXP_WORK_ROUNDS,
@@ -175,33 +165,28 @@ static double mean_of_models(const struct session *s, bool of_peak)
     return sum / (double)s->report.n_models;
 }
 
-/* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "peers", .dir = s->results.path };
     static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                          "peers_roofline" };
     char peak[32], read[32];
     const struct exp_plot_variable variable[] = {
-        { "figures", FIGURES_DIR },
-        { "what", s->what },
         { "peak_gflops", peak },
         { "read_gbytes", read },
     };
-    const struct exp_plot_figures figures = {
-        .scripts_dir = FIGURES_DIR,
-        .data_dir = s->results.dir.path,
-        .out_dir = s->results.dir.path,
+    const struct exp_main_figures figures = {
+        .program = EXP_PEERS,
+        .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
+        .what = s->what,
         .variable = variable,
         .n_variables = sizeof variable / sizeof variable[0],
     };
 
-    snprintf(peak, sizeof peak, "%g", mean_of_models(s, true));
-    snprintf(read, sizeof read, "%g", mean_of_models(s, false));
-    printf("\nfigures\n");
-    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+    exp_say(peak, sizeof peak, "%g", mean_of_models(s, true));
+    exp_say(read, sizeof read, "%g", mean_of_models(s, false));
+    return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)

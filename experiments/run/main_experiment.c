@@ -17,24 +17,19 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/run/exp_figures.h"
+#include "experiments/run/exp_titles.h"
 #include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/observe/exp_observe_report.h"
-#include "experiments/setup/exp_options.h"
-#include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/setup/exp_published.h"
-#include "experiments/base/exp_progress.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/report/exp_report.h"
-#include "experiments/setup/exp_results.h"
-#include "experiments/base/exp_signal.h"
 #include "experiments/replay/exp_totals.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
-
-#define EXPERIMENTS_DIR "experiments"
 
 struct session {
     struct exp_options options;
@@ -84,7 +79,7 @@ static int prepare(struct session *s)
     int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+        err = exp_model_find(&s->model, EXP_EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
     if (!err && *o->layers)
         err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
     if (!err)
@@ -186,13 +181,9 @@ static int work(struct session *s)
     int err;
 
     announce(s, seconds);
-    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
-    if (!err)
-        err = exp_progress_live(progress);
-    if (err) {
-        exp_progress_free(progress);
-        return exp_fail(s->why, sizeof s->why, err, "out of memory");
-    }
+    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    if (err)
+        return err;
     if (rounds.limit_ns)
         exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
     if (s->observed.mode == EXP_OBSERVE_AUTO)
@@ -245,91 +236,54 @@ static int print_host(const void *session, FILE *out)
     return err;
 }
 
-/* Lines of the figures' titles, kept beside the data so that figures can be redrawn from the folder alone. */
-static int print_titles(const void *session, FILE *out)
+/* ---- figures ---- */
+
+static void say_levels(const struct sim_machine *m, char *text, size_t bytes)
 {
-    const struct session *s = session;
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        exp_say_more(text, bytes, "%s%s", l ? " " : "", exp_level_name(m, l));
+}
+
+static struct exp_titles titles_of(const struct session *s)
+{
     const struct exp_setup *u = &s->setup;
-    char observed[256], cpu[256];
+    struct exp_titles t = { 0 };
+    char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    fprintf(out, "machine: %s: %s\n", u->machine.name, u->machine.description);
-    fprintf(out, "simulator: trace-driven, %s caches; SConv %s, base OpenBLAS %s\n",
+    exp_say(t.machine, sizeof t.machine, "%s: %s", u->machine.name, u->machine.description);
+    exp_say(t.simulator, sizeof t.simulator, "trace-driven, %s caches; SConv %s, base OpenBLAS %s",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    fprintf(out, "host: %s%s, one thread, %s%s%s%s; OpenBLAS core %s\n",
+    exp_say(t.host, sizeof t.host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
             s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
             *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
             u->blas.handle ? u->blas.core : "missing");
-    fprintf(out, "arch: %s\n", exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
-    fprintf(out, "levels:");
-    for (size_t l = 0; l < exp_n_level_names(&u->machine); l++)
-        fprintf(out, " %s", exp_level_name(&u->machine, l));
-    fprintf(out, "\n");
-    exp_observe_describe(&s->observed, observed, sizeof observed);
-    fprintf(out, "observed: %s\n", observed);
-    return 0;
-}
-
-/* ---- figures ---- */
-
-struct titles {
-    char machine[256], simulator[256], host[512], arch[16], levels[64], observed[256];
-};
-
-static int read_titles(const char *path, struct titles *t, char *why, size_t why_bytes)
-{
-    const struct {
-        const char *key;
-        char *value;
-        size_t bytes;
-    } keys[] = {
-        { "machine: ", t->machine, sizeof t->machine }, { "simulator: ", t->simulator, sizeof t->simulator },
-        { "host: ", t->host, sizeof t->host },          { "arch: ", t->arch, sizeof t->arch },
-        { "levels: ", t->levels, sizeof t->levels },    { "observed: ", t->observed, sizeof t->observed },
-    };
-    FILE *in = fopen(path, "r");
-    char line[512];
-
-    *t = (struct titles){ 0 };
-    if (!in)
-        return exp_fail(why, why_bytes, -errno, "no results to draw: cannot open '%s': %s", path, strerror(errno));
-    while (fgets(line, sizeof line, in)) {
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-            if (!strncmp(line, keys[i].key, strlen(keys[i].key)))
-                snprintf(keys[i].value, keys[i].bytes, "%s", line + strlen(keys[i].key));
-        }
-    }
-    fclose(in);
-    return 0;
+    exp_say(t.arch, sizeof t.arch, "%s", exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
+    say_levels(&u->machine, t.levels, sizeof t.levels);
+    exp_observe_describe(&s->observed, t.observed, sizeof t.observed);
+    return t;
 }
 
 /* Draws all figures from the CSV files in `from`; `shown` is where the user will find them. */
 static int draw(const char *from, const char *shown, char *why, size_t why_bytes)
 {
-    char *path = exp_format("%s/titles.txt", from);
-    struct titles t;
-    int err = path ? read_titles(path, &t, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    struct exp_program_figures list = { .program = exp_options_program(EXP_EXPERIMENT), .dir = shown };
+    struct exp_titles t;
+    const struct exp_figures f = {
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
+        .dir = from,
+        .machine = t.machine,
+        .simulator = t.simulator,
+        .host = t.host,
+        .arch = t.arch,
+        .levels = t.levels,
+        .observed = t.observed,
+    };
+    int err = exp_titles_read(&t, from, why, why_bytes);
 
-    if (!err) {
-        struct exp_program_figures list = { .program = "experiment", .dir = shown };
-        const struct exp_figures f = {
-            .experiments_dir = EXPERIMENTS_DIR,
-            .dir = from,
-            .machine = t.machine,
-            .simulator = t.simulator,
-            .host = t.host,
-            .arch = t.arch,
-            .levels = t.levels,
-            .observed = t.observed,
-        };
-
-        err = exp_figures_draw(&f, exp_program_report_figure, &list, why, why_bytes);
-    }
-    free(path);
-    return err;
+    return err ? err : exp_figures_draw(&f, exp_program_report_figure, &list, why, why_bytes);
 }
 
 /* Draws the figures of an earlier run: of a folder that is named, or of a model on a machine. */
@@ -340,7 +294,7 @@ static int redraw(struct session *s)
 
     if (*o->redraw)
         return draw(o->redraw, o->redraw, s->why, sizeof s->why);
-    err = exp_model_find(&s->model, EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
+    err = exp_model_find(&s->model, EXP_EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
     if (!err)
@@ -355,7 +309,7 @@ static struct exp_report report_of(const struct session *s)
     return (struct exp_report){
         .e = &s->experiment,
         .info = &s->info,
-        .experiments_dir = EXPERIMENTS_DIR,
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
         .is_timed = !s->why_not_timed,
@@ -376,6 +330,7 @@ static int write_counted(struct session *s)
 
 static int write_tables(struct session *s, const struct exp_report *report)
 {
+    const struct exp_titles titles = titles_of(s);
     int err = exp_report_write(report, &s->results.dir, s->why, sizeof s->why);
 
     if (!err)
@@ -387,7 +342,7 @@ static int write_tables(struct session *s, const struct exp_report *report)
     if (!err)
         err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "titles.txt", print_titles, s, s->why, sizeof s->why);
+        err = exp_titles_write(&titles, &s->results.dir, s->why, sizeof s->why);
     if (!err) {
         exp_report_print(report, stdout);
         exp_observe_print(&s->observed, stdout);
@@ -458,8 +413,27 @@ static int run(struct session *s)
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
-static void release(struct session *s)
+static void document(FILE *out)
 {
+    exp_report_document(out);
+    exp_observe_document(out);
+}
+
+static int obey(void *session)
+{
+    struct session *s = session;
+
+    if (s->options.asks_guest) {
+        print_guest(s);
+        return 0;
+    }
+    return *s->options.redraw || s->options.redraws ? redraw(s) : run(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
     exp_results_release(&s->results);
     exp_observe_release(&s->observed);
     exp_experiment_release(&s->experiment);
@@ -470,26 +444,16 @@ static void release(struct session *s)
 int main(int argc, char **argv)
 {
     struct session s = { .info.core = -1 };
-    const struct exp_options *o = &s.options;
-    int err = exp_options_parse(&s.options, EXP_EXPERIMENT, argc, argv, s.why, sizeof s.why);
+    const struct exp_main course = {
+        .program = EXP_EXPERIMENT,
+        .options = &s.options,
+        .document = document,
+        .run = obey,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = exp_signal_install("experiment");
-    if (o->asks_guest) {
-        if (!err)
-            print_guest(&s);
-        err = 0;
-    } else if (!err && o->helps) {
-        exp_options_usage(EXP_EXPERIMENT, stdout);
-    } else if (!err && o->documents) {
-        exp_report_document(stdout);
-        exp_observe_document(stdout);
-    } else if (!err && (*o->redraw || o->redraws)) {
-        err = redraw(&s);
-    } else if (!err) {
-        err = run(&s);
-    }
-    release(&s);
-    return exp_program_end("experiment", err, s.why, sizeof s.why);
+    return exp_main(&course, argc, argv);
 }

@@ -1,7 +1,14 @@
 #include "experiments/setup/exp_main.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_algo_plot.h"
 
 static int obey(const struct exp_main *m)
 {
@@ -26,4 +33,55 @@ int exp_main(const struct exp_main *m, int argc, char **argv)
         err = obey(m);
     m->release(m->session);
     return exp_program_end(name, err, m->why, m->why_bytes);
+}
+
+int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes)
+{
+    int err = exp_progress_new(p, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
+
+    if (!err)
+        err = exp_progress_live(*p);
+    if (!err)
+        return 0;
+    exp_progress_free(*p);
+    *p = NULL;
+    return exp_fail(why, why_bytes, err, "out of memory");
+}
+
+static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n, char *why,
+                size_t why_bytes)
+{
+    struct exp_program_figures list = { .program = exp_options_program(f->program), .dir = f->results->path };
+    const struct exp_plot_figures figures = {
+        .scripts_dir = EXP_FIGURES_DIR,
+        .data_dir = f->results->dir.path,
+        .out_dir = f->results->dir.path,
+        .figure = f->figure,
+        .n_figures = f->n_figures,
+        .variable = variable,
+        .n_variables = n,
+    };
+
+    printf("\nfigures\n");
+    return exp_plot_figures(&figures, exp_program_report_figure, &list, why, why_bytes);
+}
+
+int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes)
+{
+    const struct exp_plot_variable common[] = { { "figures", EXP_FIGURES_DIR }, { "what", f->what } };
+    const size_t n_common = sizeof common / sizeof common[0], n = n_common + EXP_N_ALGO_VARIABLES + f->n_variables;
+    struct exp_plot_variable *variable = calloc(n, sizeof *variable);
+    struct exp_algo_plot algos;
+    int err;
+
+    if (!variable)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    exp_algo_plot_init(&algos);
+    memcpy(variable, common, sizeof common);
+    memcpy(variable + n_common, algos.variable, sizeof algos.variable);
+    if (f->n_variables)
+        memcpy(variable + n_common + EXP_N_ALGO_VARIABLES, f->variable, f->n_variables * sizeof *variable);
+    err = draw(f, variable, n, why, why_bytes);
+    free(variable);
+    return err;
 }

@@ -2,20 +2,47 @@
 #ifndef EXPERIMENTS_EXP_MAIN_H
 #define EXPERIMENTS_EXP_MAIN_H
 
+#include "experiments/base/exp_plot.h"
+#include "experiments/base/exp_progress.h"
 #include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_results.h"
+
+/* Where programs find layer tables, published numbers and the figures' scripts: they run in the project's folder. */
+#define EXP_EXPERIMENTS_DIR "experiments"
+#define EXP_FIGURES_DIR EXP_EXPERIMENTS_DIR "/figures"
 
 struct exp_main {
     enum exp_program program;
     struct exp_options *options;
     void (*document)(FILE *out);    /* prints what its files' columns mean */
     int (*run)(void *session);      /* returns 0 or -errno with one line in why */
-    void (*release)(void *session); /* after whatever happened */
+    void (*release)(void *session); /* is called at the end, whatever happened */
     void *session;
     char *why;
     size_t why_bytes;
 };
 
-/* Returns the exit status. */
+/* Runs the program. Returns the exit status. */
 int exp_main(const struct exp_main *m, int argc, char **argv);
+
+/*
+ * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one
+ * line in why and *p NULL.
+ */
+int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes);
+
+/* The figures of a program that draws them from the tables it has just written. */
+struct exp_main_figures {
+    enum exp_program program;
+    const struct exp_results *results;
+    const char *const *figure;
+    size_t n_figures;
+    const char *what;                         /* one line of provenance */
+    const struct exp_plot_variable *variable; /* beside `figures`, `what` and those of exp_algo_plot.h */
+    size_t n_variables;
+};
+
+/* Draws and lists them on standard output. Returns as exp_plot_figures: a figure that fails costs no tables. */
+int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes);
 
 #endif

@@ -8,24 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
-#include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_signal.h"
-#include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_options.h"
-#include "experiments/setup/exp_results.h"
-#include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_agreement_report.h"
 #include "experiments/validate/exp_validate.h"
 #include "experiments/validate/exp_validate_targets.h"
-
-#define EXPERIMENTS_DIR "experiments"
-#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
 
 struct session {
     struct exp_options options;
@@ -67,7 +58,7 @@ static int read_models(struct session *s)
 
     if (!list)
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    err = *list ? exp_models_read(&s->models, EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
+    err = *list ? exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, strcmp(o->model, "all") ? o->model : list, o->layers,
                                   s->why, sizeof s->why)
                 : exp_fail(s->why, sizeof s->why, -ENOENT, "%s has no counts with %s caches", s->counts.counts.path,
                            exp_cache_state_name(s->validation.cache));
@@ -156,11 +147,7 @@ static int validate(struct session *s)
         return err;
     exp_forecast_print(&forecast, stderr);
     seconds[EXP_WORK_REPLAY] = forecast.seconds;
-    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
-    if (!err)
-        err = exp_progress_live(progress);
-    if (err)
-        exp_fail(s->why, sizeof s->why, err, "out of memory");
+    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = exp_validate_model(&s->validation, &s->models.model[i], progress, s->why, sizeof s->why);
     exp_progress_free(progress);
@@ -193,27 +180,18 @@ static int print_verdict(const void *session, FILE *out)
     return exp_validate_targets_print(&s->report, out);
 }
 
-/* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "validate", .dir = s->results.path };
     static const char *const names[] = { "simulated_vs_measured" };
-    struct exp_plot_variable variable[2 + EXP_N_ALGO_VARIABLES] = { { "figures", FIGURES_DIR }, { "what", s->what } };
-    struct exp_algo_plot algos;
-    const struct exp_plot_figures figures = {
-        .scripts_dir = FIGURES_DIR,
-        .data_dir = s->results.dir.path,
-        .out_dir = s->results.dir.path,
+    const struct exp_main_figures figures = {
+        .program = EXP_VALIDATE,
+        .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
-        .variable = variable,
-        .n_variables = sizeof variable / sizeof variable[0],
+        .what = s->what,
     };
 
-    exp_algo_plot_init(&algos);
-    memcpy(&variable[2], algos.variable, sizeof algos.variable);
-    printf("\nfigures\n");
-    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+    return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
 static int write_tables(struct session *s)
@@ -244,7 +222,7 @@ static int finish(struct session *s)
     printf("\ntables: %s/\n\n", s->results.path);
     if (print_verdict(s, stdout))
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    return drawn ? exp_fail(s->why, sizeof s->why, drawn, "the tables are complete, not all figures are") : 0;
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
 static void document(FILE *out)
@@ -254,8 +232,20 @@ static void document(FILE *out)
     exp_validate_targets_document(out);
 }
 
-static void release(struct session *s)
+static int run(void *session)
 {
+    struct session *s = session;
+    int err = prepare(s);
+
+    if (!err)
+        err = validate(s);
+    return err ? err : finish(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
     exp_points_release(&s->validation.points);
     exp_models_release(&s->models);
     exp_setup_release(&s->setup);
@@ -266,22 +256,16 @@ static void release(struct session *s)
 int main(int argc, char **argv)
 {
     struct session s = { .why = "" };
-    int err = exp_options_parse(&s.options, EXP_VALIDATE, argc, argv, s.why, sizeof s.why);
+    const struct exp_main course = {
+        .program = EXP_VALIDATE,
+        .options = &s.options,
+        .document = document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = exp_signal_install("validate");
-    if (!err && s.options.helps) {
-        exp_options_usage(EXP_VALIDATE, stdout);
-    } else if (!err && s.options.documents) {
-        document(stdout);
-    } else if (!err) {
-        err = prepare(&s);
-        if (!err)
-            err = validate(&s);
-        if (!err)
-            err = finish(&s);
-    }
-    release(&s);
-    return exp_program_end("validate", err, s.why, sizeof s.why);
+    return exp_main(&course, argc, argv);
 }
