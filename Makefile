@@ -175,7 +175,7 @@ figures: deps ## Draw the figures of an experiment again from its CSV files: mak
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(BUILD)/experiment --redraw $(call pass,figures)
 
-judge: deps ## Was CSA's choice of schedule right? All layers, both schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
+judge: deps ## Was CSA's choice of schedule right? All layers, all schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
 	$(Q)$(BUILD)/judge $(call pass,judge) "COMMIT=$(COMMIT)"
 

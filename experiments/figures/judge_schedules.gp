@@ -1,27 +1,35 @@
-# WS over IS by each yardstick, all layers sorted: where a curve is above 1, input stationary is the better schedule.
-# draws ratios.csv: predicted_cycles l1_l2_lines l2_l3_lines l3_memory_lines eq6_cycles estimated_cycles
+# Each schedule over the first one by each yardstick, all layers sorted: where a curve is above 1, the first is the better schedule.
+# draws ratios.csv: predicted_cycles $yardstick_names
 load figures."/peers_common.gp"
 file = ratios_csv
-low = 1; high = 1
+n_variants = words(variant_names); n_yardsticks = words(yardstick_names)
+is_of(v) = stringcolumn("schedule") eq word(variant_names, v)
+low = 1; high = 1; n = 0
 note(v) = v == v && v > 0 ? (low = v < low ? v : low, high = v > high ? v : high, 0) : 0
-n = 0
-stats file using (n = n + 1, note(number("predicted_cycles")), note(number("l1_l2_lines")), note(number("l2_l3_lines")), \
-    note(number("l3_memory_lines")), note(number("eq6_cycles")), note(number("estimated_cycles")), 0) nooutput
+stats file using (n = n + is_of(2), note(number("predicted_cycles")), 0) nooutput
+do for [y in yardstick_names] { stats file using (note(number(y)), 0) nooutput }
 W = 1200; H = 600
 eval open_output
 eval put_what
 set bmargin 4 + n_lines
-set title sprintf("Weight stationary against input stationary, %d convolutions on %s", n, machine)
+others = word(variant_labels, 2); titles = word(variant_titles, 2)
+do for [v = 3:n_variants] { others = others.", ".word(variant_labels, v); titles = titles.", ".word(variant_titles, v) }
+reference = word(variant_titles, 1)
+set title sprintf("%s against %s, %d convolutions on %s", others, word(variant_labels, 1), n, machine)
 set xlabel "share of the layers, each yardstick sorted on its own [%]"
-set ylabel "WS / IS (above 1: input stationary is better)"
+set ylabel sprintf("%s / %s (above 1: %s is better)", titles, reference, reference)
 set xrange [0:100]
 set logscale y
 set yrange [low / 1.1:high * 1.1]
 set ytics (0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
 set arrow from 0, 1 to 100, 1 nohead lc rgb "black"
-plot file using (column("rank_percent")):(number("predicted_cycles")) with lines lw 2 dt 2 lc rgb "black" title "CSA's cost (Eq. 6, predicted)", \
-     file using (column("rank_percent")):(number("eq6_cycles")) with lines lw 3 lc rgb colour_sconv title "Eq. 6, simulated", \
-     file using (column("rank_percent")):(number("l1_l2_lines")) with lines lw 2 lc rgb colour_nchw title "lines ".border_1, \
-     file using (column("rank_percent")):(number("l2_l3_lines")) with lines lw 2 lc rgb colour_rows title border_2 eq border_1 ? "" : border_2, \
-     file using (column("rank_percent")):(number("l3_memory_lines")) with lines lw 2 lc rgb colour_blocked title border_3 eq border_2 ? "" : border_3, \
-     file using (column("rank_percent")):(number("estimated_cycles")) with lines lw 2 lc rgb colour_reorder title "estimated cycles"
+# Curves of the second variant are drawn through, but for what is predicted; those of later ones are dashed, and named after them.
+name_of_curve(v, text) = v == 2 || !strlen(text) ? text : word(variant_titles, v).": ".text
+# Two borders are the same where a machine has fewer levels than names.
+label_of(y) = y > 1 && word(yardstick_labels, y) eq word(yardstick_labels, y - 1) ? "" : word(yardstick_labels, y)
+dash_of(v) = v == 2 ? 1 : v
+cost_of(v, c) = is_of(v) ? number(c) : NaN
+plot for [v = 2:n_variants] file using (column("rank_percent")):(cost_of(v, "predicted_cycles")) \
+         with lines lw 2 dt v lc rgb "black" title name_of_curve(v, "predicted cycles"), \
+     for [v = 2:n_variants] for [y = 1:n_yardsticks] file using (column("rank_percent")):(cost_of(v, word(yardstick_names, y))) \
+         with lines lw 2 dt dash_of(v) lc rgb word(yardstick_colours, y) title name_of_curve(v, label_of(y))

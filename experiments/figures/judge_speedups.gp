@@ -3,6 +3,8 @@
 # draws speedups.csv: issue_speedup estimated_speedup
 load figures."/peers_common.gp"
 file = speedups_csv; models = models_csv
+chosen = word(total_algos, 2)
+colour_waiting = colour_of(chosen); colour_hitting = "#56b4e9"
 highest = 1
 stats file using (highest = number("issue_speedup") > highest ? number("issue_speedup") : highest, \
     highest = number("estimated_speedup") > highest ? number("estimated_speedup") : highest, 0) nooutput
@@ -18,9 +20,9 @@ set xtics rotate by 45 right
 set ylabel "cycles of Base / cycles of SConv"
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "black"
 set offsets 0.6, 0.6, 0, 0
-plot models using ($0 - 0.18):(number("issue_speedup")) with boxes lc rgb colour_rows title "all hit ".first_level, \
-     models using ($0 + 0.18):(number("estimated_speedup")) with boxes lc rgb colour_sconv title "loads wait", \
-     models using 0:(number("paper_speedup")) with points pt 13 ps 1.8 lc rgb colour_reorder title "Table 2", \
+plot models using ($0 - 0.18):(number("issue_speedup")) with boxes lc rgb colour_hitting title "all hit ".first_level, \
+     models using ($0 + 0.18):(number("estimated_speedup")) with boxes lc rgb colour_waiting title "loads wait", \
+     models using 0:(number("paper_speedup")) with points pt 13 ps 1.8 lc rgb colour_paper title "Table 2", \
      models using 0:(NaN):xticlabel(stringcolumn("model")) notitle
 unset label 99
 unset offsets
@@ -38,10 +40,10 @@ pointwise(c) = stringcolumn("layers") eq "pointwise" ? number(c) : NaN
 every_layer(c) = stringcolumn("layers") eq "all" ? number(c) : NaN
 if (strlen(won)) {
     set label 1 sprintf("paper, Figure 8%s: %s %% of the layers faster than Base, at most %s times;\nFigure 9%s: %s %% of the pointwise ones", \
-        figure_letter, won, most, figure_letter, pointwise_won) at graph 0.03, graph 0.93 left tc rgb colour_reorder font ",10"
+        figure_letter, won, most, figure_letter, pointwise_won) at graph 0.03, graph 0.93 left tc rgb colour_paper font ",10"
 }
-plot file using (column("rank_percent")):(every_layer("estimated_speedup")) with lines lw 3 lc rgb colour_sconv title "loads wait", \
-     file using (column("rank_percent")):(pointwise("estimated_speedup")) with lines lw 2 dt 2 lc rgb colour_sconv title "pointwise", \
-     file using (column("rank_percent")):(every_layer("issue_speedup")) with lines lw 3 lc rgb colour_rows title "all hit ".first_level, \
-     file using (column("rank_percent")):(pointwise("issue_speedup")) with lines lw 2 dt 2 lc rgb colour_rows title "pointwise"
+plot file using (column("rank_percent")):(every_layer("estimated_speedup")) with lines lw 3 lc rgb colour_waiting title "loads wait", \
+     file using (column("rank_percent")):(pointwise("estimated_speedup")) with lines lw 2 dt 2 lc rgb colour_waiting title "pointwise", \
+     file using (column("rank_percent")):(every_layer("issue_speedup")) with lines lw 3 lc rgb colour_hitting title "all hit ".first_level, \
+     file using (column("rank_percent")):(pointwise("issue_speedup")) with lines lw 2 dt 2 lc rgb colour_hitting title "pointwise"
 unset multiplot

@@ -8,33 +8,6 @@
 #include "experiments/replay/exp_totals.h"
 #include "sim/analysis/estimate.h"
 
-static const struct {
-    const char *name, *label; /* without label: lines beyond the level of that number */
-} yardsticks[EXP_N_YARDSTICKS] = {
-    [EXP_L1_L2_LINES] = { "l1_l2_lines", NULL },
-    [EXP_L2_L3_LINES] = { "l2_l3_lines", NULL },
-    [EXP_L3_MEMORY_LINES] = { "l3_memory_lines", NULL },
-    [EXP_EQ6_CYCLES] = { "eq6_cycles", "Eq. 6, simulated" },
-    [EXP_ESTIMATED_CYCLES] = { "estimated_cycles", "estimated cycles" },
-};
-
-const char *exp_yardstick_name(enum exp_yardstick y)
-{
-    return yardsticks[y].name;
-}
-
-void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char *text, size_t bytes)
-{
-    char border[40];
-
-    if (yardsticks[y].label) {
-        snprintf(text, bytes, "%s", yardsticks[y].label);
-        return;
-    }
-    exp_border_name(m, (size_t)y - EXP_L1_L2_LINES, border, sizeof border);
-    snprintf(text, bytes, "lines %s", border);
-}
-
 /* Lines that cross the border beyond a level, both ways. */
 static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
 {
@@ -45,20 +18,21 @@ static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum
     return (double)(next->reads + next->writes + next->clean_fills);
 }
 
-static void judge_schedule(struct exp_judgement *v, const struct sim_machine *m, const struct exp_case *c)
+static void judge_variant(struct exp_judgement *v, size_t i, const struct sim_machine *m, const struct exp_case *c)
 {
+    const struct exp_variant *variant = exp_variant_at(i);
     const struct sim_stats *s = &c->simulated.stats;
     struct sim_cell sum = sim_stats_total(s);
-    enum csa_schedule which = c->algo->schedule;
     struct sim_estimate memory;
 
     sim_estimate(&memory, m, &sum);
-    v->schedule[which] = exp_estimate(m, c);
+    v->variant[i] = exp_estimate(m, c);
     for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
-        v->value[EXP_L1_L2_LINES + name][which] = lines_beyond(s, &sum, exp_named_level(s, name));
-    v->value[EXP_EQ6_CYCLES][which] = memory.sconv_eq6_cycles;
-    v->value[EXP_ESTIMATED_CYCLES][which] = exp_estimate_why_not(m) ? (double)NAN : v->schedule[which].total_cycles;
-    v->predicted_cycles[which] = c->tiling[which].total_cycles;
+        v->value[EXP_L1_L2_LINES + name][i] = lines_beyond(s, &sum, exp_named_level(s, name));
+    v->value[EXP_EQ6_CYCLES][i] = memory.sconv_eq6_cycles;
+    v->value[EXP_ESTIMATED_CYCLES][i] = exp_estimate_why_not(m) ? (double)NAN : v->variant[i].total_cycles;
+    v->predicted_cycles[i] = variant->predict ? variant->predict(c) : (double)NAN;
+    v->time[i] = (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
 }
 
 void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer)
@@ -70,20 +44,17 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
     *v = (struct exp_judgement){
         .layer = first->layer,
         .is_pointwise = conv_is_pointwise(&first->layer->problem),
-        .chosen = csa_choose(first->tiling),
+        .chosen = exp_variant_chosen(e, first),
         .speedup = (double)NAN,
         .issue_speedup = (double)NAN,
-        .time = { { (double)NAN, exp_ratio_none() }, { (double)NAN, exp_ratio_none() } },
     };
-    for (size_t i = 0; i < e->n_algos; i++) {
-        if (first[i].algo->when == EXP_ALGO_MEMBER)
-            judge_schedule(v, m, &first[i]);
-    }
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        judge_variant(v, i, m, exp_variant_case(e, first, i));
     if (!base || base->simulated.why_not || exp_estimate_why_not(m))
         return;
     v->base = exp_estimate(m, base);
-    v->speedup = v->base.total_cycles / v->schedule[v->chosen].total_cycles;
-    v->issue_speedup = v->base.issue_cycles / v->schedule[v->chosen].issue_cycles;
+    v->speedup = v->base.total_cycles / v->variant[v->chosen].total_cycles;
+    v->issue_speedup = v->base.issue_cycles / v->variant[v->chosen].issue_cycles;
 }
 
 void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, size_t layer,
@@ -91,15 +62,26 @@ void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, 
 {
     const struct exp_case *first = &e->cases[layer * e->n_algos];
 
-    for (size_t i = 0; i < e->n_algos; i++) {
-        if (first[i].algo->when == EXP_ALGO_MEMBER)
-            v->time[first[i].algo->schedule] = exp_judge_measured_find(m, &first[i], caches);
-    }
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        v->time[i] = exp_judge_measured_find(m, exp_variant_case(e, first, i), caches);
 }
 
 static bool is_timed(const struct exp_judgement *v)
 {
-    return !isnan(v->time[CSA_IS].ns) && !isnan(v->time[CSA_WS].ns) && !isnan(v->time[v->chosen].speedup.value);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
+        if (isnan(v->time[i].ns))
+            return false;
+    }
+    return !isnan(v->time[v->chosen].speedup.value);
+}
+
+static double best_ns(const struct exp_judgement *v)
+{
+    double best = v->time[0].ns;
+
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
+        best = fmin(best, v->time[i].ns);
+    return best;
 }
 
 static struct exp_accuracy accuracy_of(const struct exp_judgement *v, size_t n, bool is_waiting,
@@ -128,12 +110,12 @@ int exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v,
         c->n_timed++;
         c->n_pays += exp_ratio_side(&t->speedup) > 0;
         c->n_loses += exp_ratio_side(&t->speedup) < 0;
-        c->n_right += t->ns <= v[i].time[!v[i].chosen].ns;
+        c->n_right += t->ns <= best_ns(&v[i]);
         c->chosen_ns += t->ns;
-        c->best_ns += fmin(v[i].time[CSA_IS].ns, v[i].time[CSA_WS].ns);
+        c->best_ns += best_ns(&v[i]);
         base_ns += t->ns * t->speedup.value;
         exp_estimate_add(&base, &v[i].base);
-        exp_estimate_add(&chosen, &v[i].schedule[v[i].chosen]);
+        exp_estimate_add(&chosen, &v[i].variant[v[i].chosen]);
     }
     if (c->n_timed)
         c->speedup.value = base_ns / c->chosen_ns;
@@ -145,19 +127,37 @@ int exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v,
     return 0;
 }
 
-static double best(const struct exp_judgement *v, enum exp_yardstick y)
+size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y)
 {
-    return v->value[y][CSA_WS] < v->value[y][CSA_IS] ? v->value[y][CSA_WS] : v->value[y][CSA_IS];
+    size_t best = 0;
+
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
+        best = v->value[y][i] < v->value[y][best] ? i : best;
+    return best;
+}
+
+static double best_value(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    return v->value[y][exp_judgement_best(v, y)];
+}
+
+bool exp_judgement_is_tie(const struct exp_judgement *v, enum exp_yardstick y)
+{
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++) {
+        if (!(v->value[y][i] == v->value[y][0]))
+            return false;
+    }
+    return true;
 }
 
 bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y)
 {
-    return v->value[y][v->chosen] <= best(v, y);
+    return v->value[y][v->chosen] <= best_value(v, y);
 }
 
 double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
 {
-    return v->value[y][v->chosen] - best(v, y);
+    return v->value[y][v->chosen] - best_value(v, y);
 }
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
@@ -168,14 +168,14 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
         struct exp_judge_sum *s = &t->sum[y];
 
         s->n_right += exp_judgement_is_right(v, (enum exp_yardstick)y);
-        s->n_equal += v->value[y][CSA_IS] == v->value[y][CSA_WS];
-        s->schedule[CSA_IS] += v->value[y][CSA_IS];
-        s->schedule[CSA_WS] += v->value[y][CSA_WS];
+        s->n_equal += exp_judgement_is_tie(v, (enum exp_yardstick)y);
+        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+            s->variant[i] += v->value[y][i];
         s->chosen += v->value[y][v->chosen];
-        s->best += best(v, (enum exp_yardstick)y);
+        s->best += best_value(v, (enum exp_yardstick)y);
     }
     exp_estimate_add(&t->base, &v->base);
-    exp_estimate_add(&t->chosen, &v->schedule[v->chosen]);
+    exp_estimate_add(&t->chosen, &v->variant[v->chosen]);
     t->n_won += v->speedup > 1;
     t->n_pointwise += v->is_pointwise;
     t->n_pointwise_won += v->is_pointwise && v->speedup > 1;

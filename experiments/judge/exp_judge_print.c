@@ -4,41 +4,61 @@
 #include "experiments/judge/exp_judge_paper.h"
 #include "experiments/judge/exp_judge_report.h"
 
-static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
+static void print_legend(FILE *out)
 {
-    const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
+    fprintf(
+        out,
+        "right: layers where no other schedule is better than CSA's choice; tie: all are the same; regret: what the "
+        "choices\ncost over the better schedules, summed. Lines cross a border in either direction. Eq. 6, which "
+        "CSA minimises: loads\nserved by L2, L3 and memory times their latencies.");
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        fprintf(out, "%s %s: %s", i ? "," : "", exp_variant_at(i)->title, exp_variant_at(i)->what);
+    fprintf(out, ".\n");
+}
 
-    fprintf(out, "\n%-14s %6s %9s |", "", "", "CSA chose");
+static void print_heading(const struct exp_judge_report *r, FILE *out)
+{
+    fprintf(out, "\n%-14s %6s %*s |", "", "", 5 * EXP_N_VARIANTS - 1, "CSA chose");
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
         char label[48];
 
         exp_yardstick_label((enum exp_yardstick)y, r->machine, label, sizeof label);
         fprintf(out, " %19.19s |", label);
     }
-    fprintf(out, "\n%-14s %6s %4s %4s |", "model", "layers", "IS", "WS");
+    fprintf(out, "\n%-14s %6s", "model", "layers");
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        fprintf(out, " %4s", exp_variant_at(i)->title);
+    fprintf(out, " |");
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
         fprintf(out, " %5s %4s %8s |", "right", "tie", "regret %");
     fprintf(out, "\n");
-    for (const struct exp_judge_model *m = r->model; m <= last; m++) {
-        fprintf(out, "%-14.14s %6zu %4zu %4zu |", m->name, m->total.n_layers, m->total.n_chosen[CSA_IS],
-                m->total.n_chosen[CSA_WS]);
-        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
-            const struct exp_judge_sum *s = &m->total.sum[y];
+}
 
-            if (exp_judge_why_not(r, (enum exp_yardstick)y))
-                fprintf(out, " %5s %4s %8s |", "-", "-", "-");
-            else
-                fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_equal, exp_judge_regret_percent(s));
-        }
-        fprintf(out, "\n");
+static void print_model(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
+{
+    fprintf(out, "%-14.14s %6zu", m->name, m->total.n_layers);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        fprintf(out, " %4zu", m->total.n_chosen[i]);
+    fprintf(out, " |");
+    for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        const struct exp_judge_sum *s = &m->total.sum[y];
+
+        if (exp_judge_why_not(r, (enum exp_yardstick)y))
+            fprintf(out, " %5s %4s %8s |", "-", "-", "-");
+        else
+            fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_equal, exp_judge_regret_percent(s));
     }
-    fprintf(
-        out,
-        "right: layers where CSA's choice is not worse than the other schedule; tie: both are the same; regret: what\n"
-        "the choices cost over the better schedules, summed. Lines cross a border in either direction. IS, WS: the "
-        "input\n"
-        "or the weights are stationary. Eq. 6, which CSA minimises: loads served by L2, L3 and memory times their "
-        "latencies.\n");
+    fprintf(out, "\n");
+}
+
+static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
+{
+    const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
+
+    print_heading(r, out);
+    for (const struct exp_judge_model *m = r->model; m <= last; m++)
+        print_model(r, m, out);
+    print_legend(out);
 }
 
 static void print_paper(FILE *out, double value)

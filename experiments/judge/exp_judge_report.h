@@ -1,9 +1,9 @@
 /*
  * What `make judge` leaves: CSV files and a table on the terminal.
  *
- *   layers.csv    one row per layer: both schedules by every yardstick, the regret of CSA's choice, the estimate
+ *   layers.csv    one row per layer: all schedules by every yardstick, the regret of CSA's choice, the estimate
  *   models.csv    one row per model, and one for all: sums, how often the choice was right, published numbers beside
- *   ratios.csv    WS over IS by each yardstick, sorted: for the figure
+ *   ratios.csv    each schedule over the first one by each yardstick, sorted: for the figure
  *   speedups.csv  estimated speed-ups over Base, sorted: for the figure
  */
 #ifndef EXPERIMENTS_EXP_JUDGE_REPORT_H

@@ -1,6 +1,6 @@
 /*
- * CSA before the judge: for every layer of whole networks, both schedules replayed, the better one found, the price of
- * CSA's choice named, and the time of Base and SConv estimated beside what the paper measured. `judge --help` lists the
+ * CSA before the judge. For every layer of whole networks it replays all schedules, finds the best one, names the price
+ * of CSA's choice, and estimates the time of Base and SConv beside what the paper measured. `judge --help` lists the
  * options; the Makefile passes them on.
  */
 #include <errno.h>
@@ -8,23 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/judge/exp_judge_plot.h"
 #include "experiments/judge/exp_judge_report.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
-#include "experiments/setup/exp_options.h"
-#include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_program.h"
-#include "experiments/base/exp_progress.h"
 #include "experiments/replay/exp_replay.h"
-#include "experiments/setup/exp_results.h"
 #include "experiments/base/exp_signal.h"
-#include "experiments/replay/exp_totals.h"
-
-#define EXPERIMENTS_DIR "experiments"
-#define FIGURES_DIR EXPERIMENTS_DIR "/figures"
 
 struct session {
     struct exp_options options;
@@ -48,7 +40,7 @@ static int open_results(struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_models_read(&s->models, EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
 
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
@@ -69,7 +61,8 @@ static int prepare(struct session *s)
     s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
     s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
     return err ? err
-               : exp_judge_report_open(&s->report, &s->results.dir, EXPERIMENTS_DIR, s->what, s->why, sizeof s->why);
+               : exp_judge_report_open(&s->report, &s->results.dir, EXP_EXPERIMENTS_DIR, s->what, s->why,
+                                       sizeof s->why);
 }
 
 /* ---- the work ---- */
@@ -80,7 +73,7 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
 {
     struct exp_experiment e;
     unsigned algos;
-    int err = exp_algo_select("base,sconv", &algos, s->why, sizeof s->why);
+    int err = exp_variants_select(&algos, s->why, sizeof s->why);
 
     if (!err)
         err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, s->why, sizeof s->why);
@@ -141,11 +134,7 @@ static int judge(struct session *s)
         return err;
     exp_forecast_print(&s->forecast, stderr);
     seconds[EXP_WORK_REPLAY] = s->forecast.seconds;
-    err = exp_progress_new(&progress, stderr, exp_progress_is_terminal(stderr), seconds, ctr_now_ns);
-    if (!err)
-        err = exp_progress_live(progress);
-    if (err)
-        exp_fail(s->why, sizeof s->why, err, "out of memory");
+    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = with_plan(s, i, progress, replay);
     exp_progress_free(progress);
@@ -157,36 +146,22 @@ static int print_answer(const void *session, FILE *out)
     return exp_judge_report_answer(&((const struct session *)session)->report, out);
 }
 
-/* A figure that cannot be drawn costs no tables. */
 static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = "judge", .dir = s->results.path };
     static const char *const names[] = { "judge_schedules", "judge_speedups" };
-    char border[EXP_N_NAMED_LEVELS][40];
-    const struct exp_plot_variable variable[] = {
-        { "figures", FIGURES_DIR },
-        { "what", s->what },
-        { "machine", s->setup.machine.name },
-        { "first_level", exp_level_name(&s->setup.machine, 0) },
-        { "border_1", border[0] },
-        { "border_2", border[1] },
-        { "border_3", border[2] },
-        { "figure_letter", strcmp(s->report.arch, "P10") ? "a" : "b" },
-    };
-    const struct exp_plot_figures figures = {
-        .scripts_dir = FIGURES_DIR,
-        .data_dir = s->results.dir.path,
-        .out_dir = s->results.dir.path,
+    struct exp_judge_plot plot;
+    const struct exp_main_figures figures = {
+        .program = EXP_JUDGE,
+        .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
-        .variable = variable,
-        .n_variables = sizeof variable / sizeof variable[0],
+        .what = s->what,
+        .variable = plot.variable,
+        .n_variables = EXP_N_JUDGE_VARIABLES,
     };
 
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
-        exp_border_name(&s->setup.machine, l, border[l], sizeof border[l]);
-    printf("\nfigures\n");
-    return exp_plot_figures(&figures, exp_program_report_figure, &list, s->why, sizeof s->why);
+    exp_judge_plot_init(&plot, &s->setup.machine, s->report.arch);
+    return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)

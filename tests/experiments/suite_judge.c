@@ -10,16 +10,21 @@
 #include "experiments/replay/exp_replay.h"
 #include "tests/suites.h"
 
-/* Both schedules by every yardstick the same, base three times as slow as the chosen one. */
-static struct exp_judgement verdict(double is, double ws, enum csa_schedule chosen)
+enum { IS, WS }; /* variants, in the order of their list */
+
+/*
+ * Makes a layer by hand: costs that are the same by every yardstick, those of further variants the greater of the two,
+ * and a Base that is three times as slow as the choice.
+ */
+static struct exp_judgement verdict(double is, double ws, size_t chosen)
 {
-    struct exp_judgement v = { .chosen = chosen, .is_pointwise = chosen == CSA_WS, .speedup = 3, .issue_speedup = 2 };
+    struct exp_judgement v = { .chosen = chosen, .is_pointwise = chosen == WS, .speedup = 3, .issue_speedup = 2 };
 
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
-        v.value[y][CSA_IS] = is;
-        v.value[y][CSA_WS] = ws;
+        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+            v.value[y][i] = i == IS ? is : i == WS ? ws : fmax(is, ws);
     }
-    v.schedule[chosen].total_cycles = 10;
+    v.variant[chosen].total_cycles = 10;
     v.base.total_cycles = 30;
     return v;
 }
@@ -27,7 +32,7 @@ static struct exp_judgement verdict(double is, double ws, enum csa_schedule chos
 /* Three layers: a right choice, a tie, a choice that costs 20 more than 100. */
 static void test_sums(void)
 {
-    const struct exp_judgement v[] = { verdict(10, 20, CSA_IS), verdict(40, 40, CSA_WS), verdict(120, 100, CSA_IS) };
+    const struct exp_judgement v[] = { verdict(10, 20, IS), verdict(40, 40, WS), verdict(120, 100, IS) };
     struct exp_judge_total t = { 0 };
 
     CU_ASSERT(exp_judgement_is_right(&v[0], EXP_EQ6_CYCLES) && exp_judgement_is_right(&v[1], EXP_EQ6_CYCLES));
@@ -37,29 +42,34 @@ static void test_sums(void)
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
         const struct exp_judge_sum *s = &t.sum[y];
 
+        CU_ASSERT(exp_judgement_best(&v[2], (enum exp_yardstick)y) == WS);
+        CU_ASSERT(exp_judgement_is_tie(&v[1], (enum exp_yardstick)y) &&
+                  !exp_judgement_is_tie(&v[2], (enum exp_yardstick)y));
         CU_ASSERT(s->n_right == 2 && s->n_equal == 1);
-        CU_ASSERT(s->schedule[CSA_IS] == 170 && s->schedule[CSA_WS] == 160 && s->chosen == 170 && s->best == 150);
+        CU_ASSERT(s->variant[IS] == 170 && s->variant[WS] == 160 && s->chosen == 170 && s->best == 150);
         CU_ASSERT_DOUBLE_EQUAL(exp_judge_regret_percent(s), 100.0 * 20 / 150, 1e-9);
     }
-    CU_ASSERT(t.n_layers == 3 && t.n_chosen[CSA_IS] == 2 && t.n_pointwise == 1 && t.n_pointwise_won == 1);
+    CU_ASSERT(t.n_layers == 3 && t.n_chosen[IS] == 2 && t.n_pointwise == 1 && t.n_pointwise_won == 1);
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
 }
 
 /* Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not timed. */
 static void test_clock(void)
 {
-    struct exp_judgement v[] = { verdict(1, 2, CSA_IS), verdict(1, 2, CSA_IS), verdict(1, 2, CSA_WS),
-                                 verdict(1, 2, CSA_IS) };
+    struct exp_judgement v[] = { verdict(1, 2, IS), verdict(1, 2, IS), verdict(1, 2, WS), verdict(1, 2, IS) };
     struct exp_judge_clock c;
 
-    v[0].time[CSA_IS] = (struct exp_judge_time){ 100, { 2, 1.9, 2.1, 2 } };
-    v[0].time[CSA_WS] = (struct exp_judge_time){ 150, { 1.3, 1.3, 1.3, 1.3 } };
-    v[1].time[CSA_IS] = (struct exp_judge_time){ 200, { 0.5, 0.4, 0.6, 0.5 } };
-    v[1].time[CSA_WS] = (struct exp_judge_time){ 50, { 2, 2, 2, 2 } };
-    v[2].time[CSA_IS] = (struct exp_judge_time){ 100, { 1, 1, 1, 1 } };
-    v[2].time[CSA_WS] = (struct exp_judge_time){ 100, { 1, 0.9, 1.1, 1 } };
-    v[3].time[CSA_IS].ns = v[3].time[CSA_WS].ns = (double)NAN;
-    v[3].time[CSA_IS].speedup = exp_ratio_none();
+    v[0].time[IS] = (struct exp_judge_time){ 100, { 2, 1.9, 2.1, 2 } };
+    v[0].time[WS] = (struct exp_judge_time){ 150, { 1.3, 1.3, 1.3, 1.3 } };
+    v[1].time[IS] = (struct exp_judge_time){ 200, { 0.5, 0.4, 0.6, 0.5 } };
+    v[1].time[WS] = (struct exp_judge_time){ 50, { 2, 2, 2, 2 } };
+    v[2].time[IS] = (struct exp_judge_time){ 100, { 1, 1, 1, 1 } };
+    v[2].time[WS] = (struct exp_judge_time){ 100, { 1, 0.9, 1.1, 1 } };
+    v[3].time[IS] = v[3].time[WS] = (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
+    for (size_t l = 0; l < 4; l++) {
+        for (size_t i = WS + 1; i < EXP_N_VARIANTS; i++)
+            v[l].time[i] = v[l].time[l == 1 ? IS : WS]; /* the slower one's */
+    }
     CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 4), 0);
     CU_ASSERT(c.n_timed == 3 && c.n_pays == 1 && c.n_loses == 1 && c.n_right == 2);
     CU_ASSERT(c.chosen_ns == 400 && c.best_ns == 250);
@@ -72,9 +82,28 @@ static void test_clock(void)
     CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
 }
 
+/* Every record names a member of the group or another algorithm, and CSA chooses among them. */
+static void test_variants(void)
+{
+    unsigned algos = 0, of_one;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_variants_select(&algos, why, sizeof why), 0);
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
+        const struct exp_variant *x = exp_variant_at(i);
+
+        CU_ASSERT_EQUAL_FATAL(exp_algo_select(x->algo, &of_one, why, sizeof why), 0);
+        test_check((algos & of_one) == of_one, "%s is not selected", x->name);
+        for (size_t k = 0; k < i; k++)
+            test_check(strcmp(x->name, exp_variant_at(k)->name) != 0, "two variants are called %s", x->name);
+    }
+    CU_ASSERT_EQUAL(exp_algo_select(exp_algo_chosen()->name, &of_one, why, sizeof why), 0);
+    test_check((algos & of_one) == of_one, "CSA could choose what is not judged: %x of %x", algos, of_one);
+}
+
 static void test_nothing_moves(void)
 {
-    struct exp_judgement none = verdict(0, 0, CSA_IS), wrong = verdict(5, 0, CSA_IS);
+    struct exp_judgement none = verdict(0, 0, IS), wrong = verdict(5, 0, IS);
     struct exp_judge_total t = { 0 };
 
     exp_judge_add(&t, &none);
@@ -159,6 +188,7 @@ static void test_instructions(void)
 static const struct test_case cases[] = {
     { "verdicts add up, and regret is what the choices cost", test_sums },
     { "times beside estimates: who pays, who is right, how far off", test_clock },
+    { "all that CSA chooses from is compared, under names of its own", test_variants },
     { "a regret over nothing is infinite", test_nothing_moves },
     { "an estimate is the slowest issue of each phase plus what loads wait", test_estimate },
     { "a replay counts the machine's multiply-add instructions", test_instructions },

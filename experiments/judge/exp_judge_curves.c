@@ -1,0 +1,144 @@
+/* ratios.csv and speedups.csv of a judgement, sorted for the figures: part of exp_judge_files.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/judge/exp_judge_files.h"
+#include "experiments/judge/exp_judge_paper.h"
+
+/* clang-format off */
+#define RATIO_COLUMN(number, name, label, colour, unit, what)                                                          \
+    { name, "", "the same of " name " in layers.csv", "replay" },
+
+static const struct exp_csv_column ratio_columns[] = {
+    { "schedule", "", "which is held against the first: its value / that of the first", "" },
+    { "rank_percent", "%", "position among the layers, each yardstick sorted on its own", "" },
+    { "predicted_cycles", "", "ratio of the cycles that are predicted", "SConv Eq. 6" },
+    EXP_EACH_YARDSTICK(RATIO_COLUMN)
+};
+
+static const struct exp_csv_column speedup_columns[] = {
+    { "layers", "", "all, or pointwise", "" },
+    { "rank_percent", "%", "position among them, each column sorted on its own", "" },
+    { "estimated_speedup", "", "as in layers.csv", "replay" },
+    { "issue_speedup", "", "as in layers.csv", "replay" },
+};
+/* clang-format on */
+
+const struct exp_csv_file exp_judge_ratios_file = EXP_CSV_FILE("ratios.csv", ratio_columns);
+const struct exp_csv_file exp_judge_speedups_file = EXP_CSV_FILE("speedups.csv", speedup_columns);
+
+/* What one column sorts: the number of a layer. */
+struct curve {
+    double (*of)(const struct exp_judgement *v, const struct curve *c);
+    size_t variant; /* >= 1 */
+    size_t column;
+    bool only_pointwise;
+};
+
+/* The values of the later variant over those of the first, by the prediction (column 0) or by a yardstick. */
+static double layer_ratio(const struct exp_judgement *v, const struct curve *c)
+{
+    const double *value = c->column ? v->value[c->column - 1] : v->predicted_cycles;
+
+    return value[c->variant] == value[0] ? 1 : value[c->variant] / value[0];
+}
+
+static double layer_speedup(const struct exp_judgement *v, const struct curve *c)
+{
+    return c->column ? v->issue_speedup : v->speedup;
+}
+
+/* Fills value[n] with a curve of the layers that belong, in ascending order. Returns n. */
+static size_t sort_layers(const struct exp_judge_report *r, const struct curve *c, double *value)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_verdicts; i++) {
+        if (!c->only_pointwise || r->verdict[i].is_pointwise)
+            value[n++] = c->of(&r->verdict[i], c);
+    }
+    exp_stats_sort_up(value, n);
+    return n;
+}
+
+static double rank_percent(size_t i, size_t n)
+{
+    return n > 1 ? 100 * (double)i / (double)(n - 1) : 50;
+}
+
+static void put_ratios(const struct exp_judge_report *r, struct exp_csv *csv, size_t variant, double *value)
+{
+    const size_t n = r->n_verdicts;
+
+    for (size_t k = 0; k < 1 + EXP_N_YARDSTICKS; k++)
+        sort_layers(r, &(struct curve){ .of = layer_ratio, .variant = variant, .column = k }, value + k * n);
+    for (size_t i = 0; i < n; i++) {
+        exp_csv_string(csv, "schedule", exp_variant_at(variant)->name);
+        exp_csv_double(csv, "rank_percent", rank_percent(i, n));
+        exp_csv_number(csv, "predicted_cycles", value[i], "nothing predicts it");
+        for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++)
+            exp_judge_put_by(csv, "", (enum exp_yardstick)y, "", value[(1 + y) * n + i],
+                             exp_judge_why_not(r, (enum exp_yardstick)y));
+        exp_csv_end_row(csv);
+    }
+}
+
+static void put_speedups(const struct exp_judge_report *r, struct exp_csv *csv, bool only_pointwise, double *value)
+{
+    struct curve waiting = { .of = layer_speedup, .only_pointwise = only_pointwise }, issued = waiting;
+    size_t n = sort_layers(r, &waiting, value);
+
+    issued.column = 1;
+    sort_layers(r, &issued, value + n);
+    for (size_t i = 0; i < n; i++) {
+        exp_csv_string(csv, "layers", only_pointwise ? "pointwise" : "all");
+        exp_csv_double(csv, "rank_percent", rank_percent(i, n));
+        exp_csv_double(csv, "estimated_speedup", value[i]);
+        exp_csv_double(csv, "issue_speedup", value[n + i]);
+        exp_csv_end_row(csv);
+    }
+}
+
+static void put_all_ratios(const struct exp_judge_report *r, struct exp_csv *csv, double *value)
+{
+    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
+        put_ratios(r, csv, i, value);
+}
+
+static void put_all_speedups(const struct exp_judge_report *r, struct exp_csv *csv, double *value)
+{
+    if (exp_judge_why_no_comparison(r))
+        return;
+    put_speedups(r, csv, false, value);
+    put_speedups(r, csv, true, value);
+}
+
+/* Writes a file of curves; `put` gets room for a value of each layer in each column of a file. */
+static int write_curves(const struct exp_judge_report *r, const struct exp_csv_file *file,
+                        void (*put)(const struct exp_judge_report *r, struct exp_csv *csv, double *value),
+                        const char *what, char *why, size_t why_bytes)
+{
+    double *value = malloc((r->n_verdicts + 1) * file->n_columns * sizeof *value);
+    struct exp_csv *csv = NULL;
+    int err = value ? exp_csv_create(&csv, r->dir, file, what, why, why_bytes)
+                    : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err) {
+        put(r, csv, value);
+        err = exp_csv_close(csv, why, why_bytes);
+    }
+    free(value);
+    return err;
+}
+
+int exp_judge_write_ratios(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+{
+    return write_curves(r, &exp_judge_ratios_file, put_all_ratios, what, why, why_bytes);
+}
+
+int exp_judge_write_speedups(const struct exp_judge_report *r, const char *what, char *why, size_t why_bytes)
+{
+    return write_curves(r, &exp_judge_speedups_file, put_all_speedups, what, why, why_bytes);
+}
