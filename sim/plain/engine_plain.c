@@ -103,7 +103,7 @@ static void clear_caches(struct sim_plain *h)
 void sim_plain_widen(struct sim_plain *h)
 {
     h->variant->settle(h);
-    h->paths.widenings++;
+    h->bursts.paths.widenings++;
     for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
         clear_wide(c);
         for (uint64_t set = 0; set < c->n_sets; set++) {
@@ -142,8 +142,7 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
     h->wide = &sim_plain_wide_portable;
     h->compact = can_be_compact(m) ? compact : NULL;
     h->stats.n_levels = m->n_levels;
-    for (uint32_t d = 1; d < SIM_PLAIN_N_RECIPROCALS; d++)
-        h->reciprocal[d] = sim_plain_reciprocal(d);
+    sim_bursts_init(&h->bursts, &m->level[0]);
     while (h->n_levels < m->n_levels) {
         size_t k = h->n_levels++;
 

@@ -7,7 +7,7 @@
  *   engine_plain_compact_tmpl.h   words of 32 bits; misses wait in queues. The usual back-end
  *   engine_plain_wide_tmpl.h      words of 64 bits, each miss at once: lines that differ in size from level to level, and
  *                            accesses that spread over more memory than compact words can tell apart
- *   engine_plain_bursts_tmpl.h, engine_plain_records_tmpl.h   the front-ends
+ *   engine_plain_bursts_tmpl.h (which is sim/bursts_tmpl.h and a little), engine_plain_records_tmpl.h   the front-ends
  */
 #ifndef SIM_ENGINE_PLAIN_H
 #define SIM_ENGINE_PLAIN_H
@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 #include "sim/plain/compact.h"
+#include "sim/bursts.h"
 #include "sim/engine.h"
 #include "sim/word.h"
 
 enum {
     SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */
-    SIM_PLAIN_N_RECIPROCALS = 257,
     SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
     SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
     SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact_tmpl.h */
@@ -71,24 +71,6 @@ struct sim_plain_queue {
     uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
 };
 
-/* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. */
-struct sim_plain_paths {
-    uint64_t settled_times;       /* repetitions multiplied instead of walked */
-    uint64_t quiet_times;         /* repetitions in which only the runs that moved were walked */
-    uint64_t moving_times;        /* repetitions of bursts all of whose runs move on by lines */
-    uint64_t walked_times;        /* the others */
-    uint64_t runs_by_line;        /* placements of runs taken line by line */
-    uint64_t runs_by_stride;      /* ... access by access, none straddling */
-    uint64_t runs_by_access;      /* ... access by access, in general */
-    uint64_t merged_records;      /* repeats of the record before */
-    uint64_t alternating_records; /* repeats of the record before that */
-    uint64_t straddling_records;
-    uint64_t lone_accesses; /* bursts of one */
-    uint64_t lone_records;  /* looked up one by one */
-    uint64_t double_misses; /* accesses several of whose lines missed the first level */
-    uint64_t widenings;     /* times that compact words did not suffice any more */
-};
-
 /* What using a line did to its set. A hit: the word found; a fill: the word pushed out, an empty one from a free way.
  */
 struct sim_plain_use {
@@ -108,9 +90,8 @@ struct sim_plain {
     const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
     size_t n_levels;
     struct sim_plain_level level[SIM_MAX_LEVELS];
-    uint64_t reciprocal[SIM_PLAIN_N_RECIPROCALS]; /* of short distances, see engine_plain_bursts_tmpl.h */
-    uint64_t n_l1_misses;                         /* line misses of the first level since creation */
-    struct sim_plain_paths paths;
+    struct sim_bursts bursts;
+    uint64_t n_l1_misses;   /* line misses of the first level since creation */
     struct sim_stats stats; /* without what is in the queues' n_seen */
     struct sim_regions regions;
     struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
@@ -131,26 +112,13 @@ extern const struct sim_plain_variant sim_plain_compact_avx512; /* no accept if 
 /* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);
 
-/*
- * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with
- * 0 < e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, which cannot reach the next integer.
- */
-enum { SIM_PLAIN_RECIPROCAL_SHIFT = 42 };
-
-_Static_assert(SIM_MAX_LINE_BYTES <= 1 << 21, "reciprocals are exact for lines of up to 2 MiB");
-
-static inline uint64_t sim_plain_reciprocal(uint64_t d)
-{
-    return ((uint64_t)1 << SIM_PLAIN_RECIPROCAL_SHIFT) / d + 1;
-}
-
 /* The plain engine bound to its portable variants, and to whole words, for tests. */
 extern const struct sim_engine sim_engine_portable;
 extern const struct sim_engine sim_engine_wide;
 
-static inline const struct sim_plain_paths *sim_plain_paths(const struct sim_hierarchy *h)
+static inline const struct sim_paths *sim_plain_paths(const struct sim_hierarchy *h)
 {
-    return &((const struct sim_plain *)h)->paths;
+    return &((const struct sim_plain *)h)->bursts.paths;
 }
 
 #endif

@@ -1,532 +1,54 @@
 /*
- * Bursts, as the plain engine takes them: a template, included after a back-end, which brings
+ * Bursts, as the plain engine takes them: what sim/bursts_tmpl.h needs to know of both back-ends, which bring besides
  *
- *   touch_line(h, who, line), touch_lines(h, who, first, n)   an access that lies within one line, or covers n: all of
- *                                           it but the count of accesses and of first-level touches
- *   is_in_front(h, who, line)               whether that would change nothing
  *   can_access(h, addr, bytes), can_run(h, run, n_times)   whether such addresses can be touched; if not, the engine
  *                                           has to change over to wide words before
- *
- * What makes it fast, each exact:
- *
- * 1. Merging. Consecutive accesses of one run that lie within one first-level line are one lookup and a multiplied
- *    count: after the first of them the line is the most recently used of its set, and under LRU another hit on that
- *    changes nothing. A line in front of its set, in the state in which the access would leave it, is called settled.
- *
- * 2. Placements. Where a run's accesses fall is computed once and kept for as many repetitions as its step leaves all
- *    of them in their lines.
- *
- * 3. Settled repetitions. If every line touched in one repetition of a burst was in the first level, or they are no
- *    more than it has ways, so that under LRU all are in it now, and the next repetitions touch the same lines in the
- *    same order, then those hit and leave the caches as they are: hits neither bring lines in nor push any out; under
- *    LRU the same touches done twice leave the sets as done once; and a dirty line's owner is that of the last store to
- *    it, the same store each time. Counts are multiplied.
- *
- * 4. Quiet runs. If after a repetition all lines of the runs that stay in them are settled, then those runs change
- *    nothing in the next repetition either, unless a run that moves touches one of their sets. The sets of those that
- *    stay are kept as a mask of 64 bits (set number mod 64: two sets sharing a bit only cost time).
  */
 #include <assert.h>
 
 #include "sim/plain/engine_plain.h"
 
-/* How a run's accesses are walked. */
-enum shape {
-    BY_LINE,   /* all lines from the first to the last access's, in order, each touched by one access or more */
-    BY_STRIDE, /* a line per access */
-    BY_ACCESS, /* whatever it is */
-    ONE_ACCESS /* which may cover several lines */
-};
+#define ENGINE struct sim_plain
+#define touch_times(h, who, line, n) touch_line(h, who, line)
 
-/* A run on its way through the repetitions of its burst. */
-struct walk {
-    struct toucher who;
-    enum shape shape;
-    uint64_t base; /* address of the first access of the first repetition */
-    int64_t stride_bytes;
-    int64_t step_bytes;
-    uint64_t stride_reciprocal; /* of |stride|; 0 if |stride| >= line, so that any quotient is 0 */
-    uint64_t step_reciprocal;   /* of |step|; 0 likewise */
-    uint32_t count;
-    uint32_t access_bytes;
-    /* the current placement: */
-    uint64_t addr;         /* of the first access */
-    uint64_t until;        /* the first repetition in which a line changes */
-    uint64_t first;        /* BY_LINE, ONE_ACCESS: the lines */
-    uint32_t n_touches;    /* of those */
-    uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
-    uint64_t n_lines;      /* line touches per repetition */
-    uint64_t since;        /* the first repetition of this placement */
-    uint64_t last_byte;    /* offset from addr of the last byte accessed; only where all runs move on by lines */
-    uint64_t n_lines_done; /* line touches in the placements before */
-};
+enum { MERGES_LINES = 1, HAS_QUIET = 1 };
 
-/* How many accesses, the one at this offset of its line first, lie within the line; at most `left`. */
-static inline uint32_t group_size(const struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t left)
+static inline void count_touches(const struct toucher *who, uint64_t n)
 {
-    uint32_t room = w->stride_bytes < 0 ? offset : line_bytes - w->access_bytes - offset;
-    uint32_t n = (uint32_t)(room * w->stride_reciprocal >> SIM_PLAIN_RECIPROCAL_SHIFT) + 1;
-
-    return w->stride_bytes && n < left ? n : left;
+    *(who->is_store ? &who->cell->level[0].writes : &who->cell->level[0].reads) += n;
 }
 
-/* The slack of accesses whose bytes begin or end at these two offsets of their lines. */
-static inline uint32_t slack_of(const struct walk *w, uint32_t line_bytes, uint32_t a, uint32_t b)
+static inline bool is_ignored(const struct sim_plain *h, unsigned kind)
 {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-
-    return w->step_bytes < 0 ? low : line_bytes - 1 - high;
+    (void)h;
+    return kind == SIM_PREFETCH;
 }
 
-static inline void note_slack(struct walk *w, uint32_t slack)
+static inline uint64_t changes(const struct sim_plain *h)
 {
-    w->slack_bytes = slack < w->slack_bytes ? slack : w->slack_bytes;
+    return h->n_l1_misses;
 }
 
-/* Makes n accesses that lie within one line. */
-static inline void touch_group(struct sim_plain *h, struct walk *w, uint64_t addr, uint32_t offset, uint32_t n)
+static inline bool has_settled(const struct sim_plain *h, uint64_t since, uint64_t n_touches)
 {
-    const uint32_t line_bytes = h->level[0].line_bytes;
-    uint32_t last = (uint32_t)((int64_t)offset + (int64_t)(n - 1) * w->stride_bytes);
-
-    touch_line(h, &w->who, (addr & ADDRESS_MASK) >> h->level[0].line_shift);
-    w->n_lines += n;
-    note_slack(w, slack_of(w, line_bytes, last < offset ? last : offset,
-                           (last > offset ? last : offset) + w->access_bytes - 1));
+    return h->n_l1_misses == since || n_touches <= h->level[0].n_ways;
 }
 
-/* Makes one access that covers several lines. It moves freely until its first or its last byte changes line. */
-static void touch_straddling(struct sim_plain *h, struct walk *w, uint64_t addr, uint32_t offset)
+static inline void pass_over(struct sim_plain *h, const struct toucher *who, uint64_t n)
 {
-    const struct sim_plain_level *c = &h->level[0];
-    uint64_t n = ((uint64_t)offset + w->access_bytes - 1) / c->line_bytes + 1;
-
-    touch_lines(h, &w->who, addr >> c->line_shift, n);
-    w->n_lines += n;
-    note_slack(w, slack_of(w, c->line_bytes, offset,
-                           (uint32_t)((offset + (uint64_t)w->access_bytes - 1) & (c->line_bytes - 1))));
+    (void)h, (void)who, (void)n;
 }
 
-/* How many repetitions after this one a slack lasts. */
-static inline uint64_t times_within(const struct walk *w, uint32_t slack_bytes)
-{
-    return w->step_bytes ? slack_bytes * w->step_reciprocal >> SIM_PLAIN_RECIPROCAL_SHIFT : UINT32_MAX;
-}
-
-/* One repetition of a run of any shape; finds out on the way how long it stays in its lines, if they are new. */
-static void walk_by_access(struct sim_plain *h, struct walk *w, uint64_t t)
-{
-    const uint32_t line_bytes = h->level[0].line_bytes;
-    uint64_t addr = w->addr;
-
-    w->slack_bytes = UINT32_MAX;
-    w->n_lines = 0;
-    for (uint32_t left = w->count, n; left; left -= n) {
-        uint32_t offset = (uint32_t)addr & (line_bytes - 1);
-
-        if ((uint64_t)offset + w->access_bytes > line_bytes) {
-            n = 1;
-            touch_straddling(h, w, addr, offset);
-        } else {
-            n = group_size(w, line_bytes, offset, left);
-            touch_group(h, w, addr, offset, n);
-        }
-        addr += n * (uint64_t)w->stride_bytes;
-    }
-    if (w->since == t)
-        w->until = t + 1 + times_within(w, w->slack_bytes);
-}
-
-static void walk_by_stride(struct sim_plain *h, struct walk *w)
-{
-    uint64_t addr = w->addr;
-
-    for (uint32_t i = 0; i < w->count; i++, addr += (uint64_t)w->stride_bytes)
-        touch_line(h, &w->who, (addr & ADDRESS_MASK) >> h->level[0].line_shift);
-}
-
-static inline void walk_by_line(struct sim_plain *h, struct walk *w)
-{
-    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
-
-    for (uint32_t i = 0; i < w->n_touches; i++)
-        touch_line(h, &w->who, (w->first + i) & mask);
-}
-
-static inline void walk_one_access(struct sim_plain *h, struct walk *w)
-{
-    if (w->n_touches == 1)
-        touch_line(h, &w->who, w->first & ADDRESS_MASK >> h->level[0].line_shift);
-    else
-        touch_lines(h, &w->who, w->first, w->n_touches);
-}
-
-static inline void place_lines(struct walk *w, const struct sim_plain_level *c, uint64_t t)
-{
-    const uint64_t last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
-    uint32_t offset = (uint32_t)w->addr & (c->line_bytes - 1);
-    uint32_t end = (uint32_t)(offset + last_byte) & (c->line_bytes - 1);
-    uint32_t slack;
-
-    w->first = w->addr >> c->line_shift;
-    w->n_touches = (uint32_t)((offset + last_byte) >> c->line_shift) + 1;
-    if (w->shape == ONE_ACCESS) {
-        w->n_lines = w->n_touches;
-        slack = slack_of(w, c->line_bytes, offset, end);
-    } else if (w->step_bytes <
-               0) { /* nothing straddles; of all accesses, the first or the last leaves its line first */
-        w->n_lines = w->count;
-        slack = slack_of(w, c->line_bytes, offset, end - (w->access_bytes - 1));
-    } else {
-        w->n_lines = w->count;
-        slack = slack_of(w, c->line_bytes, end, offset + w->access_bytes - 1);
-    }
-    w->until = t + 1 + times_within(w, slack);
-}
-
-static void place_by_stride(struct walk *w, const struct sim_plain_level *c, uint64_t t)
-{
-    uint64_t addr = w->addr;
-    uint32_t slack = c->line_bytes - 1;
-
-    for (uint32_t i = 0; i < w->count && w->step_reciprocal; i++, addr += (uint64_t)w->stride_bytes) {
-        uint32_t offset = (uint32_t)addr & (c->line_bytes - 1);
-        uint32_t own = slack_of(w, c->line_bytes, offset, offset + w->access_bytes - 1);
-
-        slack = own < slack ? own : slack;
-    }
-    w->n_lines = w->count;
-    w->until = t + 1 + times_within(w, slack);
-}
-
-/* Finds the lines of repetition t, in which they change. */
-static inline void place(struct sim_plain *h, struct walk *w, uint64_t t)
-{
-    w->n_lines_done += (t - w->since) * w->n_lines;
-    w->since = t;
-    w->addr = w->base + t * (uint64_t)w->step_bytes;
-    if (w->shape == BY_LINE || w->shape == ONE_ACCESS)
-        place_lines(w, &h->level[0], t);
-    else if (w->shape == BY_STRIDE)
-        place_by_stride(w, &h->level[0], t);
-}
-
-static inline void walk_once(struct sim_plain *h, struct walk *w, uint64_t t)
-{
-    if (w->shape == BY_LINE)
-        walk_by_line(h, w);
-    else if (w->shape == ONE_ACCESS)
-        walk_one_access(h, w);
-    else if (w->shape == BY_STRIDE)
-        walk_by_stride(h, w);
-    else
-        walk_by_access(h, w, t);
-}
-
-/* ---- quiet runs ---- */
-
-struct quiet {
-    uint64_t sets;  /* bit per set number mod 64 of the runs that stay in their lines */
-    uint64_t until; /* the first repetition in which one of those moves; 0: none are known to be quiet */
-    size_t n_movers;
-    struct walk *mover[SIM_MAX_BURST_RUNS]; /* the other runs, in order */
-};
-
-static inline uint64_t set_bit(const struct sim_plain_level *c, uint64_t line)
-{
-    return (uint64_t)1 << ((c->has_mask ? line & c->set_mask : line % c->n_sets) & 63);
-}
-
-static inline bool has_lines(const struct walk *w)
-{
-    return w->shape == BY_LINE || w->shape == ONE_ACCESS;
-}
-
-/* Whether all lines of the run are in front of their sets in the state in which it leaves them; notes the sets. */
-static inline bool is_settled(const struct sim_plain *h, struct walk *w, uint64_t *sets)
-{
-    const struct sim_plain_level *c = &h->level[0];
-    const uint64_t mask = ADDRESS_MASK >> c->line_shift;
-
-    for (uint32_t i = 0; i < w->n_touches; i++) {
-        uint64_t line = (w->first + i) & mask;
-
-        if (!is_in_front(h, &w->who, line))
-            return false;
-        *sets |= set_bit(c, line);
-    }
-    return true;
-}
-
-/* Before repetition t, after t - 1 was walked: finds out whether the runs that stay beyond t are quiet, and how long.
- */
-static void find_quiet(const struct sim_plain *h, struct walk *walk, size_t n, uint64_t t, struct quiet *q)
-{
-    *q = (struct quiet){ .until = UINT64_MAX };
-    for (struct walk *w = walk; w < walk + n; w++) {
-        if (w->until <= t + 1) {
-            q->mover[q->n_movers++] = w;
-            if (has_lines(w))
-                continue;
-        } else if (has_lines(w) && is_settled(h, w, &q->sets)) {
-            q->until = w->until < q->until ? w->until : q->until;
-            continue;
-        }
-        q->until = 0;
-        return;
-    }
-}
-
-static inline bool meets(const struct sim_plain_level *c, const struct walk *w, uint64_t sets)
-{
-    const uint64_t mask = ADDRESS_MASK >> c->line_shift;
-
-    for (uint32_t i = 0; i < w->n_touches; i++) {
-        if (sets & set_bit(c, (w->first + i) & mask))
-            return true;
-    }
-    return false;
-}
-
-/* Walks the movers only, as long as the others stay and are not met. Returns the repetition it did not walk. */
-static uint64_t walk_quietly(struct sim_plain *h, const struct quiet *q, uint64_t t, uint64_t n_times)
-{
-    for (; t < q->until && t < n_times; t++) {
-        for (size_t i = 0; i < q->n_movers; i++) {
-            struct walk *w = q->mover[i];
-
-            if (w->until <= t)
-                place(h, w, t);
-            if (meets(&h->level[0], w, q->sets))
-                return t;
-        }
-        for (size_t i = 0; i < q->n_movers; i++)
-            walk_once(h, q->mover[i], t);
-        h->paths.quiet_times++;
-    }
-    return t;
-}
-
-/* ---- the repetitions of a burst ---- */
-
-/* What walking a repetition found. */
-struct walked {
-    uint64_t until;     /* the first repetition in which a line changes */
-    uint64_t n_touches; /* the lines touched are no more than that */
-};
-
-static inline struct walked walk_all(struct sim_plain *h, struct walk *walk, size_t n, uint64_t t)
-{
-    struct walked found = { .until = UINT64_MAX };
-
-    for (struct walk *w = walk; w < walk + n; w++) {
-        if (w->until <= t)
-            place(h, w, t);
-        walk_once(h, w, t);
-        found.until = w->until < found.until ? w->until : found.until;
-        found.n_touches += has_lines(w) ? w->n_touches : w->n_lines;
-    }
-    h->paths.walked_times++;
-    return found;
-}
-
-static void walk_times(struct sim_plain *h, struct walk *walk, size_t n, uint64_t n_times, bool may_be_quiet)
-{
-    struct quiet q;
-
-    for (uint64_t t = 0; t < n_times;) {
-        uint64_t n_misses = h->n_l1_misses;
-        struct walked found = walk_all(h, walk, n, t++);
-        uint64_t until = found.until < n_times ? found.until : n_times;
-
-        if (until > t && (h->n_l1_misses == n_misses || found.n_touches <= h->level[0].n_ways)) {
-            h->paths.settled_times += until - t;
-            t = until;
-        } else if (may_be_quiet && until <= t && t < n_times) {
-            find_quiet(h, walk, n, t, &q);
-            if (q.until > t + 1)
-                t = walk_quietly(h, &q, t, n_times);
-        }
-    }
-}
-
-/* ---- bursts that move on by lines ---- */
-
-/* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
-static inline bool is_moving(const struct walk *w)
-{
-    return has_lines(w) && w->step_bytes && !w->step_reciprocal;
-}
-
-/* Where every run moves on in every repetition there is nothing to keep from one to the next. */
-static void walk_moving(struct sim_plain *h, struct walk *walk, size_t n, uint64_t n_times)
-{
-    const unsigned shift = h->level[0].line_shift;
-    const uint64_t mask = ADDRESS_MASK >> shift;
-
-    for (struct walk *w = walk; w < walk + n; w++) {
-        w->addr = w->base;
-        w->last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
-    }
-    for (uint64_t t = 0; t < n_times; t++) {
-        for (struct walk *w = walk; w < walk + n; w++) {
-            uint64_t first = w->addr >> shift, n_more = ((w->addr & ((1u << shift) - 1)) + w->last_byte) >> shift;
-
-            w->addr += (uint64_t)w->step_bytes;
-            if (w->shape == ONE_ACCESS && n_more) {
-                w->n_lines_done += n_more;
-                touch_lines(h, &w->who, first, n_more + 1);
-                continue;
-            }
-            touch_line(h, &w->who, first & mask);
-            for (uint64_t i = 1; i <= n_more; i++)
-                touch_line(h, &w->who, (first + i) & mask);
-        }
-    }
-    for (struct walk *w = walk; w < walk + n; w++)
-        w->n_lines = w->count;
-    h->paths.moving_times += n_times;
-}
-
-/* ---- whole bursts ---- */
-
-static uint64_t magnitude(int64_t x)
-{
-    return x < 0 ? -(uint64_t)x : (uint64_t)x;
-}
-
-/* The reciprocal of a distance, or 0 if it is 0 or at least a line. */
-static inline uint64_t reciprocal_of(const struct sim_plain *h, int64_t distance)
-{
-    uint64_t d = magnitude(distance);
-
-    if (d >= h->level[0].line_bytes)
-        return 0;
-    return d < SIM_PLAIN_N_RECIPROCALS ? h->reciprocal[d] : sim_plain_reciprocal(d);
-}
-
-/* Whether no access of the run ever straddles, because all of it is a multiple of a width that divides lines. */
-static bool is_aligned(const struct sim_run *r, uint64_t n_times, uint32_t line_bytes)
-{
-    uint64_t places =
-        r->addr | (r->count > 1 ? magnitude(r->stride_bytes) : 0) | (n_times > 1 ? magnitude(r->step_bytes) : 0);
-
-    return r->access_bytes <= line_bytes && !(r->access_bytes & (r->access_bytes - 1)) &&
-           !(places & (r->access_bytes - 1));
-}
-
-static enum shape shape_of(const struct sim_run *r, uint64_t n_times, uint32_t line_bytes)
-{
-    if (r->count == 1)
-        return ONE_ACCESS;
-    if (!is_aligned(r, n_times, line_bytes))
-        return BY_ACCESS;
-    if (r->stride_bytes >= 0 && r->stride_bytes <= (int64_t)line_bytes)
-        return BY_LINE;
-    return magnitude(r->stride_bytes) > line_bytes ? BY_STRIDE : BY_ACCESS;
-}
-
-static void count_path(struct sim_plain *h, enum shape shape)
-{
-    if (shape == BY_STRIDE)
-        h->paths.runs_by_stride++;
-    else if (shape == BY_ACCESS)
-        h->paths.runs_by_access++;
-    else
-        h->paths.runs_by_line++;
-}
-
-static void init_walk(struct sim_plain *h, struct walk *w, const struct sim_run *r, uint64_t n_times)
-{
-    const uint32_t line_bytes = h->level[0].line_bytes;
-
-    init_toucher(&w->who, h, r->kind, r->tag, r->phase);
-    w->shape = shape_of(r, n_times, line_bytes);
-    w->base = r->addr;
-    w->stride_bytes = r->count > 1 ? r->stride_bytes : 0;
-    w->step_bytes = r->step_bytes;
-    w->stride_reciprocal = reciprocal_of(h, r->stride_bytes);
-    w->step_reciprocal = reciprocal_of(h, r->step_bytes);
-    w->count = r->count;
-    w->access_bytes = r->access_bytes;
-    w->until = w->since = 0;
-    w->n_lines = w->n_lines_done = 0;
-    count_path(h, w->shape);
-}
-
-/* Instructions and bytes do not depend on where they fall. */
-static inline void count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
-{
-    if (kind == SIM_LOAD) {
-        cell->loads += n;
-        cell->load_bytes += bytes;
-    } else if (kind == SIM_PREFETCH) {
-        cell->software_prefetches += n;
-    } else {
-        cell->stores += n;
-        cell->store_bytes += bytes;
-        cell->nt_stores += kind == SIM_STORE_NT ? n : 0;
-    }
-}
-
-static inline void count_lines(struct sim_cell *cell, bool is_store, uint64_t n_lines)
-{
-    if (is_store)
-        cell->level[0].writes += n_lines;
-    else
-        cell->level[0].reads += n_lines;
-}
-
-/* Makes one access, which the caches can take. */
-static void take_access(struct sim_plain *h, uint64_t addr, uint32_t bytes, unsigned kind, unsigned tag, unsigned phase)
-{
-    const unsigned shift = h->level[0].line_shift;
-    uint64_t first = addr >> shift, n_lines = (((addr & ((1u << shift) - 1)) + bytes - 1) >> shift) + 1;
-    struct toucher who;
-
-    init_toucher(&who, h, kind, tag, phase);
-    count_accesses(who.cell, kind, 1, bytes);
-    if (kind == SIM_PREFETCH)
-        return;
-    count_lines(who.cell, who.is_store, n_lines);
-    if (n_lines == 1)
-        touch_line(h, &who, first & ADDRESS_MASK >> shift);
-    else
-        touch_lines(h, &who, first, n_lines);
-}
+#include "sim/bursts_tmpl.h"
 
 static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
         assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
-        if (r->count && r->kind != SIM_PREFETCH && !can_run(h, r, n_times))
+        if (r->count && !is_ignored(h, r->kind) && !can_run(h, r, n_times))
             return false;
     }
     return true;
-}
-
-static void take_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
-{
-    struct walk walk[SIM_MAX_BURST_RUNS];
-    size_t n = 0, n_short_steps = 0, n_moving = 0;
-
-    for (const struct sim_run *r = run; r < run + n_runs; r++) {
-        count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times,
-                       r->count * n_times * r->access_bytes);
-        if (!r->count || r->kind == SIM_PREFETCH)
-            continue;
-        init_walk(h, &walk[n], r, n_times);
-        n_moving += is_moving(&walk[n++]);
-        n_short_steps += magnitude(r->step_bytes) * 4 <= h->level[0].line_bytes;
-    }
-    if (!n)
-        return;
-    if (n_moving == n)
-        walk_moving(h, walk, n, n_times);
-    else
-        walk_times(h, walk, n, n_times, n_times > 4 && n_short_steps > 1 && n_short_steps < n);
-    for (const struct walk *w = walk; w < walk + n; w++)
-        count_lines(w->who.cell, w->who.is_store, w->n_lines_done + (n_times - w->since) * w->n_lines);
 }
 
 static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
@@ -540,8 +62,8 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
         sim_plain_widen(h);
         h->variant->accept(self, run, n_runs, n_times);
     } else if (n_runs == 1 && n_times == 1 && run->count == 1) {
-        h->paths.lone_accesses++;
-        take_access(h, run->addr, run->access_bytes, run->kind, run->tag, run->phase);
+        h->bursts.paths.lone_accesses++;
+        take_access(h, run);
     } else {
         take_burst(h, run, n_runs, n_times);
     }

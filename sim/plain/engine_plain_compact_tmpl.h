@@ -125,10 +125,12 @@ static inline uint64_t cause_of(bool is_store, unsigned tag, unsigned phase)
 }
 
 /* Field by field: a copy of the whole would have to wait for its parts. */
-static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
+static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase,
+                                unsigned place)
 {
     bool is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
 
+    (void)place;
     who->region_line = (uint64_t)1 << 63; /* far from any line */
     who->flags = is_store ? SIM_WORD_DIRTY | tag : 0;
     who->cause = cause_of(is_store, tag, phase);
@@ -398,7 +400,7 @@ static __attribute__((noinline)) void drain_double_miss(struct sim_plain *h, con
 {
     uint64_t n_before[SIM_MAX_LEVELS + 1];
 
-    h->paths.double_misses++;
+    h->bursts.paths.double_misses++;
     take_requests(h, 1, first);
     drain_from(h, 2);
     note_seen(h, what_of(who->cause), n_before);

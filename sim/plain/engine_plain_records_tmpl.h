@@ -106,9 +106,9 @@ static void add_counts(struct sim_plain *h, const struct record_counts *counts)
 
         if (!counts->n[which])
             continue;
-        count_accesses(cell, kind, counts->n[which], counts->bytes[which]);
+        sim_count_accesses(cell, kind, counts->n[which], counts->bytes[which]);
         if (kind != SIM_PREFETCH)
-            count_lines(cell, kind != SIM_LOAD, counts->n[which]);
+            *(kind == SIM_LOAD ? &cell->level[0].reads : &cell->level[0].writes) += counts->n[which];
     }
 }
 
@@ -166,8 +166,8 @@ static uint64_t compare_batch(struct sim_plain *h, struct batch *batch, const st
         batch->has_straddling |= b.straddles != 0;
         batch->straddles[i / BLOCK_RECORDS] = b.straddles;
         last = b.straddles >> (BLOCK_RECORDS - 1);
-        h->paths.merged_records += (size_t)__builtin_popcountll(b.repeats);
-        h->paths.alternating_records += (size_t)__builtin_popcountll(b.alternates & ~b.repeats);
+        h->bursts.paths.merged_records += (size_t)__builtin_popcountll(b.repeats);
+        h->bursts.paths.alternating_records += (size_t)__builtin_popcountll(b.alternates & ~b.repeats);
         note_heads(batch, i, ~(b.repeats | b.alternates) & valid);
     }
     return last;
@@ -185,8 +185,13 @@ static bool take_straddling(struct sim_plain *h, uint64_t record)
 
     if (!can_access(h, addr, bytes))
         return false;
-    h->paths.straddling_records++;
-    take_access(h, addr, bytes, sim_record_kind(record), sim_record_tag(record), sim_record_phase(record));
+    h->bursts.paths.straddling_records++;
+    take_access(h, &(const struct sim_run){ .addr = addr,
+                                            .count = 1,
+                                            .access_bytes = bytes,
+                                            .kind = (uint8_t)sim_record_kind(record),
+                                            .tag = (uint8_t)sim_record_tag(record),
+                                            .phase = (uint8_t)sim_record_phase(record) });
     return true;
 }
 
@@ -201,7 +206,7 @@ static size_t touch_batch(struct sim_plain *h, const struct batch *batch)
         while (end < batch->n_heads && !head_straddles(batch, end))
             end++;
         done = touch_records(h, batch->record, batch->head + i, end - i);
-        h->paths.lone_records += done;
+        h->bursts.paths.lone_records += done;
         i += done;
         if (i < end || i == batch->n_heads)
             break;

@@ -107,10 +107,12 @@ struct toucher {
 };
 
 /* Field by field: a copy of the whole would have to wait for its parts. */
-static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase)
+static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsigned kind, unsigned tag, unsigned phase,
+                                unsigned place)
 {
     bool is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
 
+    (void)place;
     who->keep = keep_of(is_store);
     who->put = put_of(is_store, tag);
     who->cell = &h->stats.cell[tag][phase];
@@ -181,7 +183,7 @@ static void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first
 
         source = from > source ? from : source;
     }
-    h->paths.double_misses += h->n_l1_misses - n_misses > 1;
+    h->bursts.paths.double_misses += h->n_l1_misses - n_misses > 1;
     count_load_misses(who, source);
 }
 
@@ -198,7 +200,7 @@ static size_t touch_records(struct sim_plain *h, const uint64_t *record, const u
         const uint64_t r = record[place[i]];
         struct toucher who;
 
-        init_toucher(&who, h, sim_record_kind(r), sim_record_tag(r), sim_record_phase(r));
+        init_toucher(&who, h, sim_record_kind(r), sim_record_tag(r), sim_record_phase(r), 0);
         if (sim_record_kind(r) != SIM_PREFETCH)
             touch_line(h, &who, sim_record_addr(r) >> h->level[0].line_shift);
     }

@@ -47,7 +47,7 @@ static void open_bank(struct bank *b, const struct sim_machine *m)
         CU_ASSERT_FATAL(!sim_engine_new(&b->h[e], engine[e], m));
 }
 
-static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths *own)
+static void add_paths(struct sim_paths *sum, const struct sim_paths *own)
 {
     sum->settled_times += own->settled_times;
     sum->quiet_times += own->quiet_times;
@@ -65,7 +65,7 @@ static void add_paths(struct sim_plain_paths *sum, const struct sim_plain_paths 
     sum->widenings += own->widenings;
 }
 
-static void close_bank(struct bank *b, struct sim_plain_paths paths[N_ENGINES])
+static void close_bank(struct bank *b, struct sim_paths paths[N_ENGINES])
 {
     for (size_t e = 0; e < N_ENGINES; e++) {
         add_paths(&paths[e], sim_plain_paths(b->h[e]));
@@ -189,7 +189,7 @@ static void feed_bursts(struct bank *b, const struct sim_machine *m, const struc
 
 /* Random machines, each fed n_steps times; says how often each short cut was taken, if all agree in every count. */
 static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, const struct place *p),
-                      unsigned n_steps, struct sim_plain_paths *paths)
+                      unsigned n_steps, struct sim_paths *paths)
 {
     bool agrees = true;
 
@@ -212,11 +212,11 @@ static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, 
 /* A short cut that a test must have taken more than so many times. */
 struct taken {
     const char *what;
-    size_t offset; /* of a uint64_t in struct sim_plain_paths */
+    size_t offset; /* of a uint64_t in struct sim_paths */
     uint64_t more_than;
 };
 
-static void check_taken(const struct sim_plain_paths *paths, const struct taken *taken, size_t n)
+static void check_taken(const struct sim_paths *paths, const struct taken *taken, size_t n)
 {
     for (size_t e = 0; e < N_ENGINES; e++) {
         for (size_t i = 0; i < n; i++) {
@@ -231,7 +231,7 @@ static void check_taken(const struct sim_plain_paths *paths, const struct taken 
 
 #define TAKEN(what, field, more_than)                                                                                  \
     {                                                                                                                  \
-        what, offsetof(struct sim_plain_paths, field), more_than                                                       \
+        what, offsetof(struct sim_paths, field), more_than                                                             \
     }
 
 static void bursts_count_as_the_naive_model_does(void)
@@ -243,7 +243,7 @@ static void bursts_count_as_the_naive_model_does(void)
         TAKEN("runs by stride", runs_by_stride, 1000),        TAKEN("runs by access", runs_by_access, 1000),
         TAKEN("double misses", double_misses, 100),
     };
-    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
+    struct sim_paths paths[N_ENGINES] = { { 0 } };
 
     if (all_agree(feed_bursts, 20, paths))
         check_taken(paths, taken, sizeof taken / sizeof taken[0]);
@@ -303,7 +303,7 @@ static void records_count_as_single_accesses_do(void)
         TAKEN("straddling", straddling_records, 1000), TAKEN("lone", lone_records, 1000),
         TAKEN("double misses", double_misses, 100),
     };
-    struct sim_plain_paths paths[N_ENGINES] = { { 0 } };
+    struct sim_paths paths[N_ENGINES] = { { 0 } };
 
     if (all_agree(feed_records, 6, paths))
         check_taken(paths, taken, sizeof taken / sizeof taken[0]);

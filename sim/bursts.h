@@ -1,0 +1,75 @@
+/*
+ * What bursts_tmpl.h, the way of bursts into the engines, keeps in an engine: the first level's shape, reciprocals, and
+ * how often it took its short cuts. Internal to sim/.
+ */
+#ifndef SIM_BURSTS_H
+#define SIM_BURSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/access.h"
+#include "sim/machine/machine.h"
+#include "sim/stats.h"
+
+enum { SIM_N_RECIPROCALS = 257 };
+
+/* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The full engine knows bursts only. */
+struct sim_paths {
+    uint64_t settled_times;       /* repetitions multiplied instead of walked */
+    uint64_t quiet_times;         /* repetitions in which only the runs that moved were walked */
+    uint64_t moving_times;        /* repetitions of bursts all of whose runs move on by lines */
+    uint64_t walked_times;        /* the others */
+    uint64_t runs_by_line;        /* placements of runs taken line by line */
+    uint64_t runs_by_stride;      /* ... access by access, none straddling */
+    uint64_t runs_by_access;      /* ... access by access, in general */
+    uint64_t merged_records;      /* repeats of the record before */
+    uint64_t alternating_records; /* repeats of the record before that */
+    uint64_t straddling_records;
+    uint64_t lone_accesses; /* bursts of one */
+    uint64_t lone_records;  /* looked up one by one */
+    uint64_t double_misses; /* accesses several of whose lines missed the first level */
+    uint64_t widenings;     /* times that compact words did not suffice any more */
+};
+
+/*
+ * x / d as x * (floor(2^42 / d) + 1) >> 42, exact for x < 2^21 and 1 <= d < 2^21: the factor is (2^42 + e) / d with
+ * 0 < e <= d, so the product is too large by x * e / (d * 2^42) < 1 / d, which cannot reach the next integer.
+ */
+enum { SIM_RECIPROCAL_SHIFT = 42 };
+
+_Static_assert(SIM_MAX_LINE_BYTES <= 1 << 21, "reciprocals are exact for lines of up to 2 MiB");
+
+static inline uint64_t sim_reciprocal(uint64_t d)
+{
+    return ((uint64_t)1 << SIM_RECIPROCAL_SHIFT) / d + 1;
+}
+
+struct sim_bursts {
+    uint32_t line_bytes;
+    unsigned line_shift;
+    uint64_t n_sets, set_mask;              /* set_mask: n_sets - 1, if has_mask */
+    bool has_mask;                          /* the number of sets is a power of two */
+    uint64_t reciprocal[SIM_N_RECIPROCALS]; /* of short distances */
+    struct sim_paths paths;
+};
+
+/* Everything but the paths, which are kept. */
+void sim_bursts_init(struct sim_bursts *b, const struct sim_level *first);
+
+/* Counts n accesses of together so many bytes. Instructions and bytes do not depend on where they fall. */
+static inline void sim_count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
+{
+    if (kind == SIM_LOAD) {
+        cell->loads += n;
+        cell->load_bytes += bytes;
+    } else if (kind == SIM_PREFETCH) {
+        cell->software_prefetches += n;
+    } else {
+        cell->stores += n;
+        cell->store_bytes += bytes;
+        cell->nt_stores += kind == SIM_STORE_NT ? n : 0;
+    }
+}
+
+#endif
