@@ -83,7 +83,7 @@ as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
 # The simulator's engine: the same, and what its vector searches need.
-engine_flags_x86_64 = $(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
+engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
 version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
@@ -255,9 +255,9 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
-	$(Q)$(BUILD)/simbench
+	$(Q)$(BUILD)/simbench $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS))
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang

@@ -13,8 +13,8 @@
 
 enum cpu_isa {
     CPU_ISA_NONE,   /* portable C */
-    CPU_ISA_AVX2,   /* x86-64 with AVX2 and FMA */
-    CPU_ISA_AVX512, /* x86-64 with AVX-512 F, BW, DQ, VL and CD, and BMI2 */
+    CPU_ISA_AVX2,   /* x86-64 with AVX2, FMA, BMI, BMI2 and POPCNT */
+    CPU_ISA_AVX512, /* x86-64 with AVX-512 F, BW, DQ, VL and CD, BMI and BMI2 */
     CPU_ISA_MMA,    /* POWER10 matrix-multiply assist */
     CPU_N_ISAS,
 };

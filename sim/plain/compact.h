@@ -79,6 +79,12 @@ static inline uint32_t sim_compact_id(uint32_t word)
     return word >> SIM_COMPACT_LINE_SHIFT;
 }
 
+/* What a hit on the line of `old` leaves: a store its own word, a load what was there. */
+static inline uint32_t sim_compact_used(uint32_t old, uint32_t word)
+{
+    return word & SIM_WORD_DIRTY ? word : old;
+}
+
 /* The same as a whole word. */
 static inline uint64_t sim_compact_widen(const struct sim_regions *r, uint32_t word)
 {

@@ -157,16 +157,47 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
     return 0;
 }
 
+/* Those with compact words, the fastest first. */
+static const struct sim_plain_variant *const compact_variants[] = {
+    &sim_plain_compact_avx512,
+    &sim_plain_compact_avx2,
+    &sim_plain_compact_portable,
+};
+
+/* Whether it was compiled for this CPU family, and this CPU executes it. */
+static bool is_usable(const struct sim_plain_variant *v)
+{
+    return v->accept && sim_cpu_has(v->isa);
+}
+
+static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_plain_variant *v)
+{
+    *h = NULL;
+    return is_usable(v) ? create_variants(h, m, v) : -ENOTSUP;
+}
+
 static int create(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    bool has_avx512 = sim_plain_compact_avx512.accept && sim_cpu_has(CPU_ISA_AVX512);
+    const struct sim_plain_variant *const *v = compact_variants;
 
-    return create_variants(h, m, has_avx512 ? &sim_plain_compact_avx512 : &sim_plain_compact_portable);
+    while (!is_usable(*v))
+        v++;
+    return create_variants(h, m, *v);
+}
+
+static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_forced(h, m, &sim_plain_compact_avx512);
+}
+
+static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_forced(h, m, &sim_plain_compact_avx2);
 }
 
 static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    return create_variants(h, m, &sim_plain_compact_portable);
+    return create_forced(h, m, &sim_plain_compact_portable);
 }
 
 static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m)
@@ -174,12 +205,16 @@ static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m)
     return create_variants(h, m, NULL);
 }
 
+const char *sim_plain_variant_name(const struct sim_hierarchy *h)
+{
+    return ((const struct sim_plain *)h)->variant->name;
+}
+
 static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
     ((struct sim_plain *)h)->variant->records(h, record, n);
 }
 
-/* The object is never const, and what waits in it does not show. */
 /* Every miss brings a line in, and nothing else does. */
 static void count_lines_in(struct sim_stats *s)
 {
@@ -193,6 +228,7 @@ static void count_lines_in(struct sim_stats *s)
     }
 }
 
+/* The object is never const, and what waits in it does not show. */
 static const struct sim_stats *stats(const struct sim_hierarchy *base)
 {
     struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
@@ -231,5 +267,7 @@ static void flush(struct sim_hierarchy *base, unsigned phase)
     }
 
 const struct sim_engine sim_engine_plain = ENGINE("plain", create);
+const struct sim_engine sim_engine_avx512 = ENGINE("avx512", create_avx512);
+const struct sim_engine sim_engine_avx2 = ENGINE("avx2", create_avx2);
 const struct sim_engine sim_engine_portable = ENGINE("portable", create_portable);
 const struct sim_engine sim_engine_wide = ENGINE("wide", create_wide);

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/cpu.h"
 #include "sim/plain/compact.h"
 #include "sim/bursts.h"
 #include "sim/engine.h"
@@ -99,6 +100,7 @@ struct sim_plain {
 
 struct sim_plain_variant {
     const char *name;
+    enum cpu_isa isa; /* what it needs */
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*settle)(struct sim_plain *h); /* deals with whatever waits; the statistics are complete then */
@@ -107,14 +109,23 @@ struct sim_plain_variant {
 
 extern const struct sim_plain_variant sim_plain_wide_portable;
 extern const struct sim_plain_variant sim_plain_compact_portable;
-extern const struct sim_plain_variant sim_plain_compact_avx512; /* no accept if it was not compiled for x86-64 */
+extern const struct sim_plain_variant sim_plain_compact_avx2;   /* no accept if it was not compiled for x86-64 */
+extern const struct sim_plain_variant sim_plain_compact_avx512; /* the same */
 
 /* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);
 
-/* The plain engine bound to its portable variants, and to whole words, for tests. */
+/*
+ * The plain engine bound to one of its variants, for tests and benchmarks; wide: to whole words. An object of one that
+ * this CPU does not execute, or CONV_CPU masks, cannot be created: -ENOTSUP.
+ */
+extern const struct sim_engine sim_engine_avx512;
+extern const struct sim_engine sim_engine_avx2;
 extern const struct sim_engine sim_engine_portable;
 extern const struct sim_engine sim_engine_wide;
+
+/* The variant that an object of any of them uses at present. */
+const char *sim_plain_variant_name(const struct sim_hierarchy *h);
 
 static inline const struct sim_paths *sim_plain_paths(const struct sim_hierarchy *h)
 {

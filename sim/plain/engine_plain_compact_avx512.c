@@ -14,11 +14,6 @@
  * is p's, so found ^ (found - 1) is the mask of 0..p, and a rotation by one lane under that mask is the move. A miss is
  * the same with the last way's bit; it has a branch of its own, so that it need not wait for the search.
  */
-static inline uint32_t word_in_front(uint32_t old, uint32_t word)
-{
-    return word & SIM_WORD_DIRTY ? word : old;
-}
-
 static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
 {
     const __m256i words = _mm256_load_si256((const __m256i *)set);
@@ -34,7 +29,7 @@ static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way,
         use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
         _mm256_store_si256((__m256i *)set,
                            _mm256_mask_alignr_epi32(words, (__mmask8)(found ^ (found - 1)), words,
-                                                    _mm256_set1_epi32((int)word_in_front(use.word, word)), 7));
+                                                    _mm256_set1_epi32((int)sim_compact_used(use.word, word)), 7));
     }
     return use;
 }
@@ -53,7 +48,7 @@ static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way,
     } else {
         use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
         _mm512_store_si512(set, _mm512_mask_alignr_epi32(words, (__mmask16)(found ^ (found - 1)), words,
-                                                         _mm512_set1_epi32((int)word_in_front(use.word, word)), 15));
+                                                         _mm512_set1_epi32((int)sim_compact_used(use.word, word)), 15));
     }
     return use;
 }
@@ -75,7 +70,7 @@ static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, 
     }
     use = (struct sim_compact_use){ set[place], found != 0 };
     memmove(set + 1, set, place * sizeof *set);
-    set[0] = found ? word_in_front(use.word, word) : word;
+    set[0] = found ? sim_compact_used(use.word, word) : word;
     return use;
 }
 
@@ -149,6 +144,7 @@ static inline void count_block(struct record_counts *counts, const uint64_t *rec
 
 const struct sim_plain_variant sim_plain_compact_avx512 = {
     .name = "compact, AVX-512",
+    .isa = CPU_ISA_AVX512,
     .accept = accept,
     .records = records,
     .settle = settle,

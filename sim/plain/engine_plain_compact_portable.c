@@ -1,18 +1,13 @@
 /* The plain engine with compact words, in portable C. Searching and moving are one pass. */
 #include "sim/plain/engine_plain.h"
 
-static inline uint32_t word_in_front(uint32_t old, uint32_t word)
-{
-    return word & SIM_WORD_DIRTY ? word : old;
-}
-
 static inline __attribute__((always_inline)) struct sim_compact_use use_ways(uint32_t *set, const uint32_t n_ways,
                                                                              uint32_t word)
 {
     uint32_t moved = set[0];
 
     if ((moved ^ word) < SIM_COMPACT_ONE) {
-        set[0] = word_in_front(moved, word);
+        set[0] = sim_compact_used(moved, word);
         return (struct sim_compact_use){ moved, true };
     }
 #pragma GCC unroll 16
@@ -21,7 +16,7 @@ static inline __attribute__((always_inline)) struct sim_compact_use use_ways(uin
 
         set[i] = moved;
         if ((old ^ word) < SIM_COMPACT_ONE) {
-            set[0] = word_in_front(old, word);
+            set[0] = sim_compact_used(old, word);
             return (struct sim_compact_use){ old, true };
         }
         moved = old;
@@ -52,6 +47,7 @@ static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n
 
 const struct sim_plain_variant sim_plain_compact_portable = {
     .name = "compact, portable",
+    .isa = CPU_ISA_NONE,
     .accept = accept,
     .records = records,
     .settle = settle,

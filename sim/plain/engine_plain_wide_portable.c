@@ -44,6 +44,7 @@ static struct sim_plain_use use_line(const struct sim_plain_level *c, uint64_t *
 
 const struct sim_plain_variant sim_plain_wide_portable = {
     .name = "wide, portable",
+    .isa = CPU_ISA_NONE,
     .accept = accept,
     .records = records,
     .settle = settle,

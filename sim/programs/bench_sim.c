@@ -7,162 +7,10 @@
 
 #include "sim/engine.h"
 #include "sim/plain/engine_plain.h"
+#include "sim/programs/bench_streams.h"
 #include "sim/record.h"
 
-enum {
-    MAX_RUNS = 2,
-    N_RECORDS = 1 << 23, /* per stream: 64 MiB of records, more than caches hold */
-    MAX_ROUNDS = 32,
-    /* GEMM: windows and filters per micro-kernel, reduction steps per panel, panels of each side */
-    WINDOWS = 16,
-    FILTERS = 24,
-    STEPS = 144,
-    WINDOW_PANELS = 28,
-    FILTER_PANELS = 8,
-    /* im2col: rows, columns of an image; 3x3 taps, padded by one */
-    SIDE = 56,
-};
-
-struct burst {
-    struct sim_run run[MAX_RUNS];
-    size_t n_runs;
-    uint64_t n_times;
-};
-
-/* A stream twice: as bursts and as the records that those stand for. */
-struct stream {
-    const char *name;
-    struct burst *burst;
-    size_t n_bursts, max_bursts;
-    uint64_t *record;
-    size_t n_records;
-};
-
-static struct sim_run run_of(enum sim_kind kind, unsigned tag, uint64_t addr, uint32_t bytes, uint32_t count,
-                             int64_t step_bytes)
-{
-    return (struct sim_run){
-        .addr = addr,
-        .stride_bytes = (int64_t)bytes,
-        .step_bytes = step_bytes,
-        .count = count,
-        .access_bytes = bytes,
-        .kind = (uint8_t)kind,
-        .tag = (uint8_t)tag,
-    };
-}
-
-static size_t records_of(const struct burst *b)
-{
-    size_t n = 0;
-
-    for (size_t r = 0; r < b->n_runs; r++)
-        n += b->run[r].count;
-    return n * (size_t)b->n_times;
-}
-
-static void expand(struct stream *s, const struct burst *b)
-{
-    for (uint64_t t = 0; t < b->n_times; t++) {
-        for (const struct sim_run *r = b->run; r < b->run + b->n_runs; r++) {
-            uint64_t addr = r->addr + t * (uint64_t)r->step_bytes;
-
-            for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
-                s->record[s->n_records++] = sim_record(addr, r->access_bytes, (enum sim_kind)r->kind, r->tag, r->phase);
-        }
-    }
-}
-
-/* Appends a burst. False if the stream is full. */
-static bool add(struct stream *s, const struct burst *b)
-{
-    if (!b->n_times)
-        return true;
-    if (s->n_records + records_of(b) > N_RECORDS || s->n_bursts == s->max_bursts)
-        return false;
-    s->burst[s->n_bursts++] = *b;
-    expand(s, b);
-    return true;
-}
-
-/*
- * A block of GEMM from panels packed before, over and over (258 KiB of windows, 108 KiB of filters, 336 KiB of
- * outputs). Per step one vector of windows and a broadcast per filter; then the tile of outputs is loaded, added to,
- * stored.
- */
-static bool add_tile(struct stream *s, size_t w, size_t f)
-{
-    const uint64_t windows = 0x10000000 + w * STEPS * WINDOWS * 4, filters = 0x20000000 + f * STEPS * FILTERS * 4;
-    const uint64_t out = 0x30000000 + (f * FILTERS * WINDOW_PANELS + w) * WINDOWS * 4;
-    const int64_t row = WINDOW_PANELS * WINDOWS * 4;
-    const struct burst steps = { { run_of(SIM_LOAD, 0, windows, WINDOWS * 4, 1, WINDOWS * 4),
-                                   run_of(SIM_LOAD, 1, filters, 4, FILTERS, FILTERS * 4) },
-                                 2,
-                                 STEPS };
-    const struct burst update = { { run_of(SIM_LOAD, 2, out, 64, 1, row), run_of(SIM_STORE, 2, out, 64, 1, row) },
-                                  2,
-                                  FILTERS };
-
-    return add(s, &steps) && add(s, &update);
-}
-
-static void fill_gemm(struct stream *s)
-{
-    for (;;) {
-        for (size_t f = 0; f < FILTER_PANELS; f++) {
-            for (size_t w = 0; w < WINDOW_PANELS; w++) {
-                if (!add_tile(s, w, f))
-                    return;
-            }
-        }
-    }
-}
-
-/* One row of the output for one tap: zeros where it meets padding, else copies, element by element. */
-static bool add_row(struct stream *s, size_t channel, size_t tap, size_t row, uint64_t *out)
-{
-    size_t y = row + tap / 3, x = tap % 3; /* plus the padding of one */
-    size_t before = x == 0, after = x == 2, inside = SIDE - before - after;
-    uint64_t in = 0x10000000 + ((channel * SIDE + y - 1) * SIDE + x + before - 1) * 4;
-    bool is_inside = y > 0 && y <= SIDE;
-    struct burst zeros = { { run_of(SIM_STORE, 1, *out, 4, is_inside ? 1 : SIDE, 4) }, 1, is_inside ? before : 1 };
-    struct burst copy = { { run_of(SIM_LOAD, 0, in, 4, 1, 4), run_of(SIM_STORE, 1, *out + before * 4, 4, 1, 4) },
-                          2,
-                          inside };
-    struct burst tail = { { run_of(SIM_STORE, 1, *out + (before + inside) * 4, 4, 1, 4) }, 1, after };
-
-    *out += SIDE * 4;
-    return add(s, &zeros) && (!is_inside || (add(s, &copy) && add(s, &tail)));
-}
-
-static void fill_im2col(struct stream *s)
-{
-    uint64_t out = 0x40000000;
-
-    for (size_t channel = 0;; channel++) {
-        for (size_t tap = 0; tap < 9; tap++) {
-            for (size_t row = 0; row < SIDE; row++) {
-                if (!add_row(s, channel, tap, row, &out))
-                    return;
-            }
-        }
-    }
-}
-
-/* Aligned 8-byte loads and stores, three to one. */
-static void fill_random(struct stream *s)
-{
-    uint64_t state = 0x9e3779b97f4a7c15u;
-    struct burst b = { .n_runs = 1, .n_times = 1 };
-
-    do {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        b.run[0] = run_of(state >> 62 ? SIM_LOAD : SIM_STORE, state >> 61 & 1,
-                          0x10000000 + (state >> 8) % (64 << 20) / 8 * 8, 8, 1, 0);
-    } while (add(s, &b));
-}
+enum { MAX_ROUNDS = 100, MAX_CONTENDERS = 32 };
 
 struct sim_machine sim_bench_machine(void)
 {
@@ -177,29 +25,158 @@ struct sim_machine sim_bench_machine(void)
 
 /* ---- contenders ---- */
 
-struct contender {
-    const char *name;
-    const struct sim_engine *engine;
-    void (*feed)(struct sim_hierarchy *h, const struct stream *s);
-    struct sim_hierarchy *h;
-    double rate[MAX_ROUNDS]; /* million accesses per second */
+static const struct sim_engine *const engines[] = {
+    &sim_engine_plain, &sim_engine_avx512, &sim_engine_avx2, &sim_engine_portable, &sim_engine_wide, &sim_engine_full,
 };
 
-static void feed_records(struct sim_hierarchy *h, const struct stream *s)
+static void feed_records(struct sim_hierarchy *h, const struct bench_stream *s)
 {
     sim_hierarchy_records(h, s->record, s->n_records);
 }
 
-static void feed_bursts_to(struct sim_sink *sink, const struct stream *s)
+static void feed_bursts_to(struct sim_sink *sink, const struct bench_stream *s)
 {
-    for (const struct burst *b = s->burst; b < s->burst + s->n_bursts; b++)
+    for (const struct bench_burst *b = s->burst; b < s->burst + s->n_bursts; b++)
         sim_emit(sink, b->run, b->n_runs, b->n_times);
 }
 
-static void feed_bursts(struct sim_hierarchy *h, const struct stream *s)
+static void feed_bursts(struct sim_hierarchy *h, const struct bench_stream *s)
 {
     feed_bursts_to(sim_hierarchy_sink(h), s);
 }
+
+/* One call of the library per access, as a program makes them that knows no structure and keeps no array. */
+static void feed_calls(struct sim_hierarchy *h, const struct bench_stream *s)
+{
+    struct sim_sink *sink = sim_hierarchy_sink(h);
+
+    for (const uint64_t *r = s->record; r < s->record + s->n_records; r++) {
+        const struct sim_run run = {
+            .addr = sim_record_addr(*r),
+            .count = 1,
+            .access_bytes = sim_record_bytes(*r),
+            .kind = (uint8_t)sim_record_kind(*r),
+            .tag = (uint8_t)sim_record_tag(*r),
+            .phase = (uint8_t)sim_record_phase(*r),
+        };
+
+        sim_emit(sink, &run, 1, 1);
+    }
+}
+
+static const struct interface {
+    const char *name;
+    void (*feed)(struct sim_hierarchy *h, const struct bench_stream *s);
+} interfaces[] = { { "records", feed_records }, { "bursts", feed_bursts }, { "calls", feed_calls } };
+
+struct contender {
+    const struct interface *interface;
+    struct sim_hierarchy *h;
+    double rate[MAX_ROUNDS]; /* million accesses per second */
+};
+
+struct bench {
+    FILE *out;
+    const struct sim_bench_choice *choice;
+    const struct sim_bench_reference *reference;
+    struct contender contender[MAX_CONTENDERS];
+    size_t n_contenders;
+    struct bench_stream stream;
+};
+
+/* ---- what is chosen ---- */
+
+/* Whether a list of names with commas between holds the name; NULL holds every one. */
+static bool holds(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        if (!strncmp(at, name, n) && (!at[n] || at[n] == ','))
+            return true;
+    }
+    return !list;
+}
+
+static const char *engine_name(size_t i)
+{
+    return i < sizeof engines / sizeof engines[0] ? engines[i]->name : NULL;
+}
+
+static const char *interface_name(size_t i)
+{
+    return i < sizeof interfaces / sizeof interfaces[0] ? interfaces[i].name : NULL;
+}
+
+/* Puts a line about the first name of the list that there is not, into why. */
+static int check_list(const char *list, const char *what, const char *(*name)(size_t i), char *why, size_t why_bytes)
+{
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        int n = (int)strcspn(at, ","), used;
+        size_t i = 0;
+
+        while (name(i) && (strlen(name(i)) != (size_t)n || strncmp(at, name(i), (size_t)n)))
+            i++;
+        if (name(i))
+            continue;
+        used = snprintf(why, why_bytes, "no %s is called '%.*s'; there are:", what, n, at);
+        for (i = 0; name(i) && used < (int)why_bytes; i++)
+            used += snprintf(why + used, why_bytes - (size_t)used, "%s %s", i ? "," : "", name(i));
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int check_choice(const struct sim_bench_choice *c, char *why, size_t why_bytes)
+{
+    int err = check_list(c->engines, "engine", engine_name, why, why_bytes);
+
+    err = err ? err : check_list(c->streams, "stream", bench_stream_name, why, why_bytes);
+    err = err ? err : check_list(c->interfaces, "interface", interface_name, why, why_bytes);
+    if (!err && (c->n_rounds < 1 || c->n_rounds > MAX_ROUNDS)) {
+        snprintf(why, why_bytes, "%u rounds: from 1 to %u are possible", c->n_rounds, (unsigned)MAX_ROUNDS);
+        err = -EINVAL;
+    }
+    return err;
+}
+
+/* Adds the engine with every interface that is chosen. */
+static int add_contenders(struct bench *b, const struct sim_engine *e, const struct sim_machine *m)
+{
+    for (size_t i = 0; interface_name(i); i++) {
+        struct contender *c = &b->contender[b->n_contenders];
+        int err;
+
+        if (!holds(b->choice->interfaces, interface_name(i)))
+            continue;
+        err = sim_engine_new(&c->h, e, m);
+        if (err)
+            return err;
+        c->interface = &interfaces[i];
+        b->n_contenders++;
+    }
+    return 0;
+}
+
+static int open_contenders(struct bench *b, const struct sim_machine *m, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; engine_name(i); i++) {
+        int err;
+
+        if (!holds(b->choice->engines, engine_name(i)))
+            continue;
+        err = add_contenders(b, engines[i], m);
+        if (err == -ENOTSUP)
+            snprintf(why, why_bytes, "engine '%s': this CPU does not execute it, or CONV_CPU masks it", engine_name(i));
+        else if (err)
+            snprintf(why, why_bytes, "engine '%s': %s", engine_name(i), strerror(-err));
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* ---- measuring ---- */
 
 static double now_seconds(void)
 {
@@ -209,7 +186,7 @@ static double now_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static double rate_of(const struct stream *s, double seconds)
+static double rate_of(const struct bench_stream *s, double seconds)
 {
     return (double)s->n_records / (seconds > 0 ? seconds : 1e-9) / 1e6;
 }
@@ -226,7 +203,7 @@ static bool is_same(const struct sim_stats *a, const struct sim_stats *b)
     return !memcmp(a->cell, b->cell, sizeof a->cell);
 }
 
-static double run_reference(const struct sim_bench_reference *r, const struct stream *s)
+static double run_reference(const struct sim_bench_reference *r, const struct bench_stream *s)
 {
     double start;
 
@@ -236,93 +213,104 @@ static double run_reference(const struct sim_bench_reference *r, const struct st
     return rate_of(s, now_seconds() - start);
 }
 
-static void run_rounds(struct contender *c, size_t n, const struct stream *s, unsigned n_rounds)
+static void run_rounds(struct bench *b)
 {
-    for (unsigned round = 0; round < n_rounds; round++) {
-        for (size_t i = 0; i < n; i++) {
+    for (unsigned round = 0; round < b->choice->n_rounds; round++) {
+        for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
             double start;
 
-            sim_hierarchy_clear(c[i].h);
+            sim_hierarchy_clear(c->h);
             start = now_seconds();
-            c[i].feed(c[i].h, s);
-            c[i].rate[round] = rate_of(s, now_seconds() - start);
+            c->interface->feed(c->h, &b->stream);
+            c->rate[round] = rate_of(&b->stream, now_seconds() - start);
         }
     }
 }
 
-/* Measures and prints one stream. */
-static int bench_stream(FILE *out, struct contender *c, size_t n, const struct stream *s,
-                        const struct sim_bench_reference *reference, unsigned n_rounds)
+/* ---- what is printed ---- */
+
+static void print_row(const struct bench *b, const char *engine, const char *interface, const double rate[3])
 {
-    double reference_rate = reference ? run_reference(reference, s) : 0;
-    const struct sim_stats *expected = reference ? reference->stats(reference->ctx) : NULL;
+    const char *form = b->choice->is_csv ? "%s,%s,%s,%.1f,%.1f,%.1f\n" : "%-10s  %-8s  %-18s %9.1f %9.1f %9.1f\n";
+
+    fprintf(b->out, form, b->stream.name, interface, engine, rate[0], rate[1], rate[2]);
+}
+
+static void print_header(const struct bench *b)
+{
+    if (b->choice->is_csv)
+        fprintf(b->out, "stream,interface,engine,fastest_m_per_s,median_m_per_s,slowest_m_per_s\n");
+    else
+        fprintf(b->out, "%-10s  %-8s  %-18s %9s %9s %9s  million accesses per second\n", "stream", "interface",
+                "engine", "fastest", "median", "slowest");
+}
+
+static const char *own_name(const struct contender *c)
+{
+    return c->h->engine == &sim_engine_full ? c->h->engine->name : sim_plain_variant_name(c->h);
+}
+
+/* Measures and prints the stream. */
+static int bench_stream(struct bench *b)
+{
+    double reference_rate = b->reference ? run_reference(b->reference, &b->stream) : 0;
+    const struct sim_stats *expected = b->reference ? b->reference->stats(b->reference->ctx) : NULL;
+    const unsigned n = b->choice->n_rounds;
     int err = 0;
 
-    run_rounds(c, n, s, n_rounds);
-    expected = expected ? expected : sim_hierarchy_stats(c[0].h);
-    for (size_t i = 0; i < n; i++) {
-        bool agrees = is_same(sim_hierarchy_stats(c[i].h), expected);
-
-        qsort(c[i].rate, n_rounds, sizeof c[i].rate[0], by_value);
-        fprintf(out, "%-8s %-18s %12.1f %8.2f", s->name, c[i].name, c[i].rate[n_rounds / 2],
-                c[i].rate[n_rounds - 1] / c[i].rate[0]);
-        if (reference)
-            fprintf(out, " %10.1f", c[i].rate[n_rounds / 2] / reference_rate);
-        fprintf(out, "%s\n", agrees ? "" : "  COUNTS DIFFER");
-        err = agrees ? err : -EDOM;
+    run_rounds(b);
+    expected = expected ? expected : sim_hierarchy_stats(b->contender[0].h);
+    for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
+        qsort(c->rate, n, sizeof c->rate[0], by_value);
+        print_row(b, own_name(c), c->interface->name, (double[]){ c->rate[n - 1], c->rate[n / 2], c->rate[0] });
+        if (!is_same(sim_hierarchy_stats(c->h), expected))
+            err = -EDOM;
     }
-    if (reference)
-        fprintf(out, "%-8s %-18s %12.1f %8s %10.1f\n", s->name, reference->name, reference_rate, "", 1.0);
+    if (b->reference)
+        print_row(b, b->reference->name, "bursts", (double[]){ reference_rate, reference_rate, reference_rate });
     return err;
 }
 
-static int bench_filled(FILE *out, struct contender *c, size_t n, struct stream *s,
-                        const struct sim_bench_reference *reference, unsigned n_rounds)
+static int bench_streams(struct bench *b, char *why, size_t why_bytes)
 {
-    static const struct {
-        const char *name;
-        void (*fill)(struct stream *s);
-    } kinds[] = { { "gemm", fill_gemm }, { "im2col", fill_im2col }, { "random", fill_random } };
-    int err = 0;
+    int err = bench_stream_init(&b->stream);
 
-    fprintf(out, "%-8s %-18s %12s %8s%s\n", "stream", "interface", "M access/s", "spread",
-            reference ? "    x naive" : "");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        int own;
-
-        s->name = kinds[i].name;
-        s->n_bursts = s->n_records = 0;
-        kinds[i].fill(s);
-        own = bench_stream(out, c, n, s, reference, n_rounds);
-        err = err ? err : own;
+    if (!err)
+        print_header(b);
+    for (size_t i = 0; !err && bench_stream_name(i); i++) {
+        if (!holds(b->choice->streams, bench_stream_name(i)))
+            continue;
+        bench_stream_fill(&b->stream, i);
+        err = bench_stream(b);
     }
-    return err ? err : ferror(out) ? -EIO : 0;
+    bench_stream_release(&b->stream);
+    if (!err && (fflush(b->out) || ferror(b->out)))
+        err = -EIO;
+    if (err == -EDOM)
+        snprintf(why, why_bytes, "stream %s: engines, interfaces or the reference disagree in a count", b->stream.name);
+    else if (err)
+        snprintf(why, why_bytes, "%s", strerror(-err));
+    return err;
 }
 
-int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_reference *reference, unsigned n_rounds)
+int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
+              const struct sim_bench_reference *reference, char *why, size_t why_bytes)
 {
-    struct contender c[] = {
-        { .name = "records", .engine = &sim_engine_plain, .feed = feed_records },
-        { .name = "bursts", .engine = &sim_engine_plain, .feed = feed_bursts },
-        { .name = "records, portable", .engine = &sim_engine_portable, .feed = feed_records },
-        { .name = "bursts, portable", .engine = &sim_engine_portable, .feed = feed_bursts },
-    };
-    enum { N = sizeof c / sizeof c[0] };
-    struct stream s = { .max_bursts = N_RECORDS };
-    int err = 0;
+    struct bench *b = calloc(1, sizeof *b);
+    int err;
 
-    n_rounds = n_rounds < 1 ? 1 : n_rounds > MAX_ROUNDS ? MAX_ROUNDS : n_rounds;
-    for (size_t i = 0; i < N && !err; i++)
-        err = sim_engine_new(&c[i].h, c[i].engine, m);
-    s.burst = malloc(s.max_bursts * sizeof *s.burst);
-    s.record = malloc(N_RECORDS * sizeof *s.record);
-    if (!err && (!s.burst || !s.record))
-        err = -ENOMEM;
+    if (!b) {
+        snprintf(why, why_bytes, "%s", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    *b = (struct bench){ .out = out, .choice = choice, .reference = reference };
+    err = check_choice(choice, why, why_bytes);
     if (!err)
-        err = bench_filled(out, c, N, &s, reference, n_rounds);
-    for (size_t i = 0; i < N; i++)
-        sim_hierarchy_free(c[i].h);
-    free(s.burst);
-    free(s.record);
+        err = open_contenders(b, m, why, why_bytes);
+    if (!err)
+        err = bench_streams(b, why, why_bytes);
+    for (size_t i = 0; i < b->n_contenders; i++)
+        sim_hierarchy_free(b->contender[i].h);
+    free(b);
     return err;
 }

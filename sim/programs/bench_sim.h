@@ -1,10 +1,13 @@
 /*
- * How fast the simulator is, on three streams that other simulators were measured on too: a GEMM micro-kernel's, an
- * im2col's, and uniformly random loads and stores over 64 MiB.
+ * How fast the simulator is, by stream (bench_streams.h), interface and engine. Three streams have been measured on
+ * other simulators too: a GEMM micro-kernel's, an im2col's, and uniformly random loads and stores over 64 MiB. Three
+ * more are their like with data beyond all caches.
  */
 #ifndef SIM_BENCH_SIM_H
 #define SIM_BENCH_SIM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "sim/access.h"
@@ -20,18 +23,27 @@ struct sim_bench_reference {
     void (*clear)(void *ctx);
 };
 
+/* What is measured: lists of names with commas between; NULL means all there are. */
+struct sim_bench_choice {
+    const char *engines;    /* plain: the one that a user gets here; avx512, avx2, portable, wide, full: forced */
+    const char *streams;    /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
+    const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of one access */
+    unsigned n_rounds;
+    bool is_csv; /* else a table */
+};
+
 /* The geometry of the published comparisons: 32 KiB / 8, 1 MiB / 16, 11 MiB / 11 ways, 64-byte lines. */
 struct sim_machine sim_bench_machine(void);
 
 /*
- * Simulates each stream from empty caches through each interface: single records (record.h), bursts (access.h), and the
- * records with the engine's portable variant. All take turns, n_rounds times; the reference, if there is one, runs once
- * per stream. Writes a table of million accesses per second (medians), spread (slowest over fastest round) and ratios
- * to the reference. One thread; whoever wants it pinned pins before.
+ * Simulates each stream from empty caches with each engine through each interface. All take turns, n_rounds times; the
+ * reference, if there is one, runs once per stream. Writes million accesses per second: the fastest round, the median
+ * and the slowest. One thread, its processor time; whoever wants it pinned pins before.
  *
- * Returns 0; -EINVAL for a machine that does not validate or needs more than the plain engine; -ENOMEM; -EDOM if two
- * interfaces or the reference disagree in any count, after saying so in the table; -EIO.
+ * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run; -ENOTSUP
+ * for an engine that this CPU does not execute; -ENOMEM; -EDOM if any two disagree in any count; -EIO.
  */
-int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_reference *reference, unsigned n_rounds);
+int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
+              const struct sim_bench_reference *reference, char *why, size_t why_bytes);
 
 #endif

@@ -1,16 +1,79 @@
-/*
- * The simulator's speed, by stream and interface, beside the naive model of the tests: simbench [ROUNDS [NAIVE]].
- * NAIVE = 0 leaves the naive model out.
- */
+/* The simulator's speed, by stream, interface and engine. */
 #include <errno.h>
-#include <stdbool.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/programs/bench_sim.h"
 #include "sim/cpu.h"
+#include "sim/programs/bench_sim.h"
 #include "tests/sim/sim_naive.h"
+
+static const char help[] =
+    "usage: simbench [options]\n"
+    "\n"
+    "Measures how many million accesses per second the simulator takes.\n"
+    "\n"
+    "  --engine NAMES     plain (the default: what a user gets here), avx512, avx2, portable, wide, full\n"
+    "  --stream NAMES     gemm, im2col, random, gemm_big, im2col_big, rand_big; the default is all\n"
+    "  --interface NAMES  records, bursts, calls; the default is all\n"
+    "  --rounds N         so many rounds, in which all take turns (default 9)\n"
+    "  --naive            compare with the tests' naive model, once\n"
+    "  --csv              print CSV instead of a table\n"
+    "Names have commas between. CONV_CPU=baseline, avx2 or avx512 masks what is wider.\n";
+
+struct options {
+    struct sim_bench_choice choice;
+    bool has_naive;
+    bool asks_help;
+};
+
+static bool read_options(struct options *o, int argc, char **argv)
+{
+    static const struct option known[] = {
+        { "engine", required_argument, NULL, 'e' },
+        { "stream", required_argument, NULL, 's' },
+        { "interface", required_argument, NULL, 'i' },
+        { "rounds", required_argument, NULL, 'r' },
+        { "naive", no_argument, NULL, 'n' },
+        { "csv", no_argument, NULL, 'c' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    int letter;
+
+    *o = (struct options){ .choice = { .engines = "plain", .n_rounds = 9 } };
+    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        switch (letter) {
+        case 'e':
+            o->choice.engines = optarg;
+            break;
+        case 's':
+            o->choice.streams = optarg;
+            break;
+        case 'i':
+            o->choice.interfaces = optarg;
+            break;
+        case 'r':
+            o->choice.n_rounds = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 'n':
+            o->has_naive = true;
+            break;
+        case 'c':
+            o->choice.is_csv = true;
+            break;
+        case 'h':
+            o->asks_help = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    if (optind < argc)
+        fprintf(stderr, "simbench: '%s' is no option; see simbench --help\n", argv[optind]);
+    return optind == argc;
+}
 
 static const struct sim_stats *naive_stats(void *ctx)
 {
@@ -22,30 +85,37 @@ static void naive_clear(void *ctx)
     sim_naive_clear(ctx);
 }
 
-int main(int argc, char **argv)
+static int run(const struct options *o, char *why, size_t why_bytes)
 {
-    unsigned n_rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 9;
-    bool has_naive = argc < 3 || strcmp(argv[2], "0");
     const struct sim_machine m = sim_bench_machine();
-    struct sim_naive *naive = has_naive ? sim_naive_new(&m) : NULL;
+    struct sim_naive *naive = o->has_naive ? sim_naive_new(&m) : NULL;
     struct sim_bench_reference reference = { "naive", NULL, naive, naive_stats, naive_clear };
-    char why[160];
-    int err;
+    int err = o->has_naive && !naive ? -ENOMEM : 0;
 
-    if (sim_cpu_check_limit(why, sizeof why)) {
-        fprintf(stderr, "simbench: %s\n", why);
-        return 2;
-    }
-    if (has_naive && !naive) {
-        fprintf(stderr, "simbench: out of memory\n");
-        return EXIT_FAILURE;
-    }
     if (naive)
         reference.sink = sim_naive_sink(naive);
-    printf("simulator, %s, LRU, 64-byte lines, one core, processor time, median of %u\n", m.name, n_rounds);
-    err = sim_bench(stdout, &m, naive ? &reference : NULL, n_rounds);
-    sim_naive_free(naive);
     if (err)
-        fprintf(stderr, "simbench: %s\n", err == -EDOM ? "counts differ" : strerror(-err));
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+        snprintf(why, why_bytes, "%s", strerror(ENOMEM));
+    else
+        err = sim_bench(stdout, &m, &o->choice, naive ? &reference : NULL, why, why_bytes);
+    sim_naive_free(naive);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    char why[256] = "";
+    int err;
+
+    if (!read_options(&o, argc, argv))
+        return 2;
+    if (o.asks_help)
+        return fputs(help, stdout) == EOF || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    err = sim_cpu_check_limit(why, sizeof why);
+    if (!err)
+        err = run(&o, why, sizeof why);
+    if (err)
+        fprintf(stderr, "simbench: %s\n", why);
+    return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP ? 2 : EXIT_FAILURE;
 }

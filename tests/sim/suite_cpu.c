@@ -50,18 +50,18 @@ static const struct {
 
 enum { N_LIMITS = sizeof limits / sizeof limits[0] };
 
-/* The back-end that the simulator uses for plain machines. */
-static const char *engine(void)
+/* The instruction set of the back-end that the simulator uses for plain machines. */
+static enum cpu_isa engine_isa(void)
 {
     const struct sim_machine m = sim_bench_machine();
     struct sim_hierarchy *h;
-    const char *name;
+    enum cpu_isa isa;
 
     CU_ASSERT_FATAL(sim_hierarchy_new(&h, &m) == 0);
     CU_ASSERT_FATAL(h->engine == &sim_engine_plain);
-    name = ((struct sim_plain *)(void *)h)->compact->name;
+    isa = ((struct sim_plain *)(void *)h)->variant->isa;
     sim_hierarchy_free(h);
-    return name;
+    return isa;
 }
 
 static void check_limit(size_t i)
@@ -74,7 +74,7 @@ static void check_limit(size_t i)
         CU_ASSERT(!sim_cpu_has((enum cpu_isa)wider));
     CU_ASSERT(conv_ukr_best()->isa == limits[i].isa);
     CU_ASSERT(!conv_peak_best() || conv_peak_best()->isa <= limits[i].isa);
-    CU_ASSERT((strstr(engine(), "AVX-512") != NULL) == (limits[i].isa == CPU_ISA_AVX512));
+    CU_ASSERT(engine_isa() == (limits[i].isa == CPU_ISA_MMA ? CPU_ISA_NONE : limits[i].isa));
     if (limits[i].core)
         CU_ASSERT_STRING_EQUAL(conv_gemm_core_for_host(), limits[i].core);
 }
@@ -116,7 +116,24 @@ static void other_limits_are_refused(void)
     restore_limit();
 }
 
+static void an_engine_that_is_masked_cannot_be_forced(void)
+{
+    const struct sim_machine m = sim_bench_machine();
+    const struct sim_bench_choice choice = { .engines = "portable,avx2", .n_rounds = 1 };
+    struct sim_hierarchy *h;
+    char why[160] = "";
+
+    save_limit();
+    set_limit("baseline");
+    CU_ASSERT(sim_engine_new(&h, &sim_engine_avx2, &m) == -ENOTSUP && !h);
+    CU_ASSERT(sim_engine_new(&h, &sim_engine_avx512, &m) == -ENOTSUP && !h);
+    CU_ASSERT_EQUAL(sim_bench(stdout, &m, &choice, NULL, why, sizeof why), -ENOTSUP);
+    CU_ASSERT(!strncmp(why, "engine 'avx2': ", strlen("engine 'avx2': ")));
+    restore_limit();
+}
+
 static const struct test_case cases[] = {
+    { "an engine that is masked cannot be forced", an_engine_that_is_masked_cannot_be_forced },
     { "a limit masks what is wider, everywhere", limits_mask_what_is_wider },
     { "limits that this CPU cannot have are refused", other_limits_are_refused },
     { NULL, NULL },

@@ -1,0 +1,203 @@
+/*
+ * The plain engine with compact words and AVX2: a set of up to 8 ways is searched and moved in one register, one of up
+ * to 16 in two, the second only if the first does not have the line.
+ */
+#include "sim/plain/engine_plain.h"
+
+#ifdef __AVX2__
+
+#include <immintrin.h>
+#include <string.h>
+
+/* A bit per word of the line wanted. */
+static inline uint32_t find_in_8(__m256i words, __m256i wanted)
+{
+    const __m256i differ = _mm256_srli_epi32(_mm256_xor_si256(words, wanted), SIM_COMPACT_LINE_SHIFT);
+
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(differ, _mm256_setzero_si256())));
+}
+
+/* All ones in lanes 0..last. */
+static inline __m256i lanes_to(uint32_t last)
+{
+    static const int32_t ones_then_zeros[16] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+
+    return _mm256_loadu_si256((const __m256i *)(ones_then_zeros + 7 - last));
+}
+
+/* Each lane from the one before, the first from the last. */
+static inline __m256i rotate_8(__m256i words)
+{
+    return _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+}
+
+/* Puts a word in front of 8 words; those before the last given move on by one, and that one is lost. */
+static inline void push_8(uint32_t *set, __m256i words, uint32_t last, __m256i front)
+{
+    const __m256i moved = _mm256_blend_epi32(rotate_8(words), front, 1);
+
+    _mm256_store_si256((__m256i *)set, _mm256_blendv_epi8(words, moved, lanes_to(last)));
+}
+
+static inline struct sim_compact_use use_small(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    const __m256i words = _mm256_load_si256((const __m256i *)set), wanted = _mm256_set1_epi32((int)word);
+    uint32_t found = find_in_8(words, wanted), place = (uint32_t)__builtin_ctz(found ? found : last_way);
+    struct sim_compact_use use = { set[place], found != 0 };
+
+    if (!found)
+        push_8(set, words, place, wanted);
+    else
+        push_8(set, words, place, _mm256_set1_epi32((int)sim_compact_used(use.word, word)));
+    return use;
+}
+
+static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way, uint32_t word)
+{
+    const __m256i near = _mm256_load_si256((const __m256i *)set), far = _mm256_load_si256((const __m256i *)set + 1);
+    const __m256i wanted = _mm256_set1_epi32((int)word);
+    uint32_t found = find_in_8(near, wanted), place;
+    struct sim_compact_use use;
+
+    if (found) {
+        use = (struct sim_compact_use){ set[__builtin_ctz(found)], true };
+        push_8(set, near, (uint32_t)__builtin_ctz(found), _mm256_set1_epi32((int)sim_compact_used(use.word, word)));
+        return use;
+    }
+    found = find_in_8(far, wanted) << 8;
+    place = (uint32_t)__builtin_ctz(found ? found : last_way);
+    use = (struct sim_compact_use){ set[place], found != 0 };
+    if (place >= 8)
+        push_8(set + 8, far, place - 8, rotate_8(near));
+    push_8(set, near, place >= 8 ? 7 : place,
+           found ? _mm256_set1_epi32((int)sim_compact_used(use.word, word)) : wanted);
+    return use;
+}
+
+/* Searched a register at a time, moved word by word. Out of the way of the others' registers. */
+static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways,
+                                                                 uint32_t word)
+{
+    const __m256i wanted = _mm256_set1_epi32((int)word);
+    uint32_t place = n_ways - 1, found = 0;
+    struct sim_compact_use use;
+
+    for (uint32_t i = 0; i < n_words && !found; i += 8) {
+        found = find_in_8(_mm256_load_si256((const __m256i *)(set + i)), wanted);
+        if (found)
+            place = i + (uint32_t)__builtin_ctz(found);
+    }
+    use = (struct sim_compact_use){ set[place], found != 0 };
+    memmove(set + 1, set, place * sizeof *set);
+    set[0] = found ? sim_compact_used(use.word, word) : word;
+    return use;
+}
+
+#define HAS_COMPARE_BLOCK
+struct block;
+struct record_masks;
+struct record_counts;
+static inline struct block compare_block(const uint64_t *record, const struct record_masks *m);
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which);
+
+#include "sim/plain/engine_plain_compact_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
+
+static inline __m256i load_4(const uint64_t *record)
+{
+    return _mm256_loadu_si256((const __m256i *)record);
+}
+
+/* All ones in the lanes that have none of the mask's bits. */
+static inline __m256i lanes_without(__m256i x, __m256i mask)
+{
+    return _mm256_cmpeq_epi64(_mm256_and_si256(x, mask), _mm256_setzero_si256());
+}
+
+static inline uint64_t bit_per_lane(__m256i lanes)
+{
+    return (uint64_t)(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(lanes));
+}
+
+static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
+{
+    const __m256i same = _mm256_set1_epi64x((long long)m->same), set = _mm256_set1_epi64x((long long)m->set);
+    const __m256i in_line = _mm256_set1_epi64x((long long)m->line_bytes - 1);
+    const __m256i width = _mm256_set1_epi64x(SIM_RECORD_MAX_BYTES - 1);
+    struct block b = { 0 };
+
+    for (unsigned i = 0; i < BLOCK_RECORDS; i += 4) {
+        __m256i now = load_4(record + i);
+        __m256i x = _mm256_xor_si256(now, load_4(record + i - 1));
+        __m256i y = _mm256_xor_si256(now, load_4(record + i - 2));
+        __m256i begin = _mm256_and_si256(_mm256_srli_epi64(now, SIM_RECORD_ADDRESS_SHIFT), in_line);
+        __m256i more = _mm256_and_si256(_mm256_srli_epi64(now, SIM_RECORD_BYTES_SHIFT), width);
+
+        b.repeats |= bit_per_lane(lanes_without(x, same)) << i;
+        b.alternates |= bit_per_lane(_mm256_andnot_si256(lanes_without(x, set), lanes_without(y, same))) << i;
+        b.straddles |= bit_per_lane(_mm256_sub_epi64(in_line, _mm256_add_epi64(begin, more))) << i;
+    }
+    return b;
+}
+
+/* The shapes of 16 records, of which every fourth is beside its next. */
+static inline __m256i shapes_of_16(const uint64_t *record)
+{
+    __m256i shapes = load_4(record);
+
+    shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 4), 16), 0x22);
+    shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 8), 32), 0x44);
+    shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 12), 48), 0x88);
+    return _mm256_and_si256(shapes, _mm256_set1_epi16(SHAPE_MASK));
+}
+
+/* Two bits per shape that is the wanted one, of 32. */
+static inline uint64_t find_shape(const __m256i shapes[2], __m256i wanted)
+{
+    uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(shapes[0], wanted));
+    uint32_t high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(shapes[1], wanted));
+
+    return (uint64_t)high << 32 | low;
+}
+
+/* One pass per shape, of which a block has few. */
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
+{
+    __m256i shapes[4];
+    uint16_t shape[BLOCK_RECORDS];
+    uint64_t left[2] = { ~(uint64_t)0, ~(uint64_t)0 };
+
+    if (which != ~(uint64_t)0) { /* there may not be 64 */
+        for (; which; which &= which - 1)
+            count_records(counts, record[__builtin_ctzll(which)], 1);
+        return;
+    }
+    for (size_t i = 0; i < 4; i++)
+        shapes[i] = shapes_of_16(record + 16 * i);
+    memcpy(shape, shapes, sizeof shape);
+    while (left[0] | left[1]) {
+        uint64_t first = shape[left[0] ? __builtin_ctzll(left[0]) / 2 : 32 + __builtin_ctzll(left[1]) / 2];
+        const __m256i wanted = _mm256_set1_epi16((short)first);
+        uint64_t low = find_shape(shapes, wanted), high = find_shape(shapes + 2, wanted);
+
+        count_records(counts, first, (uint64_t)(__builtin_popcountll(low) + __builtin_popcountll(high)) / 2);
+        left[0] &= ~low;
+        left[1] &= ~high;
+    }
+}
+
+const struct sim_plain_variant sim_plain_compact_avx2 = {
+    .name = "compact, AVX2",
+    .isa = CPU_ISA_AVX2,
+    .accept = accept,
+    .records = records,
+    .settle = settle,
+    .flush = flush,
+};
+
+#else
+
+const struct sim_plain_variant sim_plain_compact_avx2 = { .name = "compact, AVX2" };
+
+#endif
