@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/full/engine_full.h"
+#include "sim/full/engine_full_access.h"
 #include "sim/full/engine_full_combine.h"
 #include "sim/full/engine_full_path.h"
 #include "sim/full/engine_full_tlb.h"
@@ -74,14 +75,21 @@ static void release(struct sim_hierarchy *h)
 }
 
 /*
- * Whether accesses to a line that the access before has hit in the first level need only be counted: they hit as well
- * and leave everything as it is. That takes a policy to which a second hit says nothing new; prefetchers ignore it.
+ * Whether bursts_tmpl.h can take loads: a second hit on a line says nothing new to the policy, and no line is in several
+ * pages.
  */
-static bool merges(const struct sim_machine *m)
+static bool walks(const struct sim_machine *m)
 {
     const struct sim_level *first = &m->level[0];
 
-    return !m->n_tlbs && !m->combining_buffers && sim_replacement_find(first->policy)->hit_settles;
+    return sim_replacement_find(first->policy)->hit_settles &&
+           (!m->n_tlbs || first->line_bytes <= sim_machine_page_bytes(m));
+}
+
+/* Whether stores leave the line there and go no further, whatever part of it they cover. */
+static bool is_write_back(const struct sim_level *l)
+{
+    return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
 }
 
 static int init(struct sim_full *e, const struct sim_machine *m)
@@ -92,8 +100,10 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     e->base.sink.accept = sim_full_accept;
     e->stats.n_levels = e->n_levels = m->n_levels;
     e->page_shift = sim_log2(sim_machine_page_bytes(m));
-    e->merges_loads = merges(m);
-    e->merges_stores = e->merges_loads && !m->level[0].is_write_through;
+    e->walks_loads = walks(m);
+    e->walks_stores = e->walks_loads && is_write_back(&m->level[0]);
+    e->hits_repeat = sim_replacement_find(m->level[0].policy)->hits_repeat;
+    sim_bursts_init(&e->bursts, &m->level[0]);
     for (size_t k = 0; !err && k < m->n_levels; k++) {
         err = sim_full_level_init(&e->level[k], &e->machine.level[k], e->page_shift, m->page_seed);
         e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;

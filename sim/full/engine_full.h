@@ -3,6 +3,7 @@
  *
  *   engine_full.c            life, flushing
  *   engine_full_walk.c       bursts, cut into accesses and lines
+ *   engine_full_access.c     an access, or its part in one line, with all that it causes
  *   engine_full_path.c       a request on its way out through the levels: fetches, writes, victims
  *   engine_full_level.c      what one level holds
  *   engine_full_prefetch.c   what prefetchers ask for, waiting in a queue
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/bursts.h"
 #include "sim/engine.h"
 #include "sim/full/engine_full_level.h"
 #include "sim/machine/machine.h"
@@ -59,9 +61,12 @@ struct sim_full {
     size_t queue_first, queue_length;
     struct sim_full_buffer buffer[SIM_MAX_COMBINING_BUFFERS]; /* the oldest first */
     size_t n_buffers;
-    unsigned unit_shift;              /* log2 of what a buffer covers: the longest line of all levels */
-    bool merges_loads, merges_stores; /* see merges() */
-    uint64_t n_requests;              /* lines of loads and stores at the first level: the time that prefetches take */
+    unsigned unit_shift;            /* log2 of what a buffer covers: the longest line of all levels */
+    bool walks_loads, walks_stores; /* which bursts_tmpl.h can take, see walks() */
+    bool hits_repeat;               /* of the first level's policy */
+    uint64_t n_requests;            /* lines of loads and stores at the first level: the time that prefetches take */
+    uint64_t n_changes; /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
+    struct sim_bursts bursts;
     struct sim_stats stats;
 };
 

@@ -10,6 +10,7 @@ static void write_buffer(struct sim_full *e, size_t i, unsigned phase)
 
     e->stats.cell[e->buffer[i].owner][phase].memory_written_lines += (uint64_t)1 << (e->unit_shift - last_shift);
     e->n_buffers--;
+    e->n_changes++;
     memmove(&e->buffer[i], &e->buffer[i + 1], (e->n_buffers - i) * sizeof e->buffer[0]);
 }
 

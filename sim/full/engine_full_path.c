@@ -100,24 +100,6 @@ static void put(struct sim_full *e, size_t k, uint64_t line, struct sim_full_pla
         back_invalidate(e, k, r);
 }
 
-/* Shows a request to the level's shadow; counts the class of a miss. */
-static inline void classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
-                            const struct sim_full_request *r)
-{
-    struct sim_level_counts *c = &r->cell->level[k];
-    int found;
-
-    if (!e->level[k].is_classified)
-        return;
-    found = sim_shadow_use(e->level[k].shadow, line, how);
-    if (found < 0)
-        e->base.err = found;
-    else if (is_miss)
-        *(found == SIM_SHADOW_NEW    ? &c->compulsory_misses
-          : found == SIM_SHADOW_LOST ? &c->capacity_misses
-                                     : &c->conflict_misses) += 1;
-}
-
 /* ---- requests on their way out ---- */
 
 static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
@@ -142,7 +124,7 @@ static void fill_clean(struct sim_full *e, size_t k, uint64_t line, struct sim_f
 
     assert(!p.is_hit);
     r->cell->level[k].clean_fills++;
-    classify(e, k, line, SIM_SHADOW_KEEP, false, r);
+    sim_full_classify(e, k, line, SIM_SHADOW_KEEP, false, r);
     put(e, k, line, &p, r);
     claim(e, k + 1, line << l->line_shift, r->phase);
     send_victim(e, k, r);
@@ -203,9 +185,7 @@ uint8_t sim_full_read_line(struct sim_full *e, size_t k, uint64_t line, struct s
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = sim_full_level_find(l, line);
 
-    r->cell->level[k].reads++;
-    if (l->is_classified)
-        classify(e, k, line, l->is_exclusive ? SIM_SHADOW_TAKE : SIM_SHADOW_KEEP, !p.is_hit, r);
+    sim_full_classify(e, k, line, l->is_exclusive ? SIM_SHADOW_TAKE : SIM_SHADOW_KEEP, !p.is_hit, r);
     if (l->prefetch && is_watched(l, &p))
         sim_full_watch(e, k, line, &p, r);
     if (p.is_hit && l->is_exclusive)
@@ -233,8 +213,10 @@ static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes
         return 0;
     }
     shift = e->level[k].line_shift;
-    for (uint64_t line = addr >> shift; line <= (addr + bytes - 1) >> shift; line++)
+    for (uint64_t line = addr >> shift; line <= (addr + bytes - 1) >> shift; line++) {
+        r->cell->level[k].reads++;
         flags |= sim_full_read_line(e, k, line, r);
+    }
     return flags;
 }
 
@@ -260,8 +242,7 @@ void sim_full_write_line(struct sim_full *e, size_t k, uint64_t line, const stru
     struct sim_full_place p = sim_full_level_find(l, line);
     bool allocates = l->is_exclusive ? w->is_eviction : !l->shape->no_write_allocate;
 
-    r->cell->level[k].writes++;
-    classify(e, k, line, allocates ? SIM_SHADOW_KEEP : SIM_SHADOW_REFRESH, !p.is_hit, r);
+    sim_full_classify(e, k, line, allocates ? SIM_SHADOW_KEEP : SIM_SHADOW_REFRESH, !p.is_hit, r);
     if (l->prefetch && !k && is_watched(l, &p))
         sim_full_watch(e, k, line, &p, r);
     if (p.is_hit)
@@ -311,6 +292,7 @@ static void write_range(struct sim_full *e, size_t k, const struct sim_full_writ
         uint64_t next = (line + 1) << e->level[k].line_shift;
 
         part.bytes = (next < end ? next : end) - part.addr;
+        r.cell->level[k].writes++;
         sim_full_write_line(e, k, line, &part, &r);
     }
 }

@@ -24,16 +24,38 @@ struct sim_full_write {
     bool is_eviction; /* straight from the level inside */
 };
 
-/* A read arriving at level k. Returns dirty and the owner if the line comes out of an exclusive level with them. */
+/*
+ * A read arriving at level k, which whoever asks has counted. Returns dirty and the owner if the line comes out of an
+ * exclusive level with them.
+ */
 uint8_t sim_full_read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r);
 
-/* A write of (part of) one line arriving at level k. */
+/* A write of (part of) one line arriving at level k; counted likewise. */
 void sim_full_write_line(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_write *w,
                          struct sim_full_request *r);
 
 /* Brings a line into level k that is not there, victim included. */
 void sim_full_bring(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place *p, struct sim_full_request *r,
                     uint8_t flags);
+
+/* Shows a request to level k's shadow, if it has one; counts the class of a miss. */
+static inline void sim_full_classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
+                                     const struct sim_full_request *r)
+{
+    struct sim_level_counts *c = &r->cell->level[k];
+    int found;
+
+    if (!e->level[k].is_classified)
+        return;
+    found = sim_shadow_use(e->level[k].shadow, line, how);
+    e->n_changes += found != SIM_SHADOW_HIT;
+    if (found < 0)
+        e->base.err = found;
+    else if (is_miss)
+        *(found == SIM_SHADOW_NEW    ? &c->compulsory_misses
+          : found == SIM_SHADOW_LOST ? &c->capacity_misses
+                                     : &c->conflict_misses) += 1;
+}
 
 /* Writes a dirty line that leaves level k, or is cleaned there, to level `to`. */
 void sim_full_write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, uint8_t flags, unsigned phase);

@@ -46,8 +46,10 @@ void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct si
 
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->asks[i].kind; i++) {
         const struct sim_prefetch *ask = &l->asks[i];
+        uint64_t n_changes = l->prefetch[i].n_changes;
         size_t n = sees(ask, &seen) ? sim_prefetchers[ask->kind]->ask(&l->prefetch[i], ask, &seen, lines) : 0;
 
+        e->n_changes += l->prefetch[i].n_changes - n_changes;
         for (size_t j = 0; j < n; j++)
             want(e, k, line, (uint64_t)lines[j], ask, r);
     }

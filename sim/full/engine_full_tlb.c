@@ -22,9 +22,8 @@ static bool use(struct sim_full_tlb *t, uint64_t page)
 }
 
 /* The page of the access before this one is the most recently used of the first TLB: using it again changes nothing. */
-void sim_full_translate(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
+void sim_full_look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
 {
-    r->cell->tlb[0].uses++;
     if (page == e->last_page)
         return;
     e->last_page = page;
@@ -33,6 +32,7 @@ void sim_full_translate(struct sim_full *e, uint64_t page, const struct sim_full
         if (use(&e->tlb[i], page))
             return;
         r->cell->tlb[i].misses++;
+        e->n_changes++;
     }
 }
 

@@ -13,7 +13,7 @@ int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape); /* 0
 void sim_full_tlb_release(struct sim_full_tlb *t);
 void sim_full_tlb_clear(struct sim_full_tlb *t);
 
-/* Looks a page up in the machine's TLBs, of which there is at least one. */
-void sim_full_translate(struct sim_full *e, uint64_t page, const struct sim_full_request *r);
+/* Looks a page up in the machine's TLBs, of which there is at least one. Whoever asks counts the first one's use. */
+void sim_full_look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r);
 
 #endif

@@ -2,208 +2,211 @@
 
 #include <assert.h>
 
+#include "sim/full/engine_full.h"
+#include "sim/full/engine_full_access.h"
 #include "sim/full/engine_full_combine.h"
 #include "sim/full/engine_full_path.h"
 #include "sim/full/engine_full_prefetch.h"
 #include "sim/full/engine_full_tlb.h"
 
-/* Calls something for every aligned piece of 2^shift bytes that an access touches, in address order. */
-static void for_each_piece(struct sim_full *e, uint64_t addr, uint32_t bytes, unsigned shift,
-                           const struct sim_full_request *r,
-                           void (*f)(struct sim_full *e, uint64_t piece, const struct sim_full_request *r))
+/* What the machine makes of a kind. */
+static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
 {
-    uint64_t size = (uint64_t)1 << shift;
-    uint64_t n = ((addr & (size - 1)) + bytes - 1) / size + 1;
-
-    for (uint64_t i = 0; i < n; i++)
-        f(e, ((addr + i * size) & SIM_FULL_ADDRESS_MASK) >> shift, r);
+    return kind == SIM_STORE_NT && !e->machine.combining_buffers ? SIM_STORE : kind;
 }
 
-/* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
-static void prefetch(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place *p, struct sim_full_request *r,
-                     unsigned late)
+/* ---- what bursts_tmpl.h needs ---- */
+
+#define ENGINE struct sim_full
+#define ADDRESS_MASK SIM_FULL_ADDRESS_MASK
+
+enum { MERGES_LINES = 0, HAS_QUIET = 0 };
+
+struct toucher {
+    struct sim_full_request request;
+    uint8_t kind;
+    uint8_t dirt; /* flags that a store leaves */
+};
+
+static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
+                                unsigned place)
 {
-    r->is_prefetch = true;
-    r->cell->level[k].prefetch_fills++;
-    sim_full_bring(e, k, line, p, r, (uint8_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
-    if (e->level[k].is_late)
-        *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
+    who->request = sim_full_request_of(e, tag, phase);
+    who->request.run = (uint8_t)place;
+    who->kind = (uint8_t)kind_of(e, kind);
+    who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
-void sim_full_run_queue(struct sim_full *e)
+/* A line that is there, and was not prefetched or has been used since. Returns whether prefetchers asked for nothing. */
+static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, const struct sim_full_place *p)
 {
-    for (struct sim_full_wanted w; sim_full_next_wanted(e, &w);) {
-        struct sim_full_request r = sim_full_request_of(e, w.tag, w.phase);
-        struct sim_full_level *l = &e->level[w.level];
-        struct sim_full_place p = sim_full_level_find(l, w.line);
+    struct sim_full_level *l = &e->level[0];
+    uint8_t *flags = sim_full_level_flags(l, p);
 
-        if (!p.is_hit && !sim_full_is_buffered(e, w.line << l->line_shift >> e->unit_shift))
-            prefetch(e, w.level, w.line, &p, &r, w.late);
+    if (who->kind != SIM_PREFETCH) {
+        e->n_requests++;
+        sim_full_classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+        if (l->watches_hits)
+            sim_full_watch(e, 0, line, p, &who->request);
     }
+    sim_full_level_touch(l, p);
+    e->n_changes += !e->hits_repeat;
+    if (who->dirt)
+        *flags = (uint8_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
+    if (!e->queue_length)
+        return true;
+    sim_full_run_queue(e);
+    return false;
 }
 
-static void prefetch_software(struct sim_full *e, uint64_t line, struct sim_full_request *r)
+/* Any other line. */
+static __attribute__((noinline)) void touch_other(struct sim_full *e, struct toucher *who, uint64_t line)
+{
+    e->n_changes++;
+    sim_full_access_line(e, who->kind, line << e->bursts.line_shift, 1, &who->request);
+}
+
+/* Returns whether the same access once more would change nothing at all. */
+static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
     struct sim_full_level *l = &e->level[0];
     struct sim_full_place p = sim_full_level_find(l, line);
 
-    if (p.is_hit) {
-        sim_full_level_touch(l, &p);
-        return;
-    }
-    r->cell->level[0].software_fills++;
-    prefetch(e, 0, line, &p, r, 0);
+    if (p.is_hit && !(*sim_full_level_flags(l, &p) & SIM_FULL_PREFETCHED))
+        return touch_hit(e, who, line, &p);
+    touch_other(e, who, line);
+    return false;
 }
 
-/* One line's part of an access. Returns whether prefetchers asked for nothing. */
-static inline bool access_line(struct sim_full *e, unsigned kind, uint64_t addr, uint64_t bytes,
-                               struct sim_full_request *r)
+/* What comes before an access's lines: their pages, and buffered units. Returns how many pages. */
+static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, uint64_t first, uint64_t n)
 {
-    uint64_t line = addr >> e->level[0].line_shift;
-    bool is_quiet;
+    const uint64_t mask = ADDRESS_MASK >> e->bursts.line_shift;
+    unsigned page_lines_shift = e->page_shift - e->bursts.line_shift;
+    uint64_t n_pages = 0;
 
-    e->n_requests += kind != SIM_PREFETCH;
-    if (kind == SIM_LOAD) {
-        sim_full_read_line(e, 0, line, r);
-    } else if (kind == SIM_PREFETCH) {
-        prefetch_software(e, line, r);
-    } else {
-        struct sim_full_write w = { .addr = addr, .bytes = bytes, .is_store = true };
+    for (uint64_t i = 0, before = 0; i < n && e->machine.n_tlbs; i++) {
+        uint64_t page = ((first + i) & mask) >> page_lines_shift;
 
-        sim_full_write_line(e, 0, line, &w, r);
-    }
-    is_quiet = !e->queue_length;
-    if (!is_quiet)
-        sim_full_run_queue(e);
-    return is_quiet;
-}
-
-/* What comes before the lines: pages, and buffered units. */
-static void prepare(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t bytes, const struct sim_full_request *r)
-{
-    if (e->machine.n_tlbs)
-        for_each_piece(e, addr, bytes, e->page_shift, r, sim_full_translate);
-    if (e->n_buffers && kind != SIM_STORE_NT)
-        for_each_piece(e, addr, bytes, e->unit_shift, r, sim_full_drain_unit);
-}
-
-static void access_one(struct sim_full *e, const struct sim_run *run, unsigned place, unsigned kind, uint64_t addr,
-                       bool has_extras)
-{
-    struct sim_full_request r = sim_full_request_of(e, run->tag, run->phase);
-    uint64_t line_bytes = e->level[0].line_bytes;
-    uint64_t left = run->access_bytes;
-
-    r.run = (uint8_t)place;
-    addr &= SIM_FULL_ADDRESS_MASK;
-    if (has_extras) {
-        prepare(e, kind, addr, run->access_bytes, &r);
-        if (kind == SIM_STORE_NT) {
-            for_each_piece(e, addr, run->access_bytes, e->unit_shift, &r, sim_full_combine);
-            return;
+        if (!i || page != before) {
+            sim_full_look_up(e, page, &who->request);
+            n_pages++;
         }
+        before = page;
     }
-    for (uint64_t n; left; left -= n, addr = (addr + n) & SIM_FULL_ADDRESS_MASK) {
-        n = line_bytes - (addr & (line_bytes - 1));
-        n = n < left ? n : left;
-        access_line(e, kind, addr, n, &r);
-    }
-    for (size_t k = 0; kind == SIM_LOAD && k < r.source; k++)
-        r.cell->level[k].load_misses++;
+    for (uint64_t i = 0; i < n && e->n_buffers; i++)
+        sim_full_drain_unit(e, ((first + i) & mask) >> (e->unit_shift - e->bursts.line_shift), &who->request);
+    return n_pages;
 }
 
-static void count_accesses(struct sim_full *e, const struct sim_run *r)
+static inline void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
-    struct sim_cell *cell = &e->stats.cell[r->tag][r->phase];
+    prepare(e, who, line, 1);
+    while (n) {
+        bool is_settled = touch(e, who, line);
 
-    switch (r->kind) {
-    case SIM_LOAD:
-        cell->loads += r->count;
-        cell->load_bytes += (uint64_t)r->count * r->access_bytes;
-        break;
-    case SIM_PREFETCH:
-        cell->software_prefetches += r->count;
-        break;
-    default:
-        cell->nt_stores += r->kind == SIM_STORE_NT ? r->count : 0;
-        cell->stores += r->count;
-        cell->store_bytes += (uint64_t)r->count * r->access_bytes;
-    }
-}
-
-/* How many of a run's next accesses, of which `left` are to come, lie within the first level's line at addr. */
-static inline uint32_t accesses_within_line(const struct sim_full *e, const struct sim_run *r, uint64_t addr,
-                                            uint32_t left)
-{
-    int64_t line_bytes = e->level[0].line_bytes;
-    int64_t offset = (int64_t)(addr & (uint64_t)(line_bytes - 1)), stride = r->stride_bytes;
-    int64_t room = line_bytes - (int64_t)r->access_bytes - offset; /* behind the access */
-    int64_t n;
-
-    if (room < 0)
-        return 0;
-    if (!stride)
-        return left;
-    if (stride >= line_bytes || stride <= -line_bytes)
-        return 1;
-    n = (stride > 0 ? room / stride : offset / -stride) + 1;
-    return n < left ? (uint32_t)n : left;
-}
-
-/* Makes n accesses of a run that lie within one line: until one hits one by one, then by counting (see merges()). */
-static inline void access_within_line(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr,
-                                      uint32_t n, struct sim_full_request *r)
-{
-    struct sim_level_counts *c = &r->cell->level[0];
-
-    for (; n; n--, addr += (uint64_t)run->stride_bytes) {
-        uint64_t write_misses = c->write_misses;
-        bool is_quiet;
-
-        r->source = 0;
-        is_quiet = access_line(e, kind, addr & SIM_FULL_ADDRESS_MASK, run->access_bytes, r);
-        for (size_t k = 0; kind == SIM_LOAD && k < r->source; k++)
-            c[k].load_misses++;
-        if (is_quiet && !r->source && c->write_misses == write_misses)
+        n--;
+        if (who->kind == SIM_LOAD && who->request.source)
+            sim_full_count_load_misses(&who->request);
+        if (is_settled)
             break;
     }
-    n -= !!n;
-    e->n_requests += n;
-    *(kind == SIM_LOAD ? &c->reads : &c->writes) += n;
+    e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
 }
 
-static void walk_merging(struct sim_full *e, const struct sim_run *r, unsigned place, unsigned kind, uint64_t addr)
+static inline void touch_line(struct sim_full *e, struct toucher *who, uint64_t line)
 {
-    struct sim_full_request request = sim_full_request_of(e, r->tag, r->phase);
+    touch_times(e, who, line, 1);
+}
 
-    request.run = (uint8_t)place;
-    for (uint32_t left = r->count, n; left; left -= n, addr += n * (uint64_t)r->stride_bytes) {
-        n = accesses_within_line(e, r, addr, left);
-        if (n)
-            access_within_line(e, r, kind, addr, n, &request);
-        else
-            access_one(e, r, place, kind, addr, false);
-        n += !n;
+/* The first page of an access is counted elsewhere; others would not be in repetitions that are multiplied. */
+static void touch_lines(struct sim_full *e, struct toucher *who, uint64_t first, uint64_t n)
+{
+    uint64_t n_pages = prepare(e, who, first, n);
+
+    if (n_pages > 1) {
+        who->request.cell->tlb[0].uses += n_pages - 1;
+        e->n_changes++;
     }
+    for (uint64_t i = 0; i < n; i++)
+        touch(e, who, (first + i) & ADDRESS_MASK >> e->bursts.line_shift);
+    if (who->kind == SIM_LOAD)
+        sim_full_count_load_misses(&who->request);
+}
+
+static inline void count_touches(const struct toucher *who, uint64_t n)
+{
+    struct sim_level_counts *c = &who->request.cell->level[0];
+
+    c->reads += who->kind == SIM_LOAD ? n : 0;
+    c->writes += who->kind == SIM_STORE ? n : 0;
+}
+
+static inline bool is_ignored(const struct sim_full *e, unsigned kind)
+{
+    return kind == SIM_PREFETCH && !e->machine.has_software_prefetch;
+}
+
+static inline uint64_t changes(const struct sim_full *e)
+{
+    return e->n_changes;
+}
+
+static inline bool has_settled(const struct sim_full *e, uint64_t since, uint64_t n_touches)
+{
+    (void)n_touches;
+    return e->n_changes == since;
+}
+
+static inline void pass_over(struct sim_full *e, const struct toucher *who, uint64_t n)
+{
+    e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
+}
+
+static inline bool is_in_front(const struct sim_full *e, const struct toucher *who, uint64_t line)
+{
+    (void)e, (void)who, (void)line;
+    return false;
+}
+
+#include "sim/bursts_tmpl.h"
+
+/* ---- bursts ---- */
+
+/* Whether bursts_tmpl.h knows what accesses of a run do. */
+static bool can_walk(const struct sim_full *e, const struct sim_run *r)
+{
+    unsigned kind = kind_of(e, r->kind);
+
+    return kind == SIM_STORE ? e->walks_stores : kind != SIM_STORE_NT && e->walks_loads;
+}
+
+/* Walks a burst if it can. Of each access's pages the first is counted here. */
+static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    for (const struct sim_run *r = run; r < run + n_runs; r++) {
+        if (!can_walk(e, r))
+            return false;
+    }
+    for (const struct sim_run *r = run; r < run + n_runs && e->machine.n_tlbs; r++)
+        e->stats.cell[r->tag][r->phase].tlb[0].uses += is_ignored(e, r->kind) ? 0 : r->count * n_times;
+    if (n_runs == 1 && n_times == 1 && run->count == 1) {
+        e->bursts.paths.lone_accesses++;
+        take_access(e, run);
+    } else {
+        take_burst(e, run, n_runs, n_times);
+    }
+    return true;
 }
 
 /* One repetition of one run. */
-static void walk(struct sim_full *e, const struct sim_run *r, unsigned place, uint64_t addr)
+static void make_run(struct sim_full *e, const struct sim_run *r, unsigned place, uint64_t addr)
 {
-    bool combines = e->machine.combining_buffers;
-    bool has_extras = combines || e->machine.n_tlbs;
-    unsigned kind = r->kind == SIM_STORE_NT && !combines ? SIM_STORE : r->kind;
-
-    assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
-    count_accesses(e, r);
-    if (kind == SIM_PREFETCH && !e->machine.has_software_prefetch)
+    sim_count_accesses(&e->stats.cell[r->tag][r->phase], r->kind, r->count, (uint64_t)r->count * r->access_bytes);
+    if (is_ignored(e, r->kind))
         return;
-    if ((kind == SIM_LOAD && e->merges_loads) || (kind == SIM_STORE && e->merges_stores)) {
-        walk_merging(e, r, place, kind, addr);
-        return;
-    }
     for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
-        access_one(e, r, place, kind, addr, has_extras);
+        sim_full_access(e, r, kind_of(e, r->kind), addr, place);
 }
 
 void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
@@ -211,10 +214,12 @@ void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_
     struct sim_full *e = (struct sim_full *)self;
 
     assert(n_runs <= SIM_MAX_BURST_RUNS);
+    for (const struct sim_run *r = run; r < run + n_runs; r++)
+        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
+    if (!n_times || walk_burst(e, run, n_runs, n_times))
+        return;
     for (uint64_t t = 0; t < n_times; t++) {
-        for (size_t i = 0; i < n_runs; i++) {
-            if (run[i].count)
-                walk(e, &run[i], (unsigned)i, run[i].addr + t * (uint64_t)run[i].step_bytes);
-        }
+        for (size_t i = 0; i < n_runs; i++)
+            make_run(e, &run[i], (unsigned)i, run[i].addr + t * (uint64_t)run[i].step_bytes);
     }
 }

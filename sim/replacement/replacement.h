@@ -54,6 +54,7 @@ struct sim_replacement_level {
 struct sim_replacement {
     bool needs_power_of_two_ways;
     bool hit_settles; /* a second hit on the same way, straight after the first, changes nothing that matters */
+    bool hits_repeat; /* the same hits in the same order, made twice, leave a set as made once */
 
     size_t (*set_words)(uint32_t n_ways);
     void (*clear)(const struct sim_replacement_level *l, uint64_t *set); /* all ways invalid */

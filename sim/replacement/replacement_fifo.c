@@ -3,6 +3,7 @@
 
 const struct sim_replacement sim_replacement_fifo = {
     .hit_settles = true,
+    .hits_repeat = true,
     .set_words = sim_replacement_age_words,
     .clear = sim_replacement_age_clear,
     .hit = sim_replacement_ignore_hit,

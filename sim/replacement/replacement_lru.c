@@ -55,6 +55,7 @@ bool sim_replacement_age_is_older(const struct sim_replacement_level *l, const u
 
 const struct sim_replacement sim_replacement_lru = {
     .hit_settles = true,
+    .hits_repeat = true,
     .set_words = sim_replacement_age_words,
     .clear = sim_replacement_age_clear,
     .hit = use,

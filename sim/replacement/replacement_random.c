@@ -33,6 +33,7 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
 
 const struct sim_replacement sim_replacement_random = {
     .hit_settles = true,
+    .hits_repeat = true,
     .set_words = set_words,
     .clear = clear,
     .hit = sim_replacement_ignore_hit,

@@ -44,6 +44,7 @@ static void fill(struct sim_replacement_level *l, uint64_t *set, uint64_t set_in
 
 const struct sim_replacement sim_replacement_srrip = {
     .hit_settles = true,
+    .hits_repeat = true,
     .set_words = sim_replacement_rrip_words,
     .clear = sim_replacement_rrip_clear,
     .hit = sim_replacement_rrip_hit,

@@ -46,6 +46,7 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
 
 const struct sim_replacement sim_replacement_tree_plru = {
     .hit_settles = true,
+    .hits_repeat = true,
     .needs_power_of_two_ways = true,
     .set_words = set_words,
     .clear = clear,
