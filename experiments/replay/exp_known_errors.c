@@ -9,6 +9,9 @@
 
 enum {
     MACHINE,
+    COMMIT,
+    ROUNDS,
+    TIME,
     LAYERS,
     SIDED,
     HIT_P10,
@@ -24,6 +27,9 @@ enum {
 
 static const char *const names[N] = {
     "machine",
+    "timed_at_commit",
+    "rounds",
+    "time",
     "measured_layers",
     "sided_layers",
     "issue_to_measured_p10",
@@ -70,7 +76,9 @@ static void say_machine(const struct exp_table *t, size_t row, const size_t colu
 {
     const struct exp_accuracy hit = accuracy_of(t, row, column, HIT_P10), wait = accuracy_of(t, row, column, WAIT_P10);
 
-    fprintf(out, "%sOn %s: ", row ? " " : "", exp_table_string(t, row, column[MACHINE]));
+    fprintf(out, "%sOn %s (timed at commit %s, the %s of %s rounds): ", row ? " " : "",
+            exp_table_string(t, row, column[MACHINE]), exp_table_string(t, row, column[COMMIT]),
+            exp_table_string(t, row, column[TIME]), exp_table_string(t, row, column[ROUNDS]));
     exp_accuracy_print(&hit, out);
     fprintf(out, ", %s; ", EXP_IF_ALL_HIT);
     exp_accuracy_print(&wait, out);

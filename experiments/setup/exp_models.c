@@ -8,6 +8,19 @@
 
 #define ALL "googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16"
 
+/* Checks that no two models have a name in common: rows of results are told apart by it. */
+static int check_names(const struct exp_models *m, char *why, size_t why_bytes)
+{
+    const struct exp_model *last = &m->model[m->n - 1];
+
+    for (const struct exp_model *other = m->model; other < last; other++) {
+        if (!strcmp(other->name, last->name))
+            return exp_fail(why, why_bytes, -EINVAL, "MODEL: two tables are called '%s', %s and %s: rename one of them",
+                            last->name, other->path, last->path);
+    }
+    return 0;
+}
+
 static int read_one(struct exp_models *m, const char *experiments_dir, const char *name, const char *patterns,
                     char *why, size_t why_bytes)
 {
@@ -20,6 +33,9 @@ static int read_one(struct exp_models *m, const char *experiments_dir, const cha
     if (err)
         return err;
     m->n++;
+    err = check_names(m, why, why_bytes);
+    if (err)
+        return err;
     return *patterns ? exp_model_filter(model, patterns, why, why_bytes) : 0;
 }
 

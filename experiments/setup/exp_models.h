@@ -16,7 +16,7 @@ struct exp_models {
 /*
  * Reads comma-separated models (exp_model_find); "all" or "": the paper's seven. Of each, keeps the layers that match
  * patterns (exp_model_filter), or all if that is "". Returns 0, or as those two with one line in why; -EINVAL for too
- * many. On failure *m is empty.
+ * many, or for two of the same name. On failure *m is empty.
  */
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     char *why, size_t why_bytes);

@@ -6,7 +6,7 @@
  *     <RESULTS>/host/peers/<models>/           those of peers
  *
  * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of models.
- * machine.cfg in such a folder is the machine that was simulated, and names the file that it is from.
+ * In such a folder, machine.cfg is the machine that was simulated, and models.txt names the layer tables (exp_results_owner.h).
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H
@@ -15,6 +15,7 @@
 
 #include "experiments/setup/exp_model.h"
 #include "experiments/setup/exp_options.h"
+#include "experiments/setup/exp_results_owner.h"
 #include "experiments/base/exp_outdir.h"
 #include "sim/machine/machine.h"
 
@@ -23,18 +24,20 @@ struct exp_results {
     char *path;            /* where they will lie, or lie; NULL until found */
     struct exp_outdir dir; /* where they are written meanwhile */
     const char *marker;    /* of exp_outdir */
+    const struct exp_model *model;
+    size_t n_models;
     bool is_open;
 };
 
 /*
  * Finds the place for what a program makes of models [n] (several: judge, peers). m is the simulated machine, whose
- * results may stand there (exp_results_check_machine); NULL: none is simulated, and o is all that counts. Returns 0, or
- * as exp_results_path and exp_results_check_machine.
+ * results may stand there; NULL: none is simulated, and o is all that counts. The models must outlive r. Returns 0, or as
+ * exp_results_path and the checks of exp_results_owner.h.
  */
 int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
                      const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes);
 
-/* Opens r->dir for the place that was found. Returns as exp_outdir_open. */
+/* Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open. */
 int exp_results_open(struct exp_results *r, char *why, size_t why_bytes);
 
 /* Puts complete results in their place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
@@ -50,17 +53,5 @@ void exp_results_release(struct exp_results *r);
  */
 int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
                      const struct exp_model *model, size_t n, char *why, size_t why_bytes);
-
-/*
- * Whether results of machine m, which MACHINE=`which` named, may stand in the folder: it is not there, or is of the
- * same file, whatever that held then, or of an equal machine. Returns 0, or -EEXIST with one line in why: another
- * machine of the same name was there first. -ENOMEM.
- */
-int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes);
-
-/* Writes machine.cfg. Returns as exp_outdir_write. */
-int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
-                              size_t why_bytes);
 
 #endif

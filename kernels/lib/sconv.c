@@ -15,6 +15,7 @@
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 #include "kernels/tune.h"
+#include "sim/cpu.h"
 
 enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
 
@@ -47,7 +48,7 @@ const char *sconv_strerror(int err)
         const char *text;
     } known[] = {
         { 0, "success" },
-        { -EINVAL, "an argument, or a machine file's content, is invalid" },
+        { -EINVAL, "an argument, a machine file's content, or the environment's CONV_CPU is invalid" },
         { -EOVERFLOW, "the convolution exceeds the address space" },
         { -ENOBUFS, "the workspace is too small" },
         { -ENOMEM, "out of memory" },
@@ -162,6 +163,12 @@ static int read_options(struct sconv_plan *plan, const struct sconv_options *o, 
     return 0;
 }
 
+/* Checks CONV_CPU, which limits the choice of kernels: a value that means nothing here would silently choose the slowest. */
+static int check_cpu(struct reason why)
+{
+    return sim_cpu_check_limit(why.text, why.bytes);
+}
+
 static int choose(struct sconv_plan *plan, const struct conv_problem *p, const struct sim_machine *m)
 {
     const struct csa_caches caches = csa_caches_of(m, csa_default_share);
@@ -219,7 +226,9 @@ static int prepare(struct sconv_plan *plan, const struct sconv_shape *shape, con
         return refuse(-EINVAL, why, "weights is NULL");
     if (!is_float_aligned(weights))
         return refuse(-EINVAL, why, "weights is not aligned to a float");
-    err = read_shape(shape, &p, why);
+    err = check_cpu(why);
+    if (!err)
+        err = read_shape(shape, &p, why);
     if (!err)
         err = read_options(plan, options ? options : &none, why);
     if (err)

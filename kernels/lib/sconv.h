@@ -89,7 +89,7 @@ SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fin
  * afterwards. Returns 0, or
  *   -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size, stride, dilation or
  *               groups of 0; groups that do not divide; a filter larger than the padded input; an unknown activation;
- *               too many threads
+ *               too many threads; CONV_CPU in the environment names nothing that this CPU can behave as
  *   -EOVERFLOW  a tensor, the padded input with one stride and dilation more, or the workspace exceeds the address
  *               space (as a negative size, converted, does)
  *   -ENOMEM

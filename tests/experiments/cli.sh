@@ -127,7 +127,7 @@ keeps() {
     check "$*: changes old results" [ "$before" = "$after" ]
 }
 
-# Whose results they are: two machines of one name, tables named like other programs' folders.
+# Whose results they are: two machines or tables of one name, tables named like other programs' folders.
 owners() {
     local small=(MODEL=tests/data/three.csv TIMING=0 ALGO=sconv) taken
     sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
@@ -142,6 +142,14 @@ owners() {
     cp "$work/other.cfg" "$work/same.cfg"
     run kept "${small[@]}" "MACHINE=$work/same.cfg" && check "a file that was edited replaces its own results" \
         grep -qx "size = 2 KiB" "$work/kept/toy/three/machine.cfg"
+    cp tests/data/three.csv "$work/three.csv"
+    run kept "MODEL=$work/three.csv" TIMING=0 ALGO=sconv "MACHINE=$work/same.cfg" && check "a table of the same content replaces" \
+        grep -qx "three: $work/three.csv" "$work/kept/toy/three/models.txt"
+    sed -i '$d' "$work/three.csv"
+    run kept "MODEL=$work/three.csv" TIMING=0 ALGO=sconv "MACHINE=$work/same.cfg" && check "a table that was edited replaces its own results" \
+        grep -qx "three: $work/three.csv" "$work/kept/toy/three/models.txt"
+    keeps "another layer table called 'three', of $work/three.csv" "${small[@]}" "MACHINE=$work/same.cfg"
+    keeps "another layer table called 'three'" --redraw "${small[@]}" "MACHINE=$work/same.cfg"
     for taken in judgement peers .hidden; do
         cp tests/data/three.csv "$work/$taken.csv"
         keeps "$taken.csv: " "MODEL=$work/$taken.csv" MACHINE=toy TIMING=0

@@ -21,6 +21,9 @@ refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/resul
 
 cp tests/data/three.csv "$work/all.csv"
 refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv" MACHINE=toy
+mkdir "$work/elsewhere"
+sed '$d' tests/data/three.csv >"$work/elsewhere/three.csv"
+refuses "two tables are called 'three'" MACHINE=toy "MODEL=tests/data/three.csv,$work/elsewhere/three.csv"
 
 run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results are
     local machine=$1 model=$2
@@ -52,7 +55,7 @@ check "models.csv sums the layers" [ "$(cell models.csv is_l2_l3_lines 1)" -eq \
 check "estimates say that they are" grep -q "ESTIMATED" "$work/out"
 check "verdict.txt is what the run ends with" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
 check "without times, they are unproven" grep -q 'nothing was measured on power10' "$dir/verdict.txt"
-check "and what is known of their error elsewhere is said" grep -q 'elsewhere .*On zen3' "$dir/verdict.txt"
+check "and what is known of their error elsewhere is said" grep -q 'elsewhere .*On zen3 (timed at commit [0-9a-f]\+, the fastest of [0-9]\+' "$dir/verdict.txt"
 check "the paper's numbers are for its models" [ -z "$(cell models.csv paper_won_percent 2)" ]
 cp "$dir/layers.csv" "$work/first"
 run power10 tests/data/three.csv JOBS=1
@@ -91,6 +94,9 @@ sed 's/^size = .*/size = 2 KiB/' sim/machines/toy.cfg >"$work/other.cfg"
 "$judge" "RESULTS=$work/results" "MACHINE=$work/other.cfg" MODEL=tests/data/three.csv >"$work/out" 2>"$work/err"
 check "another machine of that name: exit status $?, not 2" [ $? -eq 2 ]
 check "another machine of that name: one line" grep -q "^judge: .* another machine called 'toy', of sim/machines/toy.cfg" "$work/err"
+"$judge" "RESULTS=$work/results" MACHINE=toy "MODEL=$work/elsewhere/three.csv" >"$work/out" 2>"$work/err"
+check "another table of that name: exit status $?, not 2" [ $? -eq 2 ]
+check "another table of that name: one line" grep -q "^judge: .* another layer table called 'three', of tests/data/three.csv" "$work/err"
 "$judge" "RESULTS=$work/results" MACHINE=toy MODEL=tests/data/three.csv >/dev/full 2>"$work/err"
 check "a table that nobody takes: exit status $?, not 2" [ $? -eq 2 ]
 check "a table that nobody takes: says so" grep -q "^judge: cannot write to standard output: No space left" "$work/err"

@@ -7,6 +7,7 @@
 
 #include "kernels/ukr/dispatch.h"
 #include "kernels/blas/gemm_core.h"
+#include "kernels/lib/sconv.h"
 #include "kernels/ukr/peak.h"
 #include "sim/programs/bench_sim.h"
 #include "sim/cpu.h"
@@ -90,6 +91,32 @@ static void limits_mask_what_is_wider(void)
     restore_limit();
 }
 
+/* Checks that libsconv plans nothing while CONV_CPU is wrong, and says why. */
+static void check_library(const char *named)
+{
+    static const float weights[4];
+    const struct sconv_shape shape = { .batch = 1,
+                                       .in_c = 1,
+                                       .in_h = 4,
+                                       .in_w = 4,
+                                       .out_c = 1,
+                                       .k_h = 2,
+                                       .k_w = 2,
+                                       .stride_h = 1,
+                                       .stride_w = 1,
+                                       .dilation_h = 1,
+                                       .dilation_w = 1,
+                                       .groups = 1 };
+    struct sconv_plan *plan = NULL;
+    char why[160] = "";
+
+    CU_ASSERT(sconv_plan_create(&plan, &shape, NULL, weights, NULL) == -EINVAL && !plan);
+    CU_ASSERT(sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why) == -EINVAL);
+    test_check(!strncmp(why, named, strlen(named)), "'%s' does not begin with '%s'", why, named);
+    set_limit(NULL);
+    CU_ASSERT_EQUAL(sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why), 0);
+}
+
 /* Also those that this CPU does not execute. */
 static void other_limits_are_refused(void)
 {
@@ -102,6 +129,7 @@ static void other_limits_are_refused(void)
         snprintf(named, sizeof named, "CONV_CPU=%s: ", never[i]);
         CU_ASSERT(sim_cpu_check_limit(why, sizeof why) == -EINVAL && !strncmp(why, named, strlen(named)));
         CU_ASSERT(strstr(why, "baseline") != NULL && conv_ukr_best()->isa == CPU_ISA_NONE);
+        check_library(named);
     }
     for (size_t i = 0; i < N_LIMITS; i++) {
         bool executes;

@@ -1,0 +1,174 @@
+#include "experiments/setup/exp_results_owner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_machine.h"
+
+#define MACHINE_FILE "machine.cfg"
+#define MODELS_FILE "models.txt"
+
+/* ---- the machine ---- */
+
+static const char origin_key[] = "# from: ";
+
+struct machine {
+    const struct sim_machine *m;
+    const char *origin;
+};
+
+static int print_machine(const void *machine, FILE *out)
+{
+    const struct machine *p = machine;
+
+    fprintf(out, "%s%s\n", origin_key, p->origin);
+    return sim_machine_print(p->m, out);
+}
+
+int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
+                              size_t why_bytes)
+{
+    char *origin = exp_machine_origin(which);
+    int err = origin
+                  ? exp_outdir_write(dir, MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
+                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    free(origin);
+    return err;
+}
+
+/* Reads what follows a key in the first line of a file that begins with it; "" if there is none. From malloc. */
+static char *read_origin(const char *path, const char *key)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL, *origin = NULL;
+    size_t bytes = 0;
+
+    while (in && !origin && getline(&line, &bytes, in) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!strncmp(line, key, strlen(key)))
+            origin = strdup(line + strlen(key));
+    }
+    free(line);
+    if (in)
+        fclose(in);
+    return origin ? origin : strdup("");
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+
+    return !strcmp(a, b) || (!stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
+}
+
+/* A machine as text; NULL if it cannot be had. From malloc. */
+static char *machine_text(const struct sim_machine *m)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    bool failed = !out || sim_machine_print(m, out);
+
+    if ((out && fclose(out)) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool is_equal(const char *cfg, const struct sim_machine *m)
+{
+    struct sim_machine there;
+    char ignored[256];
+    char *a = sim_machine_read(&there, cfg, ignored, sizeof ignored) ? NULL : machine_text(&there);
+    char *b = machine_text(m);
+    bool equal = a && b && !strcmp(a, b);
+
+    free(a);
+    free(b);
+    return equal;
+}
+
+int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
+                              size_t why_bytes)
+{
+    char *cfg = exp_format("%s/" MACHINE_FILE, path), *origin = exp_machine_origin(which);
+    char *there = cfg ? read_origin(cfg, origin_key) : NULL;
+    int err = 0;
+
+    if (!origin || !there)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    else if (!access(cfg, F_OK) && !is_same_file(there, origin) && !is_equal(cfg, m))
+        err = exp_fail(why, why_bytes, -EEXIST,
+                       "'%s' holds results of another machine called '%s'%s%s: give one of the two another 'name =', "
+                       "set another RESULTS, or remove the folder",
+                       path, m->name, *there ? ", of " : "", there);
+    free(there);
+    free(origin);
+    free(cfg);
+    return err;
+}
+
+/* ---- the layer tables ---- */
+
+struct models {
+    const struct exp_model *model;
+    size_t n;
+};
+
+static int print_models(const void *models, FILE *out)
+{
+    const struct models *m = models;
+
+    for (size_t i = 0; i < m->n; i++)
+        fprintf(out, "%s: %s\n", m->model[i].name, m->model[i].path);
+    return 0;
+}
+
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_model *model, size_t n, char *why,
+                             size_t why_bytes)
+{
+    return exp_outdir_write(dir, MODELS_FILE, print_models, &(struct models){ model, n }, why, why_bytes);
+}
+
+/* Tells whether two files can be read and hold the same bytes. */
+static bool is_same_text(const char *a, const char *b)
+{
+    FILE *f = fopen(a, "r"), *g = fopen(b, "r");
+    bool is_same = f && g;
+    int c = 0;
+
+    while (is_same && c != EOF) {
+        c = getc(f);
+        is_same = c == getc(g);
+    }
+    if (f)
+        fclose(f);
+    if (g)
+        fclose(g);
+    return is_same;
+}
+
+int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes)
+{
+    char *file = exp_format("%s/" MODELS_FILE, path), *key = exp_format("%s: ", model->name);
+    char *there = file && key ? read_origin(file, key) : NULL;
+    int err = 0;
+
+    if (!there)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    else if (*there && !is_same_file(there, model->path) && !is_same_text(there, model->path))
+        err = exp_fail(why, why_bytes, -EEXIST,
+                       "'%s' holds results of another layer table called '%s', of %s: rename one of the two, set "
+                       "another RESULTS, or remove the folder",
+                       path, model->name, there);
+    free(there);
+    free(key);
+    free(file);
+    return err;
+}
