@@ -71,8 +71,13 @@
  *               instruction that touches buffered units first has these written, in address order; a flush writes all,
  *               oldest first.
  *   [tlb NAME]  Every load, store and heeded prefetch instruction looks up each page that it touches, in address order,
- *               in the first TLB, and if it misses there in the second; the page is then in both. Page walks are not
- *               memory accesses here.
+ *               in the first TLB, and if it misses there in the second; the page is then in both.
+ *   page_tables = N
+ *               A page that no TLB has is looked up in N tables, one after the other, each by a read at the first level
+ *               of the line in which the page's entry begins: 8 bytes for each page, in tables that start at address
+ *               2^57 + i * 2^54. It carries the tag and phase of the access, misses as a read, is no load, and the
+ *               first level's prefetchers do not see it. Upper levels of the tables are taken to be at hand.
+ *   frame = N   Pages next to each other in a block of N bytes are so in memory, too: the page map moves whole blocks.
  *
  * Where Dinero IV (version 8) differs; in everything that both can express the two agree in every count:
  *   - it never fetches a line that a store covers as a whole: store_fetch = partial

@@ -12,6 +12,16 @@ void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src)
         d[i] += s[i];
 }
 
+uint64_t sim_cell_demand_fills(const struct sim_cell *cell)
+{
+    const struct sim_level_counts *l = &cell->level[0];
+    uint64_t fills = l->lines_in - l->prefetch_fills + l->late_prefetches;
+
+    for (size_t i = 0; i < SIM_MAX_TLBS; i++)
+        fills -= cell->tlb[i].walk_fills;
+    return fills;
+}
+
 struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag)
 {
     struct sim_cell sum = { 0 };

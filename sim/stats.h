@@ -15,8 +15,8 @@
  *   useful, useless  a prefetched line met by its first read or write here; one that left before that
  *   late             of the useful ones, those met before they had come, by anything but a prefetch: fewer requests of the
  *                    core (lines that its loads and stores touch) after they were asked for than the prefetcher's `late`.
- *                    There is no other notion of time. Hardware counts such a line among those in by demand, so that
- *                    by demand = lines in - prefetch fills + late prefetches
+ *                    There is no other notion of time. Hardware counts such a line among those in by demand, but not
+ *                    what page walks bring in: see sim_cell_demand_fills
  *   lines in         lines put into this level: by reads and writes that missed, by prefetches, by evictions of the
  *                    level inside
  *   software fills   of the prefetch fills, those by prefetch instructions
@@ -61,6 +61,7 @@ struct sim_level_counts {
 struct sim_tlb_counts {
     uint64_t uses; /* pages touched by accesses; of the second TLB: misses of the first */
     uint64_t misses;
+    uint64_t walk_fills; /* of the last TLB: lines that page walks brought into the first level */
 };
 
 struct sim_cell { /* everything that is counted for one (tag, phase) */
@@ -85,6 +86,9 @@ struct sim_stats {
 
 /* Adds src to dst, count by count. */
 void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src);
+
+/* Lines that loads and stores brought into the first level: all but those of prefetches in time and of page walks. */
+uint64_t sim_cell_demand_fills(const struct sim_cell *cell);
 
 /* The sum over all tags and phases; over one tag (all its phases); over one phase (all tags). */
 struct sim_cell sim_stats_total(const struct sim_stats *s);

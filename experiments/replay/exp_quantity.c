@@ -22,10 +22,8 @@ static double stores(const struct sim_machine *m, const struct sim_cell *sum)
 /* A line asked for while its prefetch is on the way is one by demand: hardware counts it so. */
 static double l1_by_demand(const struct sim_machine *m, const struct sim_cell *sum)
 {
-    const struct sim_level_counts *l1 = &sum->level[0];
-
     (void)m;
-    return (double)(l1->lines_in - l1->prefetch_fills + l1->late_prefetches);
+    return (double)sim_cell_demand_fills(sum);
 }
 
 static double l1_by_hardware(const struct sim_machine *m, const struct sim_cell *sum)

@@ -105,7 +105,8 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     e->hits_repeat = sim_replacement_find(m->level[0].policy)->hits_repeat;
     sim_bursts_init(&e->bursts, &m->level[0]);
     for (size_t k = 0; !err && k < m->n_levels; k++) {
-        err = sim_full_level_init(&e->level[k], &e->machine.level[k], e->page_shift, m->page_seed);
+        err =
+            sim_full_level_init(&e->level[k], &e->machine.level[k], sim_log2(sim_machine_frame_bytes(m)), m->page_seed);
         e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;
     }
     for (size_t i = 0; !err && i < m->n_tlbs; i++)

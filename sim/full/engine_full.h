@@ -78,6 +78,7 @@ struct sim_full_request {
     uint8_t source;
     uint8_t run; /* place in its burst */
     bool is_prefetch;
+    bool is_walk; /* of a page table */
 };
 
 static inline struct sim_full_request sim_full_request_of(struct sim_full *e, unsigned tag, unsigned phase)

@@ -44,6 +44,9 @@ void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct si
     };
     int64_t lines[SIM_MAX_PREFETCH_LINES];
 
+    if (r->is_walk && !k)
+        return;
+
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->asks[i].kind; i++) {
         const struct sim_prefetch *ask = &l->asks[i];
         uint64_t n_changes = l->prefetch[i].n_changes;

@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/full/engine_full_path.h"
+#include "sim/full/pagemap.h"
+
 /* Looks a page up and brings it in. Returns whether it was there. */
 static bool use(struct sim_full_tlb *t, uint64_t page)
 {
@@ -21,6 +24,19 @@ static bool use(struct sim_full_tlb *t, uint64_t page)
     return false;
 }
 
+/* Reads a page's entries in the tables, for a page that no TLB has. */
+static void walk(struct sim_full *e, uint64_t page, const struct sim_full_request *of)
+{
+    struct sim_full_request r = sim_full_request_of(e, of->tag, of->phase);
+    uint64_t before = r.cell->level[0].lines_in;
+
+    r.is_walk = true;
+    r.cell->level[0].reads += e->machine.page_tables;
+    for (unsigned table = 0; table < e->machine.page_tables; table++)
+        sim_full_read_line(e, 0, sim_page_table_entry(table, page) >> e->level[0].line_shift, &r);
+    r.cell->tlb[e->machine.n_tlbs - 1].walk_fills += r.cell->level[0].lines_in - before;
+}
+
 /* The page of the access before this one is the most recently used of the first TLB: using it again changes nothing. */
 void sim_full_look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
 {
@@ -34,6 +50,7 @@ void sim_full_look_up(struct sim_full *e, uint64_t page, const struct sim_full_r
         r->cell->tlb[i].misses++;
         e->n_changes++;
     }
+    walk(e, page, r);
 }
 
 void sim_full_tlb_clear(struct sim_full_tlb *t)

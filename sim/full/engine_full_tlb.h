@@ -1,6 +1,6 @@
 /*
  * The full engine's TLBs: set-associative, least recently used; a page that one of them lacks is looked up in the next.
- * They count and change nothing else. Internal.
+ * If none has it, a page walk reads the page tables through the caches. Internal.
  */
 #ifndef SIM_ENGINE_FULL_TLB_H
 #define SIM_ENGINE_FULL_TLB_H

@@ -36,3 +36,8 @@ uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices)
         bits++;
     return sim_slice(line, bits) * part + line % part;
 }
+
+uint64_t sim_page_table_entry(unsigned table, uint64_t page)
+{
+    return ((uint64_t)1 << (SIM_ADDRESS_BITS - 1)) + ((uint64_t)table << (SIM_ADDRESS_BITS - 4)) + 8 * page;
+}

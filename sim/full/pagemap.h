@@ -17,6 +17,9 @@
 /* The physical address of a virtual one, below 2^SIM_ADDRESS_BITS both. */
 uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed);
 
+/* Where the 8-byte entry of a page is in table number `table`. */
+uint64_t sim_page_table_entry(unsigned table, uint64_t page);
+
 /*
  * Slices: the set of a line in a level of n_slices (a power of two) slices of n_sets / n_slices sets each.
  *

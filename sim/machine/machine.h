@@ -6,7 +6,8 @@
  * from the core outwards; `#` starts a comment. Sizes take the suffixes KiB and MiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core,
- *                 memory_bandwidth_bytes_per_cycle, page, page_seed, combining_buffers, software_prefetch, and
+ *                 memory_bandwidth_bytes_per_cycle, page, frame, page_seed, page_tables, combining_buffers,
+ *                 software_prefetch, and
  *                 what the core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns,
  *                 mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
  *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
@@ -46,6 +47,7 @@ enum {
     SIM_MAX_COMBINING_BUFFERS = 64,
     SIM_MIN_PAGE_BYTES = 1 << 12,
     SIM_MAX_PAGE_BYTES = 1 << 30,
+    SIM_MAX_PAGE_TABLES = 4,
     SIM_MAX_LINE_BYTES = 1 << 21,  /* a huge page, should the "cache" be a TLB */
     SIM_MAX_LEVEL_LINES = 1 << 28, /* 16 GiB of 64-byte lines; the simulator needs 8 bytes for each */
 };
@@ -132,9 +134,11 @@ struct sim_machine {
     double memory_latency_cycles;
     double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
     uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
-    uint64_t page_seed;                      /* which page map */
-    uint32_t combining_buffers;              /* for non-temporal stores; 0: those are ordinary stores */
-    bool has_software_prefetch;              /* prefetch instructions are heeded */
+    uint64_t frame_bytes;       /* what stays together in memory: likewise, page_bytes or more; 0: a page */
+    uint64_t page_seed;         /* which page map */
+    uint32_t page_tables;       /* that a page walk reads; 0: walks are not simulated */
+    uint32_t combining_buffers; /* for non-temporal stores; 0: those are ordinary stores */
+    bool has_software_prefetch; /* prefetch instructions are heeded */
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
     struct sim_issue issue;
@@ -149,6 +153,11 @@ static inline uint64_t sim_level_bytes(const struct sim_level *l)
 static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
 {
     return m->page_bytes ? m->page_bytes : SIM_MIN_PAGE_BYTES;
+}
+
+static inline uint64_t sim_machine_frame_bytes(const struct sim_machine *m)
+{
+    return m->frame_bytes ? m->frame_bytes : sim_machine_page_bytes(m);
 }
 
 /*

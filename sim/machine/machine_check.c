@@ -153,6 +153,13 @@ static const char *machine_fault(const struct sim_machine *m)
         return "an issue rate is out of range";
     if (page < SIM_MIN_PAGE_BYTES || page > SIM_MAX_PAGE_BYTES || page & (page - 1))
         return "page is not a power of two from 4 KiB to 1 GiB";
+    if (sim_machine_frame_bytes(m) < page || sim_machine_frame_bytes(m) > SIM_MAX_PAGE_BYTES ||
+        m->frame_bytes & (m->frame_bytes - 1))
+        return "frame is not a power of two from a page to 1 GiB";
+    if (m->page_tables > SIM_MAX_PAGE_TABLES)
+        return "too many page tables";
+    if (m->page_tables && !m->n_tlbs)
+        return "page_tables are read when a TLB misses, but there is no [tlb]";
     if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)
         return "too many combining buffers";
     if (m->n_tlbs > SIM_MAX_TLBS)

@@ -165,6 +165,10 @@ static void print_options(FILE *out, const struct sim_machine *m)
         print_cycles(out, "memory_bandwidth_bytes_per_cycle", m->memory_bandwidth_bytes_per_cycle);
     if (m->page_bytes)
         print_bytes(out, "page", m->page_bytes);
+    if (m->frame_bytes)
+        print_bytes(out, "frame", m->frame_bytes);
+    if (m->page_tables)
+        fprintf(out, "page_tables = %" PRIu32 "\n", m->page_tables);
     if (m->page_seed)
         fprintf(out, "page_seed = %" PRIu64 "\n", m->page_seed);
     if (m->combining_buffers)

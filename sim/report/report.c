@@ -20,6 +20,7 @@ enum feature {
     IS_INVALIDATED,
     PREFETCHES,
     CLASSIFIES,
+    WALKS,
     GOES_THROUGH, /* stores reach memory one by one */
 };
 
@@ -66,6 +67,7 @@ static const struct counter counters[] = {
     { "conflict_misses", LEVEL, CLASSIFIES, AT(conflict_misses) },
     { "uses", TLB, ALWAYS, offsetof(struct sim_tlb_counts, uses) },
     { "misses", TLB, ALWAYS, offsetof(struct sim_tlb_counts, misses) },
+    { "walk_fills", TLB, WALKS, offsetof(struct sim_tlb_counts, walk_fills) },
     { "memory_read_lines", MEMORY, ALWAYS, CELL(memory_read_lines) },
     { "memory_written_lines", MEMORY, ALWAYS, CELL(memory_written_lines) },
     { "memory_stores", MEMORY, GOES_THROUGH, CELL(memory_stores) },
@@ -171,6 +173,8 @@ static bool has_feature(const struct sim_machine *m, size_t k, enum feature feat
         return m->level[k].prefetch[0].kind != SIM_PREFETCH_NONE || (!k && m->has_software_prefetch);
     case CLASSIFIES:
         return m->level[k].is_classified;
+    case WALKS:
+        return m->page_tables && k + 1 == m->n_tlbs;
     case GOES_THROUGH:
         return passes_stores(m);
     case ALWAYS:

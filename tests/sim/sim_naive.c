@@ -78,6 +78,7 @@ struct request {
     unsigned phase;
     unsigned place; /* in its burst */
     bool is_prefetch;
+    bool is_walk;
     bool missed[SIM_MAX_LEVELS];
 };
 
@@ -131,7 +132,7 @@ static uint64_t frame_of(const struct sim_naive *s, uint64_t page, uint64_t page
 static uint64_t set_index(const struct sim_naive *s, size_t k, uint64_t line)
 {
     const struct sim_level *l = &s->level[k].shape;
-    uint64_t page_bytes = s->m.page_bytes ? s->m.page_bytes : 4096;
+    uint64_t page_bytes = s->m.frame_bytes ? s->m.frame_bytes : s->m.page_bytes ? s->m.page_bytes : 4096;
     uint64_t addr = line * l->line_bytes;
     uint64_t n_slices = l->n_slices ? l->n_slices : 1;
     uint64_t slice = 0;
@@ -474,6 +475,8 @@ static void watch(struct sim_naive *s, size_t k, uint64_t line, const struct nai
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && s->level[k].shape.prefetch[i].kind; i++) {
         struct prefetcher *f = &s->level[k].prefetcher[i];
 
+        if (r->is_walk && k == 0)
+            continue;
         if (f->p.on == SIM_PREFETCH_ON_MISS && found && !found->is_unused_prefetch)
             continue;
         if (f->p.on == SIM_PREFETCH_ON_DEMAND && (found || r->is_prefetch))
@@ -705,14 +708,32 @@ static bool look_up(struct sim_naive *s, size_t i, uint64_t page)
     return is_hit;
 }
 
-static void translate(struct sim_naive *s, uint64_t page, struct sim_cell *cell)
+static void walk_tables(struct sim_naive *s, uint64_t page, const struct sim_run *run)
 {
+    struct request r = { .tag = run->tag, .phase = run->phase, .is_walk = true };
+    struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
+
+    for (uint64_t i = 0; i < s->m.page_tables; i++) {
+        uint64_t addr = ((uint64_t)8 + i) * ((uint64_t)1 << 54) + page * 8;
+        uint64_t misses = cell->level[0].read_misses;
+
+        read_line(s, 0, addr / s->level[0].shape.line_bytes, &r);
+        cell->tlb[s->m.n_tlbs - 1].walk_fills += cell->level[0].read_misses - misses;
+    }
+}
+
+static void translate(struct sim_naive *s, uint64_t page, const struct sim_run *run)
+{
+    struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
+
     for (size_t i = 0; i < s->m.n_tlbs; i++) {
         cell->tlb[i].uses++;
         if (look_up(s, i, page))
             return;
         cell->tlb[i].misses++;
     }
+    if (s->m.n_tlbs)
+        walk_tables(s, page, run);
 }
 
 /* ---- accesses ---- */
@@ -769,7 +790,7 @@ static void before_lines(struct sim_naive *s, const struct sim_run *run, uint64_
     size_t b;
 
     for (uint32_t i = 0; next_piece(addr, run->access_bytes, page_bytes, &i, &piece);)
-        translate(s, piece, &s->stats.cell[run->tag][run->phase]);
+        translate(s, piece, run);
     for (uint32_t i = 0; s->m.combining_buffers && next_piece(addr, run->access_bytes, s->unit_bytes, &i, &piece);) {
         if (run->kind == SIM_STORE_NT)
             store_past(s, piece, r);

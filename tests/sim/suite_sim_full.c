@@ -467,6 +467,28 @@ static void pages_go_through_both_tlbs(void)
     release(&p);
 }
 
+/* Lines of 64 bytes hold entries of 8 pages: of pages 0 to 8 two lines in each of two tables, 0 again none. */
+static void walks_read_page_tables(void)
+{
+    struct sim_machine m = two_levels(32, 64, SIM_NONINCLUSIVE);
+    struct sim_cell sum;
+    struct pair p;
+
+    m.n_tlbs = 1;
+    m.tlb[0] = (struct sim_tlb){ .n_entries = 4, .n_ways = 4 };
+    m.page_tables = 2;
+    p = build(&m);
+    for (uint64_t i = 0; i < 10; i++)
+        load(&p, i % 9 * 64 + i);
+    sum = total(&p);
+    EXPECT(sum.tlb[0].misses, 10);
+    EXPECT(sum.tlb[0].walk_fills, 4);
+    EXPECT(sum.level[0].lines_in, 10 + 4);
+    EXPECT(sum.level[0].load_misses, 10);
+    EXPECT(sim_cell_demand_fills(&sum), 10);
+    release(&p);
+}
+
 static void no_two_pages_share_a_frame(void)
 {
     enum { N_PAGES = 1 << 12 };
@@ -589,6 +611,7 @@ static const struct test_case cases[] = {
     { "strides are found per tag", strides_are_found_per_tag },
     { "software prefetches are no loads", software_prefetches_are_no_loads },
     { "pages go through both TLBs", pages_go_through_both_tlbs },
+    { "walks read page tables", walks_read_page_tables },
     { "no two pages share a frame", no_two_pages_share_a_frame },
     { "slices fold the line number", slices_fold_the_line_number },
     { "an estimate weighs loads and bytes", an_estimate_weighs_loads_and_bytes },

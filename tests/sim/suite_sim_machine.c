@@ -293,7 +293,8 @@ static bool same_issue(const struct sim_issue *a, const struct sim_issue *b)
 static bool same_machine_options(const struct sim_machine *a, const struct sim_machine *b)
 {
     bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
-                a->page_bytes == b->page_bytes && a->page_seed == b->page_seed &&
+                a->page_bytes == b->page_bytes && a->frame_bytes == b->frame_bytes &&
+                a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
                 a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
                 a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
 
@@ -357,7 +358,8 @@ static void every_option_is_read_and_printed(void)
 {
     static const char text[] =
         "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 4.5\npage = 64 KiB\n"
-        "page_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = yes\n"
+        "frame = 2 MiB\npage_tables = 2\npage_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = "
+        "yes\n"
         "clock_ghz = 3.9\nmac_rows = 2\nmac_columns = 8\nmac_instructions_per_cycle = 0.5\nloads_per_cycle = 3\n"
         "stores_per_cycle = 2\n"
         "[cache L1]\nsize = 1 KiB\n" REST "policy = tree-plru\nwrite = through\nallocate = no\nprefetch = next_line\n"
@@ -378,6 +380,7 @@ static void every_option_is_read_and_printed(void)
     if (!test_check(!read_text(&m, text, why), "%s", why))
         return;
     CU_ASSERT(m.memory_bandwidth_bytes_per_cycle == 4.5 && m.page_bytes == 65536 && m.page_seed == UINT64_MAX);
+    CU_ASSERT(m.frame_bytes == 2 << 20 && m.page_tables == 2);
     CU_ASSERT(m.issue.clock_ghz == 3.9 && m.issue.mac_rows == 2 && m.issue.mac_columns == 8);
     CU_ASSERT(m.issue.mac_instructions_per_cycle == 0.5 && m.issue.loads_per_cycle == 3 &&
               m.issue.stores_per_cycle == 2);
@@ -401,6 +404,8 @@ static void bad_options_are_reported_with_their_line(void)
         { MACHINE "page = 48 KiB\n", "FILE:4: not a power of two, '48 KiB'" },
         { MACHINE "page = 2 KiB\n", "FILE:4: must be at least 4096, '2 KiB'" },
         { MACHINE "page = 2048 MiB\n", "FILE:4: number too large, '2048 MiB'" },
+        { MACHINE "frame = 3 MiB\n", "FILE:4: not a power of two, '3 MiB'" },
+        { MACHINE "page_tables = 5\n", "FILE:4: number too large, '5'" },
         { MACHINE "page_seed = x\n", "FILE:4: not a whole number, 'x'" },
         { MACHINE "page_seed = 1 KiB\n", "FILE:4: not a whole number, '1 KiB'" },
         { MACHINE "combining_buffers = 65\n", "FILE:4: number too large, '65'" },
@@ -468,7 +473,7 @@ static void bad_options_are_reported_with_their_line(void)
 static void validate_knows_the_options_too(void)
 {
     static const struct sim_machine good = { .n_levels = 1, .level = { LEVEL("a", "lru", 4, 2, 64, 1) } };
-    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good, good, good };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good, good, good, good, good };
 
     bad[0].level[0].inclusion = SIM_INCLUSIVE;
     bad[1].level[0].n_slices = 8;
@@ -481,6 +486,8 @@ static void validate_knows_the_options_too(void)
     bad[8].level[0].bandwidth_bytes_per_cycle = -1;
     bad[9].issue.loads_per_cycle = -1;
     bad[10].issue.mac_rows = SIM_MAX_MAC_EXTENT + 1;
+    bad[11].frame_bytes = 1 << 11;
+    bad[12].page_tables = 1; /* and no TLB */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char why[WHY_BYTES] = "";
 

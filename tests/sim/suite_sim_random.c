@@ -114,6 +114,7 @@ static struct sim_machine random_full_machine(void)
             random_options(&m.level[k], k);
         }
         m.page_bytes = one_in(3) ? (uint64_t)1 << (12 + rng_below(10)) : 0;
+        m.frame_bytes = one_in(3) ? sim_machine_page_bytes(&m) << rng_below(9) : 0;
         m.page_seed = rng_below(3);
         m.combining_buffers = one_in(2) ? (uint32_t)(1 + rng_below(one_in(2) ? 2 : 12)) : 0;
         m.has_software_prefetch = one_in(2);
@@ -122,6 +123,7 @@ static struct sim_machine random_full_machine(void)
             m.tlb[i].n_ways = (uint32_t)(1 + rng_below(4));
             m.tlb[i].n_entries = m.tlb[i].n_ways * (uint32_t)(1 + rng_below(3));
         }
+        m.page_tables = m.n_tlbs ? (uint32_t)rng_below(SIM_MAX_PAGE_TABLES + 1) : 0;
         if (!sim_machine_validate(&m, NULL, 0))
             return m;
     }
@@ -290,7 +292,7 @@ static void hits_that_are_only_counted_agree_too(void)
     for (unsigned round = 0; round < test_rounds(600); round++) {
         struct sim_machine m = random_full_machine();
 
-        m.n_tlbs = m.combining_buffers = 0;
+        m.n_tlbs = m.combining_buffers = m.page_tables = 0;
         m.level[0].n_ways = 4;
         m.level[0].line_bytes = m.level[0].line_bytes < 16 && m.n_levels == 1 ? 32 : m.level[0].line_bytes;
         if (one_in(2))
