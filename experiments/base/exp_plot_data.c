@@ -149,8 +149,8 @@ static int explain(const struct demand *d, size_t n_rows, const char *said, char
         return exp_fail(why, why_bytes, -ENODATA, "%s has no rows for it", d->table);
     if (!strncmp(said, missing, sizeof missing - 1))
         return exp_fail(why, why_bytes, -ENODATA, "%s", said + sizeof missing - 1);
-    return exp_fail(why, why_bytes, -ENODATA, "%s has no number in %s%s", d->table, d->column[0],
-                    d->column[1] ? " and the like" : "");
+    return exp_fail(why, why_bytes, -ENODATA, "%s has no number in %s%s", d->table,
+                    d->column[0] + (*d->column[0] == '$'), d->column[1] ? " and the like" : "");
 }
 
 static bool is_number(const struct exp_table *t, size_t row, size_t column)
@@ -165,7 +165,6 @@ static bool is_number(const struct exp_table *t, size_t row, size_t column)
 static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t, char *why,
                         size_t why_bytes)
 {
-    char ignored[256];
     const char *said = "";
     size_t key = 0, n_rows = 0;
 
@@ -175,10 +174,8 @@ static int check_demand(const struct demand *d, const struct exp_plot_script *s,
         if (d->key && !is_among(s, d->value, exp_table_string(t, row, key)))
             continue;
         n_rows++;
-        for (char *const *name = d->column; *name; name++) {
-            size_t column;
-
-            if (exp_table_column(t, *name, &column, ignored, sizeof ignored))
+        for (size_t column = 0; column < t->n_columns; column++) {
+            if (!is_among(s, d->column, t->column[column]))
                 continue;
             if (is_number(t, row, column))
                 return 0;

@@ -8,10 +8,10 @@
  *     # reads model.csv
  *
  * `draws` asks for a number in one of these columns, in any row, or in any row where the column after `of` is one of
- * those values; $name stands for the words of that variable. All `draws` lines must be met. `hint` is added in parentheses to the reason of the `draws` line before
- * it. `reads` names a table that is used if it is there. Each table reaches the script as a variable named after it, such
- * as layers_csv: the path of a copy with tabs and without quotes, because gnuplot 5.4 cuts a quoted field at its first
- * comma; "" if there is no such table.
+ * those values. $name stands for the words of that variable, in either list. All `draws` lines must be met. `hint` is
+ * added in parentheses to the reason of the `draws` line before it. `reads` names a table that is used if it is there.
+ * Each table reaches the script as a variable named after it, such as layers_csv: the path of a copy with tabs and
+ * without quotes, because gnuplot 5.4 cuts a quoted field at its first comma; "" if there is no such table.
  */
 #ifndef EXPERIMENTS_EXP_PLOT_DATA_H
 #define EXPERIMENTS_EXP_PLOT_DATA_H

@@ -4,7 +4,7 @@
 load figures."/peers_common.gp"
 file = speedups_csv; models = models_csv
 chosen = word(total_algos, 2)
-colour_waiting = colour_of(chosen); colour_hitting = "#56b4e9"
+colour_waiting = colour_of(chosen); colour_hitting = sky
 highest = 1
 stats file using (highest = number("issue_speedup") > highest ? number("issue_speedup") : highest, \
     highest = number("estimated_speedup") > highest ? number("estimated_speedup") : highest, 0) nooutput

@@ -42,7 +42,7 @@ tick_height = 92
 H = head_height + 20 + panel + tick_height + n_lines * line_height + 16
 eval open_output
 
-colour_compulsory = "#56b4e9"; colour_capacity = "#0072b2"; colour_conflict = "#d55e00"
+colour_compulsory = sky; colour_capacity = blue; colour_conflict = vermilion
 title_text = sprintf("%s: missing lines by tensor and kind of miss (%s)", model, layer_text)
 eval put_head
 legend_text = "compulsory"; legend_point = square; legend_colour = colour_compulsory; eval put_legend

@@ -1,6 +1,10 @@
 # What the figures of `make bench-peers` and `make judge` share. Variables: those of style.gp, what (one line of provenance).
 load figures."/style.gp"
 
+# The methods: how they are called, and their colours (exp_peers_plot.h).
+title_of_peer(m) = word(peer_titles, index_in(peer_names, m))
+colour_of_peer(m) = word(peer_colours, index_in(peer_names, m))
+
 set key outside top center horizontal samplen 2
 W = 1000; H = 560
 # The provenance below everything, in as many lines as it needs.

@@ -3,34 +3,33 @@
 n = 0
 stats sorted_csv using (n = n + 1, 0) nooutput
 
-methods = "base_rows onednn_nchw onednn_reorder onednn_blocked sconv sconv_openblas sconv_tuned"
-array Label[7] = ["im2col by rows", "oneDNN, NCHW", "oneDNN, reorders timed", "oneDNN, no reorders", "SConv", "SConv, OpenBLAS's micro-kernel", "SConv, tuned"]
-array Colour[7] = [colour_rows, colour_nchw, colour_reorder, colour_blocked, colour_sconv, colour_openblas, colour_tuned]
-array Dash[7] = [1, 1, 2, 4, 1, 2, 1]
+# The SConvs are drawn last, above the others, and the last of them thickest.
+methods = other_peers." ".sconv_peers
+n_others = words(other_peers); n_methods = words(methods)
 
 # Of SConv's methods, the layers at both ends of their curves: extremes of both directions, the slowest first.
 extremes_of = layers_csv
 n_wanted = 3
-is_of(m) = stringcolumn("method") eq word(methods, m) && stringcolumn("cache") eq "sweep" && is_shown(0)
+is_of(m) = stringcolumn("method") eq m && stringcolumn("cache") eq "sweep" && is_shown(0)
 name_of(dummy) = stringcolumn("model")." ".stringcolumn("layer")
 x_of_row(dummy) = 0
 y_of_row(dummy) = number("measured_speedup_vs_base")
 list = ""; ends = ""
-do for [m = 5:7] {
+do for [m in sconv_peers] {
     do for [direction in "-1 1"] {
         sign = direction + 0
         score(dummy) = is_of(m) ? sign * number("measured_speedup_vs_base") : NaN
         eval find_extremes
         ends = ""
         do for [k = 1:n_extremes] { ends = ends.(k > 1 ? ", " : "").sprintf("%s %.2f", Extreme_name[k], Extreme_y[k]) }
-        if (n_extremes) { list = list.(sign < 0 ? Label[m]." -- slowest: " : "; fastest: ").ends }
+        if (n_extremes) { list = list.(sign < 0 ? title_of_peer(m)." -- slowest: " : "; fastest: ").ends }
     }
     list = list."\n"
 }
 W = 1280
 columns = W / 7.0
 foot = ""; foot_lines = 0
-do for [m = 5:7] {
+do for [m in sconv_peers] {
     at = strstrt(list, "\n"); text = list[1:at - 1]; list = list[at + 1:*]
     if (strlen(text)) { eval wrap_text; foot = foot.wrapped."\n"; foot_lines = foot_lines + n_lines }
 }
@@ -48,10 +47,11 @@ set rmargin at screen 1 - 20.0 / W
 set tmargin at screen 1 - top / (1.0 * H)
 set bmargin at screen 1 - (top + panel) / (1.0 * H)
 set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxrows 2 samplen 3
+dash_of(i) = i > n_others ? 1 : 2
 set xlabel "share of the layers, each method's sorted on its own [%]"
 set ylabel "time of Base / time"
 set xrange [0:100]
 set yrange [0:*]
 set arrow from 0, 1 to 100, 1 nohead lc rgb "black"
-plot for [m = 1:7] sorted_csv using (column("rank_percent")):(number(word(methods, m))) with lines lw (m == 7 ? 3 : 2) dt Dash[m] lc rgb Colour[m] \
-    title Label[m]
+plot for [i = 1:n_methods] sorted_csv using (column("rank_percent")):(number(word(methods, i))) \
+    with lines lw (i == n_methods ? 3 : 2) dt dash_of(i) lc rgb colour_of_peer(word(methods, i)) title title_of_peer(word(methods, i))

@@ -6,10 +6,15 @@ load figures."/peers_common.gp"
 n = 0; n_unscaled = 0
 stats phases_csv using (n = n + 1, n_unscaled = n_unscaled + !(number("base_steps_to_call") > 0), 0) nooutput
 
+base = word(peer_names, 1)
+bars = base." ".sconv_peers
+n_bars = words(bars)
+titles = title_of_peer(base)." (run in steps)"
+do for [m in sconv_peers] { titles = titles."; ".title_of_peer(m) }
 W = 260 + n * 150
 if (W < 1000) { W = 1000 }
 columns = W / 7.0
-text = "Bars from left: Base (run in steps), SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's call in the sweeps; Base in \
+text = "Bars from left: ".titles.". 100 % is the time of Base's call in the sweeps; Base in \
 steps takes as much longer or shorter as its bar differs from it.".(n_unscaled ? " Bars without Base to their left show shares of their own time." : "")
 eval wrap_text
 foot = wrapped; foot_lines = n_lines
@@ -29,19 +34,18 @@ set key at screen 0.5, screen 1 - 34.0 / H center top horizontal
 set ylabel n_unscaled ? "time [% of Base's, or of its own]" : "time [% of Base's]"
 set xrange [0.4:n + 0.6]
 set yrange [0:*]
-set boxwidth 0.19
+set boxwidth 0.76 / n_bars
 set xtics scale 0
 set arrow from graph 0, first 100 to graph 1, first 100 nohead lc rgb "black" front
 
-bars = "base sconv sconv_openblas sconv_tuned"
 parts = "im2col packing ukr other"
 array Label[4] = ["im2col", "packing", "micro-kernels", "other"]
-array Colour[4] = [colour_reorder, colour_nchw, colour_sconv, "#c0c0c0"]
+array Colour[4] = [vermilion, orange, green, grey]
 # A column with a reason instead of a number makes all of an expression undefined that reads it as a number.
 or_one(c) = strstrt(stringcolumn(c), "not available") ? 1 : number(c)
 scale(b) = or_one("base_steps_to_call") * (b == 1 ? 1 : or_one(word(bars, b)."_to_base"))
 share(b, p) = b > 1 && p == 1 ? 0 : number(word(bars, b)."_".word(parts, p)."_percent") # only Base has im2col
 up_to(b, p) = scale(b) * (sum [i = 1:p] share(b, i))
-plot for [p = 4:1:-1] for [b = 1:4] phases_csv using (column("number") + (b - 2.5) * 0.21):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
+plot for [p = 4:1:-1] for [b = 1:n_bars] phases_csv using (column("number") + (b - 0.5 * (n_bars + 1)) * 0.84 / n_bars):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
      for [p = 1:4] NaN with boxes lc rgb Colour[p] title Label[p], \
      phases_csv using (column("number")):(NaN):xticlabel(stringcolumn("model")) notitle

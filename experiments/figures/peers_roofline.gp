@@ -3,9 +3,9 @@
 # draws layers.csv: measured_gflops of cache: sweep
 load figures."/peers_common.gp"
 peak = peak_gflops + 0; bandwidth = read_gbytes + 0
+# Points of all methods would hide one another: these are Base and the ends of the others' range. The last is the fastest SConv.
 methods = "base onednn_nchw onednn_blocked sconv sconv_tuned"
-array Label[5] = ["Base", "oneDNN, NCHW", "oneDNN, no reorders", "SConv", "SConv, tuned"]
-array Colour[5] = [colour_base, colour_nchw, colour_blocked, colour_sconv, colour_tuned]
+label_of(m) = title_of_peer(word(methods, m))
 array Point[5] = [7, 4, 6, 8, 2]
 is_of(m) = stringcolumn("method") eq word(methods, m) && stringcolumn("cache") eq "sweep"
 roof(x) = (peak > 0) ? (bandwidth * x < peak ? bandwidth * x : peak) : NaN
@@ -33,7 +33,7 @@ do for [which = 1:2] {
     m = which == 1 ? 1 : last
     score(dummy) = is_of(m) && number("measured_gflops") > 0 && number("measured_gflops") < roof(column("flop_per_byte")) ? log(roof(column("flop_per_byte")) / number("measured_gflops")) : NaN
     eval find_extremes
-    text = Label[m].", furthest below the roof:"
+    text = label_of(m).", furthest below the roof:"
     do for [k = 1:n_extremes] {
         n_marks = n_marks + 1; Mark_x[n_marks] = Extreme_x[k]; Mark_y[n_marks] = Extreme_y[k]; Mark_side[n_marks] = which == 1 ? -1.1 : 1.1
         text = text.sprintf(" %d %s (%.0f %% of it)%s", n_marks, Extreme_name[k], 100 * exp(-Extreme_score[k]), k < n_extremes ? "," : "")
@@ -66,5 +66,5 @@ do for [k = 1:n_marks] {
     set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset Mark_side[k], (k % 2 ? -0.4 : 0.4) front font ",10"
 }
 plot for [m = 1:5] layers_csv using (column("flop_per_byte")):(is_of(m) ? number("measured_gflops") : NaN) \
-         with points pt Point[m] ps 0.7 lc rgb Colour[m] title (Is_there[m] ? Label[m] : ""), \
+         with points pt Point[m] ps 0.7 lc rgb colour_of_peer(word(methods, m)) title (Is_there[m] ? label_of(m) : ""), \
      roof(x) with lines lw 2 lc rgb "black" title "roof"

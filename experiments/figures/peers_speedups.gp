@@ -1,5 +1,5 @@
 # The paper's Figure 8: every layer's speed-up over Base, sorted; the layers at the ends of SConv's curves are named.
-# draws speedups.csv: sconv sconv_openblas sconv_tuned base_rows onednn_nchw onednn_reorder onednn_blocked
+# draws speedups.csv: $sconv_peers $other_peers
 # reads layers.csv
 load figures."/peers_common.gp"
 sorted_csv = speedups_csv

@@ -1,5 +1,5 @@
 # The paper's Figure 9: pointwise layers, where Base is BLAS's GEMM alone.
-# draws speedups_pointwise.csv: sconv sconv_openblas sconv_tuned base_rows onednn_nchw onednn_reorder onednn_blocked
+# draws speedups_pointwise.csv: $sconv_peers $other_peers
 # reads layers.csv
 load figures."/peers_common.gp"
 sorted_csv = speedups_pointwise_csv

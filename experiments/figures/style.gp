@@ -14,16 +14,10 @@ set tics nomirror
 set border 3 lc rgb "#404040"
 set grid ytics lt 1 lc rgb "#e0e0e0" lw 1
 
-# Okabe and Ito's palette, told apart by people with any kind of colour vision. A method has one colour in all figures.
-colour_sconv = "#009e73"
-colour_openblas = "#cc79a7"
-colour_tuned = "#000000"
-colour_base = "#7f7f7f"
-colour_paper = "#d55e00"
-colour_rows = "#56b4e9"
-colour_nchw = "#e69f00"
-colour_reorder = "#d55e00"
-colour_blocked = "#0072b2"
+# Algorithms and methods have one colour in all figures: their records say which. What else has a colour takes it from Okabe and Ito's palette,
+# which people with any kind of colour vision tell apart.
+orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"; blue = "#0072b2"; vermilion = "#d55e00"; grey = "#c0c0c0"
+colour_paper = vermilion
 
 # The algorithms of an experiment: how they are called, and their colours (exp_algo_plot.h).
 index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))

@@ -51,7 +51,7 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
 
 static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < EXP_N_PEERS_ONEDNN; i++) {
         char *why = l->why_not[EXP_PEER_NCHW + i];
 
         if (p->dnnl)
@@ -108,7 +108,7 @@ static int select_algos(unsigned *algos, char *why, size_t why_bytes)
     for (int m = 0; m < EXP_N_PEERS && !err; m++) {
         unsigned own = 0;
 
-        if (m == EXP_PEER_BASE || exp_peer_is_sconv((enum exp_peer)m))
+        if (exp_peer_is_algo((enum exp_peer)m))
             err = exp_algo_select(exp_peer_name((enum exp_peer)m), &own, why, why_bytes);
         *algos |= own;
     }
@@ -185,7 +185,7 @@ fail:
 
 static void close_layer(struct exp_peers_layer *l)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < EXP_N_PEERS_ONEDNN; i++)
         exp_dnnl_conv_free(l->conv[i]);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         for (int m = 0; m < EXP_N_PEERS; m++)

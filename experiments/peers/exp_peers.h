@@ -38,8 +38,8 @@ struct exp_peers_layer {
     struct exp_phases base_phases;
     struct exp_peers_sconv sconv[EXP_N_PEERS_SCONVS];
     float *in, *filter, *out;
-    struct exp_dnnl_conv *conv[3]; /* by enum exp_dnnl_layout */
-    char why_not[EXP_N_PEERS][96]; /* "" = it runs */
+    struct exp_dnnl_conv *conv[EXP_N_PEERS_ONEDNN]; /* by enum exp_dnnl_layout */
+    char why_not[EXP_N_PEERS][96];                  /* "" = it runs */
     struct exp_peer_times times[EXP_N_PEERS_CACHES][EXP_N_PEERS];
 };
 

@@ -7,12 +7,16 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/peers/exp_peers_files.h"
 
-#define COLUMN(number, name, head, note) { name, "", "speed-up over base, sweep", "clock" },
-
 /* clang-format off */
+#define COLUMN(number, kind, name, ...) COLUMN_OF_##kind(name)
+#define COLUMN_OF_BASE(name) /* what all are compared with */
+#define COLUMN_OF_BASE_BY(name) { name, "", "speed-up over base, sweep", "clock" },
+#define COLUMN_OF_SCONV COLUMN_OF_BASE_BY
+#define COLUMN_OF_ONEDNN COLUMN_OF_BASE_BY
+
 static const struct exp_csv_column sorted_columns[] = {
     { "rank_percent", "%", "position among the method's speed-ups, sorted in descending order", "" },
-    EXP_EACH_PEER_OF_BASE(COLUMN)
+    EXP_EACH_PEER(COLUMN)
 };
 /* clang-format on */
 

@@ -5,13 +5,18 @@
 #include "experiments/peers/exp_peers_files.h"
 #include "experiments/report/exp_cells.h"
 
-#define NAME_AND_NOTE(number, name, head, note) ", " name note
+/* Names and notes, with commas between them. */
+#define NAME_AND_NOTE(number, kind, name, head, note, ...) COMMA_BEFORE_##kind name note
+#define COMMA_BEFORE_BASE
+#define COMMA_BEFORE_BASE_BY ", "
+#define COMMA_BEFORE_SCONV ", "
+#define COMMA_BEFORE_ONEDNN ", "
 
 /* Names come last: gnuplot cuts a quoted field at its first comma. */
 static const struct exp_csv_column layer_columns[] = {
     EXP_COLUMN_MODEL,
     EXP_COLUMN_LAYER_INDEX,
-    { "method", "", "base" EXP_EACH_PEER_OF_BASE(NAME_AND_NOTE), "" },
+    { "method", "", EXP_EACH_PEER(NAME_AND_NOTE), "" },
     { "cache", "", "sweep: the network layer by layer, weights cold; hot: the layer again and again", "" },
     EXP_COLUMN_POINTWISE,
     EXP_COLUMN_MACS,
@@ -56,7 +61,7 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
         else
             exp_say(text, bytes, "%s %s Nc %zu K2 %zu K3 %zu %s", csa_schedule_name(t->schedule), plan->ukr->name,
                     t->n_c, t->k2, t->k3, conv_plan_windows_name(plan));
-    } else if (m >= EXP_PEER_NCHW && l->conv[m - EXP_PEER_NCHW]) {
+    } else if (exp_peer_is_onednn(m) && l->conv[m - EXP_PEER_NCHW]) {
         exp_say(text, bytes, "%s", exp_dnnl_impl(l->conv[m - EXP_PEER_NCHW]));
     }
     return text;

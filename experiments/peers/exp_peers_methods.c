@@ -1,25 +1,54 @@
 #include "experiments/peers/exp_peers_methods.h"
 
-#define NAME(number, name, head, note) [number] = name,
-#define HEAD(number, name, head, note) [number] = head,
+#include "experiments/setup/exp_algo.h"
+
+#define RECORD(number, kind_, name_, head_, note, title_, colour_)                                                     \
+    [number] = { .kind = EXP_PEER_KIND_##kind_, .name = name_, .head = head_, .title = title_, .colour = colour_ },
+
+static const struct {
+    enum exp_peer_kind kind;
+    const char *name, *head;
+    const char *title, *colour; /* NULL: the algorithm's */
+} peers[EXP_N_PEERS] = { EXP_EACH_PEER(RECORD) };
 
 const char *exp_peer_name(enum exp_peer m)
 {
-    static const char *const names[EXP_N_PEERS] = { [EXP_PEER_BASE] = "base", EXP_EACH_PEER_OF_BASE(NAME) };
-
-    return names[m];
+    return peers[m].name;
 }
 
 const char *exp_peer_head(enum exp_peer m)
 {
-    static const char *const heads[EXP_N_PEERS] = { [EXP_PEER_BASE] = "base", EXP_EACH_PEER_OF_BASE(HEAD) };
+    return peers[m].head;
+}
 
-    return heads[m];
+const char *exp_peer_title(enum exp_peer m)
+{
+    return exp_peer_is_algo(m) ? exp_algo_find(peers[m].name)->title : peers[m].title;
+}
+
+const char *exp_peer_colour(enum exp_peer m)
+{
+    return exp_peer_is_algo(m) ? exp_algo_find(peers[m].name)->colour : peers[m].colour;
+}
+
+enum exp_peer_kind exp_peer_kind(enum exp_peer m)
+{
+    return peers[m].kind;
+}
+
+bool exp_peer_is_algo(enum exp_peer m)
+{
+    return !peers[m].title;
 }
 
 bool exp_peer_is_sconv(enum exp_peer m)
 {
-    return m >= EXP_PEER_SCONV && m < EXP_PEER_NCHW;
+    return peers[m].kind == EXP_PEER_KIND_SCONV;
+}
+
+bool exp_peer_is_onednn(enum exp_peer m)
+{
+    return peers[m].kind == EXP_PEER_KIND_ONEDNN;
 }
 
 const char *exp_peers_cache_name(enum exp_peers_cache c)

@@ -67,14 +67,20 @@ static void print_sconv_phases(const struct exp_phases *x, FILE *out)
     print_cell(out, exp_peers_percent(exp_phases_other_ns(x), x->total_ns));
 }
 
+static void print_phase_heads(FILE *out)
+{
+    fprintf(out, "\nshares of the time, %%\n%-16s %44s", "", "base, with OpenBLAS's own routines");
+    for (int m = EXP_PEER_SCONV; m < EXP_PEER_SCONV + EXP_N_PEERS_SCONVS; m++)
+        fprintf(out, "   %26s", exp_peer_name((enum exp_peer)m));
+    fprintf(out, "\n%-16s %9s %8s %8s %8s %7s", "", "im2col", "packing", "ukr", "other", "/ call");
+    for (int k = 0; k < EXP_N_PEERS_SCONVS; k++)
+        fprintf(out, "   %8s %8s %8s", "packing", "ukr", "other");
+    fprintf(out, "\n");
+}
+
 static void print_phases(const struct exp_peers_report *r, FILE *out)
 {
-    fprintf(out,
-            "\nshares of the time, %%\n%-16s %44s   %26s   %26s   %26s\n%-16s %9s %8s %8s %8s %7s   %8s %8s %8s   "
-            "%8s %8s %8s   %8s %8s %8s\n",
-            "", "base, with OpenBLAS's own routines", "sconv", "... with OpenBLAS's ukr", "sconv tuned", "", "im2col",
-            "packing", "ukr", "other", "/ call", "packing", "ukr", "other", "packing", "ukr", "other", "packing", "ukr",
-            "other");
+    print_phase_heads(out);
     for (size_t i = 0; i < r->n_models; i++) {
         const struct exp_peers_model *m = &r->model[i];
         const struct exp_phases *b = &m->base;

@@ -49,7 +49,7 @@ int exp_peers_run(const struct exp_peers *p, const struct exp_peers_layer *l, en
     const struct exp_peers_sconv *x;
     struct conv_binding b;
 
-    if (m >= EXP_PEER_NCHW)
+    if (exp_peer_is_onednn(m))
         return exp_dnnl_run(l->conv[m - EXP_PEER_NCHW]);
     if (!exp_peer_is_sconv(m)) {
         b = exp_peers_bind(p, l, NULL);

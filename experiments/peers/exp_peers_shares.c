@@ -6,12 +6,15 @@
 #include "experiments/report/exp_cells.h"
 
 /* clang-format off */
-#define SCONV_COLUMNS(name, who)                                                                                       \
-    { name "_packing_percent", "%", "of the time of " who ": packing windows", "clock" },                              \
+#define COLUMNS(number, kind, name, ...) COLUMNS_OF_##kind(name)
+#define COLUMNS_OF_BASE(name)
+#define COLUMNS_OF_BASE_BY(name)
+#define COLUMNS_OF_ONEDNN(name)
+#define COLUMNS_OF_SCONV(name)                                                                                         \
+    { name "_packing_percent", "%", "of the time of " name ": packing windows", "clock" },                             \
     { name "_ukr_percent", "%", "micro-kernels", "clock" },                                                            \
     { name "_other_percent", "%", "the rest", "clock" },                                                               \
-    { name "_to_base", "", "that time / base's time in this measurement", "clock" }
-/* clang-format on */
+    { name "_to_base", "", "that time / base's time in this measurement", "clock" },
 
 static const struct exp_csv_column phase_columns[] = {
     { "number", "", "of the model, from 1", "" },
@@ -21,11 +24,10 @@ static const struct exp_csv_column phase_columns[] = {
     { "base_other_percent", "%", "the rest: clearing the output, loops", "clock" },
     { "base_steps_to_call", "",
       "that time / base's time with cblas_sgemm in the sweeps: near 1, or the shares are not the call's", "clock" },
-    SCONV_COLUMNS("sconv", "SConv"),
-    SCONV_COLUMNS("sconv_openblas", "SConv with OpenBLAS's micro-kernel"),
-    SCONV_COLUMNS("sconv_tuned", "tuned SConv"),
+    EXP_EACH_PEER(COLUMNS)
     EXP_COLUMN_MODEL,
 };
+/* clang-format on */
 
 const struct exp_csv_file exp_peers_phases_file = EXP_CSV_FILE("phases.csv", phase_columns);
 

@@ -72,7 +72,7 @@ static int verify_layer(const struct exp_peers *p, const struct exp_peers_layer 
             continue;
         memset(l->out, 0xff, bytes); /* NaN */
         err = exp_peers_run(p, l, (enum exp_peer)m);
-        if (!err && m >= EXP_PEER_NCHW)
+        if (!err && exp_peer_is_onednn((enum exp_peer)m))
             err = exp_dnnl_fetch(l->conv[m - EXP_PEER_NCHW]);
         if (!err)
             err = compare_base(p, l, (enum exp_peer)m, why, why_bytes);

@@ -12,6 +12,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
+#include "experiments/peers/exp_peers_plot.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/base/exp_program.h"
@@ -156,36 +157,22 @@ static int print_host(const void *session, FILE *out)
     return err;
 }
 
-static double mean_of_models(const struct session *s, bool of_peak)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < s->report.n_models; i++)
-        sum += of_peak ? s->report.model[i].peak_gflops : s->report.model[i].read_gbytes;
-    return sum / (double)s->report.n_models;
-}
-
 static int draw(struct session *s)
 {
     static const char *const names[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                          "peers_roofline" };
-    char peak[32], read[32];
-    const struct exp_plot_variable variable[] = {
-        { "peak_gflops", peak },
-        { "read_gbytes", read },
-    };
+    struct exp_peers_plot plot;
     const struct exp_main_figures figures = {
         .program = EXP_PEERS,
         .results = &s->results,
         .figure = names,
         .n_figures = sizeof names / sizeof names[0],
         .what = s->what,
-        .variable = variable,
-        .n_variables = sizeof variable / sizeof variable[0],
+        .variable = plot.variable,
+        .n_variables = EXP_N_PEERS_VARIABLES,
     };
 
-    exp_say(peak, sizeof peak, "%g", mean_of_models(s, true));
-    exp_say(read, sizeof read, "%g", mean_of_models(s, false));
+    exp_peers_plot_init(&plot, &s->report);
     return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
