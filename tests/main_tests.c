@@ -33,6 +33,7 @@
     X(csa) \
     X(tune) \
     X(nest) \
+    X(parts) \
     X(emit) \
     X(watch) \
     X(exp_csv) \
