@@ -63,7 +63,7 @@ LDLIBS := -lhwloc -lpfm -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-apart := %/cachesim_% %_example.c %_plugin.c %_linked.c %/fuzz_main.c %/sconv_threads.c
+apart := %/cachesim_% %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
@@ -169,7 +169,7 @@ pass = $(foreach v,$(variables_$1),"$v=$$$v")
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(prepare_guest); \
-	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "WHY_NO_GUEST=$$why"
+	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 
 figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment

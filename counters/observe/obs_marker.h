@@ -30,7 +30,10 @@ enum obs_mark {
     OBS_MARK_END,
 };
 
-#if defined(__x86_64__)
+#if defined(OBS_TWIN)
+/* The program is its own observer (obs_twin_watcher.c). */
+void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c);
+#elif defined(__x86_64__)
 static inline void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c)
 {
     register uint64_t r10 __asm__("r10") = b;

@@ -1,7 +1,7 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
 
 # The observer runs inside the host's QEMU: position-independent, and without the sanitizers, which QEMU has not loaded.
-plugin_sources := $(wildcard counters/observe/*.c) $(call sources,sim)
+plugin_sources := $(filter-out %_watcher.c,$(wildcard counters/observe/*.c)) $(call sources,sim)
 plugin_objects := $(patsubst %.c,$(BUILD)/plugin/%.o,$(plugin_sources))
 unsanitized = $(filter-out -fsanitize=% -fno-sanitize%,$1)
 
@@ -21,22 +21,38 @@ $(OBSERVER): $(BUILD)/plugin/counters/observe/obs_plugin.o $(BUILD)/plugin/all.a
 # The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 
-$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c kernels/blas/blas_linked.c) $(foreach l,$(LIBRARIES),$(call archive,$l))
+guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
+link_guest = $(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
+    $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm
+
+$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe/obs_emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
 	@echo "  LINK    $@"
-	$(Q)test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lm
+	$(link_guest)
+
+# Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
+twin_sources := experiments/observe/main_guest.c counters/observe/obs_twin_watcher.c
+
+$(BUILD)/twin/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC TWIN $<"
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DOBS_TWIN -MMD -MP -c -o $@ $<
+
+$(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
+	@echo "  LINK    $@"
+	$(link_guest)
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
 # described one by one: beside such builds the guest has one of its own, by gcc.
 guest_build = $(BUILD)$(if $(SAN)$(findstring clang,$(CC)),/plain)
 native_guest = $(guest_build)/guest
+native_twin = $(guest_build)/twin/guest
 GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
 GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/guest)
 
 native-guest: deps
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin))
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
@@ -58,10 +74,11 @@ prepare_guest = guest=$$($(BUILD)/experiment --guest $(call pass,experiment) 2>/
     if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
         why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
     fi
+twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 
 # What the tests need to know of them; other suites than these run nothing under emulation.
-observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest)
+observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin))
 suite_needs_guest = $(if $1,$(filter observe,$1),all)
 
 .PHONY: native-guest guest-x86_64 guest-ppc64le

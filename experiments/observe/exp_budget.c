@@ -5,6 +5,9 @@
 /* Seconds for which the guesses are taken to be right, before any job has ended. */
 static const double trusted_s = 0.5;
 
+/* Of what is left: the rest is for jobs that take longer than guessed. */
+static const double used_share = 0.8;
+
 void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void))
 {
     *b = (struct exp_budget){
@@ -28,14 +31,27 @@ double exp_budget_left(const struct exp_budget *b)
     return b->limit_s ? fmax(b->limit_s - exp_budget_spent(b), 0) : (double)INFINITY;
 }
 
-bool exp_budget_allows(struct exp_budget *b, double guessed)
+/* Real seconds that a guessed one takes. */
+static double pace_of(struct exp_budget *b)
 {
     double pace;
 
     pthread_mutex_lock(&b->lock);
     pace = b->spent / b->guessed;
     pthread_mutex_unlock(&b->lock);
-    return guessed * pace < exp_budget_left(b);
+    return pace;
+}
+
+bool exp_budget_allows(struct exp_budget *b, double guessed)
+{
+    return guessed * pace_of(b) < exp_budget_left(b);
+}
+
+double exp_budget_quota(struct exp_budget *b, size_t n_left, size_t n_threads)
+{
+    double n_running = (double)n_threads - 1; /* others that may have begun, and need their share yet */
+
+    return used_share * exp_budget_left(b) * (double)n_threads / ((double)n_left + n_running) / pace_of(b);
 }
 
 void exp_budget_learn(struct exp_budget *b, double guessed, double spent)

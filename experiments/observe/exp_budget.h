@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct exp_budget {
@@ -26,6 +27,13 @@ double exp_budget_left(const struct exp_budget *b);  /* infinity without a limit
 
 /* Whether a job of so many guessed seconds, begun now, would end in time. */
 bool exp_budget_allows(struct exp_budget *b, double guessed);
+
+/*
+ * The guessed seconds that a job may take, of n_left that have not begun, itself among them, on n_threads threads: an
+ * equal share of what is left, less a reserve for wrong guesses. Who asks shortest jobs first leaves what these do not
+ * need to the longer ones. Infinity without a limit.
+ */
+double exp_budget_quota(struct exp_budget *b, size_t n_left, size_t n_threads);
 
 /* A job of so many guessed seconds has ended, and really took so many. */
 void exp_budget_learn(struct exp_budget *b, double guessed, double spent);

@@ -17,6 +17,8 @@ static const struct exp_csv_column stream_columns[] = {
     LAYER_COLUMNS,
     { "observed_layer", "", "the layer that was run: itself, or but for OBSERVE=all the first of the same shape", "" },
     { "ukr", "", "SConv's micro-kernel; base: the OpenBLAS core", "" },
+    { "observed_by", "", "an emulator of the CPU, or the instrumented twin of the kernel", "" },
+    { "observed_share_percent", "%", "of the layer's multiply-adds that were observed and are replayed", "" },
     { "level", "", "core (instructions), a cache level, or memory; why: the reason why nothing was observed", "" },
     { "level_index", "", "0 for the core, then from the core outwards", "" },
     { "tensor", "", "whose memory it is, or all; stack and elsewhere: outside all tensors, counted at the core only",
@@ -111,19 +113,9 @@ static void put_empty(struct exp_csv *csv, const struct exp_csv_column *column, 
         exp_csv_empty(csv, column[i].name);
 }
 
-/* Why observed and replayed streams must differ, or NULL. */
-static const char *known_difference(const struct exp_observation *x)
-{
-    for (size_t i = 0; i < x->seen->n_outside; i++) {
-        if (!strncmp(x->seen->outside[i].function, "sgemm_small_kernel", strlen("sgemm_small_kernel")))
-            return "OpenBLAS used its small-matrix kernel, which packs nothing and is not replayed";
-    }
-    return NULL;
-}
-
 static void put_note(struct exp_csv *csv, const struct exp_observation *x)
 {
-    const char *note = known_difference(x);
+    const char *note = exp_observe_known_difference(x);
 
     if (note)
         exp_csv_string(csv, "note", note);
@@ -149,6 +141,11 @@ static void put_names(struct exp_csv *csv, const struct row *row)
     exp_csv_string(csv, "algo", c->algo->name);
     exp_csv_string(csv, "observed_layer", row->o->experiment.cases[row->x->same_as].layer->name);
     exp_csv_string(csv, "ukr", conv_plan_kernel_name(&c->plan));
+    exp_csv_string(csv, "observed_by", row->o->way[row->x->way].emulator->source);
+    if (*row->x->why_not)
+        exp_csv_empty(csv, "observed_share_percent");
+    else
+        exp_csv_double(csv, "observed_share_percent", 100 * row->x->share);
     exp_csv_string(csv, "level", row->level);
     exp_csv_u64(csv, "level_index", row->level_index);
     exp_csv_string(csv, "tensor", row->tensor);
@@ -192,7 +189,7 @@ static void put_row(struct exp_csv *csv, const struct row *row, const struct cou
 /* All levels of one cell, from the core to memory. */
 static void put_cell(struct exp_csv *csv, struct row *row, const struct sim_cell *seen, const struct sim_cell *replayed)
 {
-    const struct sim_machine *m = &row->o->setup.machine;
+    const struct sim_machine *m = &row->o->way[EXP_WAY_EMULATED].setup.machine;
 
     for (size_t level = 0; level <= m->n_levels + 1; level++) {
         struct counts a = level_counts(seen, level, m->n_levels), b = level_counts(replayed, level, m->n_levels);
@@ -210,6 +207,8 @@ static void put_outside_sum(struct exp_csv *csv, struct row *row, bool is_stack)
     const struct obs_result *r = row->x->seen;
     uint64_t loads = 0, stores = 0;
 
+    if (!r->n_outside) /* a twin sees nothing of that */
+        return;
     for (size_t i = 0; i < r->n_outside; i++) {
         loads += r->outside[i].is_stack == is_stack ? r->outside[i].loads : 0;
         stores += r->outside[i].is_stack == is_stack ? r->outside[i].stores : 0;
@@ -305,22 +304,6 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, const
     }
 }
 
-void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes)
-{
-    const struct conv_ukr *own = o->unobserved_ukr;
-    size_t n_observed, n = exp_observe_count(o, &n_observed);
-    char shapes[64] = "one of each shape";
-
-    if (n_observed < n)
-        snprintf(shapes, sizeof shapes, "%zu of %zu shapes", n_observed, n);
-    if (o->observation)
-        snprintf(text, bytes, "%s -cpu %s: SConv %s%s%s%s, OpenBLAS %s%s%s", o->emulator->program, o->emulator->cpu,
-                 o->setup.ukr->name, own ? " (for " : "", own ? own->name : "", own ? ", which is not emulated)" : "",
-                 o->setup.core->name, o->mode == EXP_OBSERVE_ALL ? "" : "; ", o->mode == EXP_OBSERVE_ALL ? "" : shapes);
-    else
-        snprintf(text, bytes, "nothing");
-}
-
 static int write_file(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir,
                       size_t which, char *why, size_t why_bytes)
 {
@@ -348,163 +331,4 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
     for (size_t i = 0; files[i].row && o->observation && !err; i++)
         err = write_file(o, r, dir, i, why, why_bytes);
     return err;
-}
-
-/* ---- the table ---- */
-
-static void print_level(const struct exp_observation *x, const struct sim_cell *seen, const struct sim_cell *replayed,
-                        size_t named, FILE *out)
-{
-    double a = exp_load_misses(&x->seen->stats, seen, named), b = exp_load_misses(x->replayed, replayed, named);
-
-    fprintf(out, " %8.3f", seen->loads ? 100 * a / (double)seen->loads : 0);
-    if (b > 0)
-        fprintf(out, " %+7.2f", 100 * (a - b) / b);
-    else
-        fprintf(out, " %7s", a > 0 ? "-" : "+0.00");
-}
-
-static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
-{
-    struct sim_cell seen, replayed;
-    double a, b;
-
-    fprintf(out, "%-28.28s %-8s", c->layer->name, c->algo->name);
-    if (*x->why_not) {
-        fprintf(out, " not available: %s\n", x->why_not);
-        return;
-    }
-    seen = sim_stats_total(&x->seen->stats);
-    replayed = sim_stats_total(x->replayed);
-    a = (double)(seen.loads + seen.stores);
-    b = (double)(replayed.loads + replayed.stores);
-    fprintf(out, " %11.4g %+7.2f", a, 100 * (a - b) / b);
-    for (size_t l = 0; l < n_levels; l++)
-        print_level(x, &seen, &replayed, l, out);
-    if (known_difference(x))
-        fprintf(out, "  (%s)", known_difference(x));
-    fprintf(out, "\n");
-}
-
-/* ---- summing up ---- */
-
-/* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
-static double largest_difference(const struct exp_observed *o, size_t named)
-{
-    double largest = 0;
-
-    for (size_t i = 0; i < o->experiment.n_cases; i++) {
-        const struct exp_observation *x = &o->observation[i];
-        struct sim_cell seen, replayed;
-        double a, b;
-
-        if (*x->why_not || x->same_as != i || known_difference(x))
-            continue;
-        seen = sim_stats_total(&x->seen->stats);
-        replayed = sim_stats_total(x->replayed);
-        a = exp_load_misses(&x->seen->stats, &seen, named);
-        b = exp_load_misses(x->replayed, &replayed, named);
-        if (a > b || a < b)
-            largest = fmax(largest, b > 0 ? 100 * fabs(a - b) / b : (double)INFINITY);
-    }
-    return largest;
-}
-
-static void say_left_out(const struct exp_observed *o, size_t n, char *text, size_t bytes)
-{
-    exp_say_more(text, bytes,
-                 "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from here, "
-                 "OBSERVE=sample observes all)",
-                 n, o->limit_s);
-}
-
-static void say_differences(const struct exp_observed *o, char *text, size_t bytes)
-{
-    exp_say_more(text, bytes, ". Load misses observed differ from those replayed by at most");
-    for (size_t l = 0; l < exp_n_level_names(&o->setup.machine); l++)
-        exp_say_more(text, bytes, "%s %.2f %% in %s", l ? "," : "", largest_difference(o, l),
-                     exp_level_name(&o->setup.machine, l));
-    exp_say_more(text, bytes, ".");
-}
-
-/* A reason why something is missing, though there was time for it; NULL if nothing is. */
-static const char *why_not(const struct exp_observed *o)
-{
-    for (size_t i = 0; i < o->experiment.n_cases; i++) {
-        if (*o->observation[i].why_not && !o->observation[i].is_left_out)
-            return o->observation[i].why_not;
-    }
-    return NULL;
-}
-
-static size_t count_left_out(const struct exp_observed *o)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < o->experiment.n_cases; i += o->experiment.n_algos) {
-        bool is_left_out = false;
-
-        for (size_t a = i; a < i + o->experiment.n_algos && o->observation[i].same_as == i; a++)
-            is_left_out |= o->observation[a].is_left_out;
-        n += is_left_out;
-    }
-    return n;
-}
-
-static bool is_anything_observed(const struct exp_observed *o)
-{
-    for (size_t i = 0; i < o->experiment.n_cases; i++) {
-        if (!*o->observation[i].why_not)
-            return true;
-    }
-    return false;
-}
-
-void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
-{
-    size_t n, n_observed, n_left_out;
-
-    *text = '\0';
-    if (!o->observation)
-        return;
-    n = exp_observe_count(o, &n_observed);
-    n_left_out = count_left_out(o);
-    exp_say_more(text, bytes, "observed %zu of %zu %s in %.0f s", n_observed, n,
-                 o->mode == EXP_OBSERVE_ALL ? "layers" : "shapes", o->spent_s);
-    if (n_left_out)
-        say_left_out(o, n_left_out, text, bytes);
-    if (why_not(o))
-        exp_say_more(text, bytes, "; not available: %s", why_not(o));
-    if (is_anything_observed(o))
-        say_differences(o, text, bytes);
-}
-
-static void print_heading(const struct exp_observed *o, FILE *out)
-{
-    char how[256];
-
-    exp_observe_describe(o, how, sizeof how);
-    fprintf(out, "\nobserved under emulation (%s), simulated on %s\n", how, o->setup.machine.name);
-    fprintf(out,
-            "accesses to tensors; load misses as %% of loads; each beside what it differs by from the replay, in %%\n");
-    fprintf(out, "%-28s %-8s %11s %7s", "layer", "algo", "accesses", "diff");
-    for (size_t l = 0; l < exp_n_level_names(&o->setup.machine); l++)
-        fprintf(out, " %8.8s %7s", exp_level_name(&o->setup.machine, l), "diff");
-    fprintf(out, "\n");
-}
-
-void exp_observe_print(const struct exp_observed *o, FILE *out)
-{
-    char sum[768];
-
-    if (!o->observation)
-        return;
-    if (is_anything_observed(o))
-        print_heading(o, out);
-    for (size_t i = 0; i < o->experiment.n_cases && is_anything_observed(o); i++) {
-        if (o->observation[i].same_as == i && !o->observation[i].is_left_out)
-            print_case(&o->experiment.cases[i], &o->observation[i], exp_n_level_names(&o->setup.machine), out);
-    }
-    exp_observe_sum_up(o, sum, sizeof sum);
-    fprintf(out, "%s%s\n", is_anything_observed(o) ? "" : "\n", sum);
 }

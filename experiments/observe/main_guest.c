@@ -1,11 +1,16 @@
 /*
- * The program that is watched: one layer by one algorithm, once, between markers, for the observer plugin of QEMU
- * (counters/observe/obs_plugin.c). The experiment runs it under emulation; by itself it has nothing to tell.
+ * The program that is watched: one layer, or a part of it, by one algorithm, once, between markers, for the observer
+ * plugin of QEMU (counters/observe/obs_plugin.c). The experiment runs it under emulation; by itself it has nothing to
+ * tell.
  *
- *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [UKR=...] [CORE=...] [FILTERS=ahead|run_time] [VERIFY=1]
+ *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [PART=...] [UKR=...] [CORE=...] [FILTERS=ahead|run_time]
+ *           [VERIFY=1]
  *
- * SHAPE is what a user writes of struct conv_problem, in its order, with commas between. The program plans as the
- * experiment does, from the same machine file. OUT is the observer's: it shows that there is one.
+ * SHAPE is what a user writes of struct conv_problem, in its order, with commas between; PART, where not all of it is to
+ * be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same machine
+ * file. OUT is the observer's: it shows that there is one.
+ *
+ * Built a second time with instrumented kernels (counters/observe/obs_twin_watcher.c), it is its own observer.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,20 +18,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "counters/observe/obs_marker.h"
+#include "counters/observe/obs_watcher.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend.h"
 #include "kernels/blas/base.h"
 #include "kernels/conv_naive.h"
+#include "kernels/plan_part.h"
 
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16 };
 
 struct options {
-    const char *shape, *algo, *machine, *out, *ukr, *core, *filters, *verify;
+    const char *shape, *algo, *machine, *out, *part, *ukr, *core, *filters, *verify;
 };
 
 struct session {
@@ -35,6 +41,7 @@ struct session {
     struct exp_model model;
     struct exp_setup setup;
     struct exp_experiment experiment;
+    struct conv_plan plan; /* of the part that is run */
     struct exp_tensors tensors;
     char why[1024];
 };
@@ -48,8 +55,9 @@ static int read_options(struct session *s, int argc, char **argv)
         const char *name;
         const char **value;
     } known[] = {
-        { "SHAPE=", &o->shape }, { "ALGO=", &o->algo }, { "MACHINE=", &o->machine }, { "OUT=", &o->out },
-        { "UKR=", &o->ukr },     { "CORE=", &o->core }, { "FILTERS=", &o->filters }, { "VERIFY=", &o->verify }
+        { "SHAPE=", &o->shape }, { "ALGO=", &o->algo },       { "MACHINE=", &o->machine },
+        { "OUT=", &o->out },     { "PART=", &o->part },       { "UKR=", &o->ukr },
+        { "CORE=", &o->core },   { "FILTERS=", &o->filters }, { "VERIFY=", &o->verify },
     };
     size_t n = sizeof known / sizeof known[0];
 
@@ -71,28 +79,57 @@ static int read_options(struct session *s, int argc, char **argv)
     return 0;
 }
 
-static int read_shape(struct session *s)
+/* Reads n numbers with commas between. */
+static int read_numbers(struct session *s, const char *option, const char *text, size_t *number, size_t n)
 {
-    struct conv_problem *p = &s->layer.problem;
-    const char *text = s->options.shape;
-    char why[512];
-    int err;
+    const char *rest = text;
 
-    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+    for (size_t i = 0; i < n; i++) {
         char *end;
-        uintmax_t number;
+        uintmax_t value;
 
         errno = 0;
-        number = strtoumax(text, &end, 10);
-        if (!isdigit((unsigned char)*text) || *end != (i + 1 < CONV_N_FIELDS ? ',' : '\0'))
-            return FAIL(s, -EINVAL, "SHAPE: must be %d numbers, not '%s'", (int)CONV_N_FIELDS, s->options.shape);
-        if (errno || number > SIZE_MAX)
-            return FAIL(s, -EOVERFLOW, "SHAPE: %s, '%.*s' is too large", conv_fields[i].name, (int)(end - text), text);
-        conv_field_set(p, i, (size_t)number);
-        text = end + 1;
+        value = strtoumax(rest, &end, 10);
+        if (!isdigit((unsigned char)*rest) || *end != (i + 1 < n ? ',' : '\0'))
+            return FAIL(s, -EINVAL, "%s: must be %zu numbers, not '%s'", option, n, text);
+        if (errno || value > SIZE_MAX)
+            return FAIL(s, -EOVERFLOW, "%s: '%.*s' is too large", option, (int)(end - rest), rest);
+        number[i] = (size_t)value;
+        rest = end + 1;
     }
-    err = conv_problem_finish(p, why, sizeof why);
+    return 0;
+}
+
+static int read_shape(struct session *s)
+{
+    size_t field[CONV_N_FIELDS];
+    char why[512];
+    int err = read_numbers(s, "SHAPE", s->options.shape, field, CONV_N_FIELDS);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < CONV_N_FIELDS; i++)
+        conv_field_set(&s->layer.problem, i, field[i]);
+    err = conv_problem_finish(&s->layer.problem, why, sizeof why);
     return err ? FAIL(s, err, "SHAPE: %s", why) : 0;
+}
+
+static int plan_part(struct session *s)
+{
+    const struct conv_problem *p = &s->layer.problem;
+    struct conv_part part = conv_part_whole(p), most = part;
+    size_t number[3] = { part.images, part.rows, part.filters };
+    int err = *s->options.part ? read_numbers(s, "PART", s->options.part, number, 3) : 0;
+
+    if (err)
+        return err;
+    part = (struct conv_part){ number[0], number[1], number[2] };
+    if (!part.images || !part.rows || !part.filters || part.images > most.images || part.rows > most.rows ||
+        part.filters > most.filters)
+        return FAIL(s, -EINVAL, "PART: must be at most %zu,%zu,%zu, not '%s'", most.images, most.rows, most.filters,
+                    s->options.part);
+    err = conv_plan_part(&s->plan, &s->experiment.cases[0].plan, &part);
+    return err ? FAIL(s, err, "PART: its buffers exceed the address space") : 0;
 }
 
 /* Plans the one layer as the experiment plans its layers. */
@@ -119,25 +156,7 @@ static int plan(struct session *s)
     if (!err && s->options.core[0] && !s->experiment.cases[0].algo->is_sconv &&
         strcmp(s->setup.blas.core, s->options.core) != 0)
         err = FAIL(s, -ENOTSUP, "OpenBLAS runs its %s kernels here, not %s", s->setup.blas.core, s->options.core);
-    return err;
-}
-
-/* The observer's file holds the process number of the emulator, which is this process's. */
-static int check_watched(struct session *s)
-{
-    char *path = exp_format("%s.watched", s->options.out);
-    FILE *in = path ? fopen(path, "r") : NULL;
-    long pid = 0;
-
-    if (in) {
-        if (fscanf(in, "%ld", &pid) != 1)
-            pid = 0;
-        fclose(in);
-    }
-    free(path);
-    if (pid == (long)getpid())
-        return 0;
-    return FAIL(s, -ENOTSUP, "not watched: this program is run under qemu-user with the observer plugin");
+    return err ? err : plan_part(s);
 }
 
 /* ---- running, with the phases marked ---- */
@@ -199,13 +218,12 @@ static void mark_memory(const struct session *s, const struct conv_plan *p)
 
 static int run(struct session *s)
 {
-    const struct exp_case *c = &s->experiment.cases[0];
-    bool is_base = conv_plan_is_base(&c->plan);
+    bool is_base = conv_plan_is_base(&s->plan);
     int err;
 
-    mark_memory(s, &c->plan);
+    mark_memory(s, &s->plan);
     obs_mark_begin(CONV_PHASE_UKR);
-    err = is_base ? run_base(s, &c->plan) : run_nest(s, &c->plan);
+    err = is_base ? run_base(s, &s->plan) : run_nest(s, &s->plan);
     obs_mark_end();
     return err ? FAIL(s, err, "the layer cannot be run: %s", strerror(-err)) : 0;
 }
@@ -214,16 +232,18 @@ static int run(struct session *s)
 
 static int verify(struct session *s)
 {
-    const struct conv_problem *p = &s->layer.problem;
+    const struct conv_problem *p = &s->plan.problem;
     const float *out = conv_in_ptr(s->tensors.bind.addr[CONV_OUTPUT]);
-    size_t n_windows = conv_windows(p);
+    size_t n_windows = conv_windows(p), n_computed = conv_plan_part_windows(&s->plan);
     double *plane = calloc(n_windows, sizeof *plane);
     int err = plane ? 0 : FAIL(s, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < p->n * p->k && !err; i++) {
+        if (i % conv_group_filters(p) >= conv_plan_part_filters(&s->plan))
+            continue;
         conv_naive_plane(p, conv_in_ptr(s->tensors.bind.addr[CONV_INPUT]),
                          conv_in_ptr(s->tensors.bind.addr[CONV_FILTER]), i / p->k, i % p->k, plane, NULL);
-        for (size_t w = 0; w < n_windows && !err; w++) {
+        for (size_t w = 0; w < n_computed && !err; w++) {
             if ((double)out[i * n_windows + w] != plane[w])
                 err = FAIL(s, -EILSEQ, "wrong result: output element %zu is %.9g, must be %.9g", i * n_windows + w,
                            (double)out[i * n_windows + w], plane[w]);
@@ -239,12 +259,12 @@ int main(int argc, char **argv)
     int err = read_options(&s, argc, argv);
 
     if (!err)
-        err = check_watched(&s);
+        err = obs_watcher_find(s.options.out, s.options.machine, s.why, sizeof s.why);
     if (!err)
         err = read_shape(&s);
     if (!err)
         err = plan(&s);
-    if (!err && exp_tensors_init(&s.tensors, &s.experiment.cases[0].plan))
+    if (!err && exp_tensors_init(&s.tensors, &s.plan))
         err = FAIL(&s, -ENOMEM, "out of memory for the tensors");
     if (!err)
         err = run(&s);

@@ -229,6 +229,57 @@ PUT(put_miss_percent)
                        100 * exp_load_misses(&row->c->simulated.stats, &row->sum, arg) / (double)row->sum.loads);
 }
 
+/* ---- observed ---- */
+
+static bool is_observed(struct exp_csv *csv, const char *column, const struct exp_row *row)
+{
+    if (row->c->observed.why_not)
+        exp_csv_missing(csv, column, row->c->observed.why_not);
+    return !row->c->observed.why_not;
+}
+
+PUT(put_observed_source)
+{
+    (void)arg;
+    if (is_observed(csv, column, row))
+        exp_csv_string(csv, column, row->c->observed.source);
+}
+
+PUT(put_observed_share)
+{
+    (void)arg;
+    if (is_observed(csv, column, row))
+        exp_csv_double(csv, column, 100 * row->c->observed.share);
+}
+
+PUT(put_observed_loads)
+{
+    (void)arg;
+    if (is_observed(csv, column, row))
+        exp_csv_u64(csv, column, sim_stats_total(row->c->observed.seen).loads);
+}
+
+static void put_percent_of(struct exp_csv *csv, const char *column, const struct sim_stats *s, size_t level)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    exp_csv_double(csv, column, sum.loads ? 100 * exp_load_misses(s, &sum, level) / (double)sum.loads : 0);
+}
+
+PUT(put_observed_percent)
+{
+    if (is_observed(csv, column, row))
+        put_percent_of(csv, column, row->c->observed.seen, arg);
+}
+
+PUT(put_part_percent)
+{
+    if (is_observed(csv, column, row))
+        put_percent_of(csv, column, row->c->observed.replayed, arg);
+}
+
+/* ---- simulated, by level ---- */
+
 PUT(put_served)
 {
     if (is_simulated(csv, column, row))
@@ -430,6 +481,24 @@ static const struct layer_column columns[] = {
       0 },
     { { "simulated_alone_l2_load_misses", "loads", "the same for L2", "replay" }, put_misses_alone, 1 },
     { { "simulated_alone_l3_load_misses", "loads", "the same for L3", "replay" }, put_misses_alone, 2 },
+    { { "observed_source", "", "by what every access of this kernel's own code was watched", "" },
+      put_observed_source,
+      0 },
+    { { "observed_share_percent", "%", "of the layer's multiply-adds that were observed: the first tiles, or rows",
+        "" },
+      put_observed_share,
+      0 },
+    { { "observed_loads", "loads", "load instructions of what was observed", "observation" }, put_observed_loads, 0 },
+    { { "observed_l1_miss_percent", "%", "L1 load misses of those, simulated as they happened", "observation" },
+      put_observed_percent,
+      0 },
+    { { "observed_l2_miss_percent", "%", "the same for L2", "observation" }, put_observed_percent, 1 },
+    { { "observed_l3_miss_percent", "%", "the same for L3", "observation" }, put_observed_percent, 2 },
+    { { "replayed_part_l1_miss_percent", "%", "L1 load misses in the replay of just what was observed", "replay" },
+      put_part_percent,
+      0 },
+    { { "replayed_part_l2_miss_percent", "%", "the same for L2", "replay" }, put_part_percent, 1 },
+    { { "replayed_part_l3_miss_percent", "%", "the same for L3", "replay" }, put_part_percent, 2 },
 };
 
 const struct exp_csv_file exp_layers_file = { "layers.csv", &columns[0].column, sizeof columns / sizeof columns[0],

@@ -338,7 +338,7 @@ static void say_no_parts(const struct exp_verdict *v, FILE *out)
 static void say_observed(const struct exp_verdict *v, FILE *out)
 {
     if (v->observed && *v->observed)
-        fprintf(out, "\nUnder emulation: %s\n", v->observed);
+        fprintf(out, "\nAccess by access: %s\n", v->observed);
 }
 
 static int say_all(const void *verdict, FILE *out)

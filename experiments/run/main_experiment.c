@@ -91,7 +91,8 @@ static int prepare(struct session *s)
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
     if (!err)
-        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), s->why, sizeof s->why);
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), *o->twin, s->why,
+                               sizeof s->why);
     if (err)
         return err;
     s->why_not_timed = why_not_timed(s);
@@ -164,6 +165,7 @@ static int observe(struct session *s, struct exp_progress *progress)
     const struct exp_observe_options o = {
         .observer = s->options.observer,
         .guest = s->options.guest,
+        .twin = s->options.twin,
         .why_missing = s->options.why_no_guest,
         .results = s->options.results,
         .n_threads = s->options.jobs,
@@ -195,8 +197,10 @@ static int work(struct session *s)
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
-    if (!err)
+    if (!err) {
+        exp_observe_share(&s->observed, &s->experiment);
         exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
+    }
     return err;
 }
 

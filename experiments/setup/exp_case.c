@@ -48,6 +48,7 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, s
     c->is_chosen = c->algo->when == EXP_ALGO_MEMBER && c->algo->schedule == csa_choose(c->tiling);
     c->measured.why_no_time = "not timed yet";
     c->simulated.why_not = "not replayed yet";
+    c->observed.why_not = "nothing was to be observed";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
     if (err)
         return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", path,

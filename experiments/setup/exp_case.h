@@ -64,6 +64,14 @@ struct exp_simulated {
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
 };
 
+/* What of a case was watched access by access (experiments/observe), and the replay of just that. */
+struct exp_watched {
+    const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives this */
+    const char *source;  /* by what */
+    double share;        /* of the layer's multiply-adds: of large layers a part is observed */
+    const struct sim_stats *seen, *replayed;
+};
+
 struct exp_case {
     const struct exp_layer *layer;
     const struct exp_algo *algo;
@@ -74,6 +82,7 @@ struct exp_case {
     struct exp_measured measured;
     struct exp_simulated simulated; /* through the machine as its file has it */
     struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
+    struct exp_watched observed;
 };
 
 struct exp_experiment {

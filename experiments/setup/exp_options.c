@@ -156,6 +156,7 @@ static struct exp_options defaults(enum exp_program program)
         .redraw = "",
         .observer = "",
         .guest = "",
+        .twin = "",
         .why_no_guest = "",
         .observe = EXP_OBSERVE_AUTO,
         .observe_limit = 60,

@@ -31,8 +31,9 @@ struct exp_options {
     const char *results; /* folder of all results */
     const char *counts;  /* folder of recorded counts */
     const char *commit;
-    const char *observer; /* the plugin and the guest program of observed streams: paths */
+    const char *observer; /* the plugin, the guest program of observed streams and its twin: paths */
     const char *guest;
+    const char *twin;
     const char *why_no_guest; /* why they could not be built; "" if they could */
     const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
     unsigned reps;            /* rounds; 0: until the speed-ups stand */

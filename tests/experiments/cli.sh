@@ -437,7 +437,7 @@ budget() {
     observe observed OBSERVE=auto OBSERVE_LIMIT=1 || return
     check "the others are left out, and counted: $(grep '^observed' "$work/observed.out")" \
         grep -q '^observed 2 of 3 shapes in [1-9][0-9]* s; 1 left out, .*OBSERVE_LIMIT=1' "$work/observed.out"
-    check "... in the verdict too" grep -q 'Under emulation: observed 2 of 3 shapes' "$dir/verdict.txt"
+    check "... in the verdict too" grep -q 'Access by access: observed 2 of 3 shapes' "$dir/verdict.txt"
     check "... their rows say why" [ "$(grep -c "$why" "$dir/observed.csv")" -eq 1 ]
     check "... what there is, is drawn" [ -s "$dir/observed_vs_replayed.png" ]
     check "... and nothing is complained of" [ "$(grep -c 'not observed' "$work/err")" -eq 0 ]

@@ -15,6 +15,7 @@
 #include "counters/observe/obs_result.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/observe/exp_budget.h"
+#include "experiments/observe/exp_guest.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/base/exp_process.h"
 #include "kernels/backend.h"
@@ -100,6 +101,52 @@ static void a_budget_learns_what_fits(void)
     exp_budget_release(&b);
 }
 
+/* Equal shares; what short jobs do not need is the longer ones'. */
+static void a_quota_shares_what_is_left(void)
+{
+    struct exp_budget b;
+
+    budget_clock_ns = 0;
+    exp_budget_init(&b, 60, budget_now);
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 10, 1), 0.8 * 6, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 9, 2), 0.8 * 2 * 60 / 10, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 1, 2), 0.8 * 60, 1e-6);
+    budget_clock_ns += 30000000000;
+    for (int i = 0; i < 99; i++) /* ten times as slow as guessed */
+        exp_budget_learn(&b, 1, 10);
+    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 1, 1), 0.8 * 30 / 10, 0.05);
+    budget_clock_ns += 40000000000;
+    CU_ASSERT(exp_budget_quota(&b, 1, 1) == 0);
+    exp_budget_release(&b);
+    exp_budget_init(&b, 0, budget_now);
+    CU_ASSERT(exp_budget_quota(&b, 3, 2) > 1e18);
+    exp_budget_release(&b);
+}
+
+/*
+ * A hundred jobs of 0.1 to 99.1 guessed seconds in a minute, on a computer that is three times as slow as guessed: each
+ * takes as much of its work as its quota allows, and the last one ends in time, with little left.
+ */
+static void a_budget_is_used_up_and_kept(void)
+{
+    enum { N = 100 };
+    struct exp_budget b;
+    double least_share = 1;
+
+    budget_clock_ns = 0;
+    exp_budget_init(&b, 60, budget_now);
+    for (size_t i = 0; i < N; i++) {
+        double work = 0.1 + (double)i, quota = exp_budget_quota(&b, N - i, 1), taken = work < quota ? work : quota;
+
+        CU_ASSERT(exp_budget_allows(&b, taken));
+        budget_clock_ns += (uint64_t)(3e9 * taken);
+        exp_budget_learn(&b, taken, 3 * taken);
+        least_share = taken / work < least_share ? taken / work : least_share;
+    }
+    CU_ASSERT(exp_budget_left(&b) > 0 && exp_budget_left(&b) < 25 && least_share > 0);
+    exp_budget_release(&b);
+}
+
 /* ---- under emulation ---- */
 
 /* A guest to test with, or a reason why there is none. */
@@ -143,6 +190,9 @@ struct layer {
     struct exp_layer layer;
     struct exp_model model;
     struct exp_experiment e;
+    bool is_part;
+    struct conv_part part;
+    struct conv_plan plan; /* of the part, or the whole */
 };
 
 static void plan_layer(struct layer *l, const struct place *p, struct conv_problem problem, const char *algo,
@@ -160,6 +210,17 @@ static void plan_layer(struct layer *l, const struct place *p, struct conv_probl
     CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->emulator->core, why, sizeof why) == 0);
     l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
     CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
+    l->plan = l->e.cases[0].plan;
+}
+
+/* Half the rows and filters of the planned layer. */
+static void take_part(struct layer *l)
+{
+    const struct conv_problem *p = &l->layer.problem;
+
+    l->is_part = true;
+    l->part = (struct conv_part){ p->n, (p->p + 1) / 2, (conv_group_filters(p) + 1) / 2 };
+    CU_ASSERT_FATAL(conv_plan_part(&l->plan, &l->e.cases[0].plan, &l->part) == 0);
 }
 
 static void release_layer(struct layer *l)
@@ -179,6 +240,7 @@ static int run_layer(const struct layer *l, const struct place *p, bool is_trace
         .out = scratch_path("r"),
         .trace = is_traced ? scratch_path("t") : NULL,
         .problem = &l->layer.problem,
+        .part = l->is_part ? &l->part : NULL,
         .algo = l->e.cases[0].algo->name,
         .ukr = p->ukr,
         .packs_filters = l->setup.packs_filters,
@@ -270,7 +332,8 @@ static void read_trace(const char *path, struct list *l)
     fclose(in);
 }
 
-static void check_stream(const struct place *p, struct conv_problem problem, const char *algo, bool packs_filters)
+static void check_stream(const struct place *p, struct conv_problem problem, const char *algo, bool packs_filters,
+                         bool is_part)
 {
     struct obs_result *r = malloc(sizeof *r);
     struct list seen = { .n = 0 }, replayed = { .n = 0 };
@@ -282,11 +345,13 @@ static void check_stream(const struct place *p, struct conv_problem problem, con
     sim_expander_init(&seen.expander, append, &seen);
     sim_expander_init(&replayed.expander, append, &replayed);
     plan_layer(&l, p, problem, algo, packs_filters);
+    if (is_part)
+        take_part(&l);
     if (test_check(run_layer(&l, p, true, r, why, sizeof why) == 0, "%s", why)) {
         read_trace(scratch_path("t"), &seen);
-        conv_replay_init(&replay, &l.e.cases[0].plan, &replayed.expander.sink);
-        replay.bind = observed_binding(&l.e.cases[0].plan, r);
-        CU_ASSERT(conv_nest_run(&l.e.cases[0].plan, &replay.base) == 0);
+        conv_replay_init(&replay, &l.plan, &replayed.expander.sink);
+        replay.bind = observed_binding(&l.plan, r);
+        CU_ASSERT(conv_nest_run(&l.plan, &replay.base) == 0);
         compare_streams(algo, &seen, &replayed, p->emulator->isa == CPU_ISA_AVX2);
     }
     free(seen.access);
@@ -312,8 +377,8 @@ static void sconv_streams_equal_their_replay(void)
     scratch_open();
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < N(small_problems); k++) {
-            check_stream(&place[i], small_problems[k], "sconv_is", k % 2);
-            check_stream(&place[i], small_problems[k], "sconv_ws", !(k % 2));
+            check_stream(&place[i], small_problems[k], "sconv_is", k % 2, k > 1);
+            check_stream(&place[i], small_problems[k], "sconv_ws", !(k % 2), k < 2);
         }
     }
     scratch_close();
@@ -332,9 +397,9 @@ static void check_totals(const struct layer *l, const struct obs_result *r)
     struct sim_cell seen = sim_stats_total(&r->stats), replayed;
 
     CU_ASSERT_FATAL(sim_hierarchy_new(&h, &l->setup.machine) == 0);
-    conv_replay_init(&replay, &l->e.cases[0].plan, sim_hierarchy_sink(h));
-    replay.bind = observed_binding(&l->e.cases[0].plan, r);
-    CU_ASSERT(conv_nest_run(&l->e.cases[0].plan, &replay.base) == 0);
+    conv_replay_init(&replay, &l->plan, sim_hierarchy_sink(h));
+    replay.bind = observed_binding(&l->plan, r);
+    CU_ASSERT(conv_nest_run(&l->plan, &replay.base) == 0);
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
         for (unsigned p = 0; p < CONV_N_PHASES; p++) {
             const struct sim_cell *a = &r->stats.cell[t][p], *b = &sim_hierarchy_stats(h)->cell[t][p];
@@ -354,12 +419,15 @@ static void check_totals(const struct layer *l, const struct obs_result *r)
     sim_hierarchy_free(h);
 }
 
-static void check_layer(const struct place *p, struct conv_problem problem, const char *algo, struct obs_result *r)
+static void check_layer(const struct place *p, struct conv_problem problem, const char *algo, bool is_part,
+                        struct obs_result *r)
 {
     struct layer l;
     char why[512] = "";
 
     plan_layer(&l, p, problem, algo, false);
+    if (is_part)
+        take_part(&l);
     if (test_check(run_layer(&l, p, false, r, why, sizeof why) == 0, "%s", why))
         check_totals(&l, r);
     release_layer(&l);
@@ -371,6 +439,7 @@ static void base_streams_have_the_replays_totals(void)
     static const struct conv_problem problems[] = {
         { IMAGES(1, 64, 16, 16), FILTERS(48, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
         { IMAGES(1, 128, 28, 28), FILTERS(64, 1, 1), UNIT_STEPS, .groups = 1 },
+        { IMAGES(1, 64, 24, 24), FILTERS(64, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 }, /* half of it */
     };
     struct place place[2];
     size_t n = find_places(place);
@@ -381,7 +450,7 @@ static void base_streams_have_the_replays_totals(void)
     scratch_open();
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < N(problems); k++)
-            check_layer(&place[i], problems[k], "base", r);
+            check_layer(&place[i], problems[k], "base", k == 2, r);
     }
     free(r);
     scratch_close();
@@ -400,10 +469,81 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
     for (size_t i = 0; i < n; i++) {
         place[i].ukr = "openblas";
         for (size_t k = 0; k < N(small_problems); k++)
-            check_layer(&place[i], small_problems[k], k % 2 ? "sconv_is" : "sconv_ws", r);
+            check_layer(&place[i], small_problems[k], k % 2 ? "sconv_is" : "sconv_ws", false, r);
     }
     free(r);
     scratch_close();
+}
+
+/* ---- instrumented twins ---- */
+
+static bool is_equal_cell(const struct sim_cell *a, const struct sim_cell *b, size_t n_levels)
+{
+    bool is_equal = a->loads == b->loads && a->stores == b->stores && a->load_bytes == b->load_bytes &&
+                    a->store_bytes == b->store_bytes && a->memory_read_lines == b->memory_read_lines;
+
+    for (size_t i = 0; i < n_levels; i++) {
+        const struct sim_level_counts *x = &a->level[i], *y = &b->level[i];
+
+        is_equal &= x->reads == y->reads && x->read_misses == y->read_misses && x->writes == y->writes &&
+                    x->write_misses == y->write_misses && x->load_misses == y->load_misses &&
+                    x->write_backs == y->write_backs;
+    }
+    return is_equal;
+}
+
+/* Every count of every tensor, phase and level. */
+static void check_equal(const struct layer *l, const struct obs_result *r, const char *algo)
+{
+    struct conv_replay replay;
+    struct sim_hierarchy *h;
+
+    CU_ASSERT_FATAL(sim_hierarchy_new(&h, &l->setup.machine) == 0);
+    conv_replay_init(&replay, &l->plan, sim_hierarchy_sink(h));
+    replay.bind = observed_binding(&l->plan, r);
+    CU_ASSERT(conv_nest_run(&l->plan, &replay.base) == 0);
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
+        for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+            const struct sim_cell *a = &r->stats.cell[t][p], *b = &sim_hierarchy_stats(h)->cell[t][p];
+
+            test_check(is_equal_cell(a, b, l->setup.machine.n_levels),
+                       "%s, %s, %s: %llu loads, %llu stores observed, %llu, %llu replayed", algo,
+                       conv_tensor_name((enum conv_tensor)t), conv_phase_name((enum conv_phase)p),
+                       (unsigned long long)a->loads, (unsigned long long)a->stores, (unsigned long long)b->loads,
+                       (unsigned long long)b->stores);
+        }
+    }
+    CU_ASSERT(sim_stats_total(&r->stats).loads > 0);
+    sim_hierarchy_free(h);
+}
+
+static void twins_do_what_is_replayed(void)
+{
+    static const char *const ukrs[] = { "f32_16x24__avx512", "f32_16x6__avx2", "f32_16x24__ref" };
+    struct place place = { .emulator = exp_emulator_twin(),
+                           .guest = getenv("TWIN"),
+                           .machine = "sim/machines/clx4208.cfg" };
+    struct obs_result *r = malloc(sizeof *r);
+    struct layer l;
+    char why[512] = "";
+
+    CU_ASSERT_FATAL(r != NULL);
+    if (!place.guest || access(place.guest, X_OK))
+        test_skip("no TWIN in the environment");
+    scratch_open();
+    for (size_t k = 0; place.guest && k < 2 * N(small_problems) * N(ukrs); k++) {
+        place.ukr = ukrs[k / 2 % N(ukrs)];
+        if (!conv_ukr_runs(conv_ukr_find(place.ukr)))
+            continue;
+        plan_layer(&l, &place, small_problems[k % N(small_problems)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
+        if (k % 5 == 0)
+            take_part(&l);
+        if (test_check(run_layer(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
+            check_equal(&l, r, place.ukr);
+        release_layer(&l);
+    }
+    scratch_close();
+    free(r);
 }
 
 /* What is wrong with a run is said in one line, and nothing is left. */
@@ -446,9 +586,12 @@ static const struct test_case cases[] = {
     { "programs are run, and killed at their limit", programs_are_run_and_killed },
     { "without counters, what can be observed is", auto_observes_what_nothing_counts },
     { "a budget of time learns what fits", a_budget_learns_what_fits },
+    { "a quota is an equal share of what is left", a_quota_shares_what_is_left },
+    { "a budget is used up, and kept", a_budget_is_used_up_and_kept },
     { "SConv's observed stream equals its replay, access for access", sconv_streams_equal_their_replay },
     { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
     { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },
+    { "instrumented twins touch what is replayed, in every count", twins_do_what_is_replayed },
     { "runs that fail say why", failed_runs_say_why },
     { NULL, NULL },
 };

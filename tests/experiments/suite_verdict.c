@@ -176,7 +176,7 @@ static void test_timed(void)
     says(&r.v, 8, "Layer by layer: 9 rows, in verdict.txt", NULL);
     says_not(&r.v, "Under emulation");
     r.v.observed = "observed 6 of 13 shapes in 60 s.";
-    says(&r.v, 8, "Under emulation: observed 6 of 13 shapes in 60 s.", NULL);
+    says(&r.v, 8, "Access by access: observed 6 of 13 shapes in 60 s.", NULL);
     says_not(&r.v, "stimate");
     says_not(&r.v, "nan");
 }

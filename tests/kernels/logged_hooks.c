@@ -38,57 +38,5 @@ static void record(const void *p, size_t bytes, enum sim_kind kind)
     }
 }
 
-/* The names that the compiler calls. */
-#define HOOK(size)                                                                                                     \
-    void __tsan_read##size(void *p);                                                                                   \
-    void __tsan_write##size(void *p);                                                                                  \
-    void __tsan_read##size(void *p)                                                                                    \
-    {                                                                                                                  \
-        record(p, size, SIM_LOAD);                                                                                     \
-    }                                                                                                                  \
-    void __tsan_write##size(void *p)                                                                                   \
-    {                                                                                                                  \
-        record(p, size, SIM_STORE);                                                                                    \
-    }
-
-HOOK(1)
-HOOK(2)
-HOOK(4)
-HOOK(8)
-HOOK(16)
-
-void __tsan_read_range(void *p, unsigned long bytes);
-void __tsan_write_range(void *p, unsigned long bytes);
-void __tsan_init(void);
-void __tsan_func_entry(void *caller);
-void __tsan_func_exit(void);
-
-void __tsan_read_range(void *p, unsigned long bytes)
-{
-    record(p, bytes, SIM_LOAD);
-}
-
-void __tsan_write_range(void *p, unsigned long bytes)
-{
-    record(p, bytes, SIM_STORE);
-}
-
-/* Not the compiler's: kernels/ukr/x86/x86_prefetch.h calls it in place of the instruction. */
-void logged_prefetch(const void *p);
-void logged_prefetch(const void *p)
-{
-    record(p, 1, SIM_PREFETCH);
-}
-
-void __tsan_init(void)
-{
-}
-
-void __tsan_func_entry(void *caller)
-{
-    (void)caller;
-}
-
-void __tsan_func_exit(void)
-{
-}
+#define RECORD(p, bytes, kind) record(p, bytes, kind)
+#include "counters/observe/obs_hooks.def"

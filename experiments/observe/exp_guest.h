@@ -1,0 +1,57 @@
+/*
+ * The guest program (main_guest.c) and the ways to run it with every access observed: under an emulator of its CPU
+ * family, or as its own instrumented twin.
+ */
+#ifndef EXPERIMENTS_EXP_GUEST_H
+#define EXPERIMENTS_EXP_GUEST_H
+
+#include <stdbool.h>
+
+#include "kernels/plan_part.h"
+#include "kernels/ukr/ukr.h"
+#include "sim/cpu.h"
+
+/* A way to observe programs of a CPU family. */
+struct exp_emulator {
+    const char *arch;    /* of the guest program */
+    const char *program; /* the emulator, and its CPU model; NULL: the program itself is instrumented */
+    const char *cpu;
+    enum cpu_isa isa;     /* the widest that it runs */
+    const char *ukr;      /* what is observed if the machine's own micro-kernel needs more, or is another family's */
+    const char *core;     /* OpenBLAS's kernels on that CPU model */
+    const char *coretype; /* what OPENBLAS_CORETYPE must be for that; NULL: nothing */
+    const char *source;   /* what a number of it comes from, for people */
+    double ns_per_mac;    /* on a usual computer; its start comes on top */
+    double start_s;
+};
+
+/* The emulator for a machine's micro-kernel. */
+const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
+
+/* The way that needs no emulator: for kernels of the project that this computer runs and no emulator does. */
+const struct exp_emulator *exp_emulator_twin(void);
+
+/* One run of the guest program under observation. */
+struct exp_guest_run {
+    const struct exp_emulator *emulator;
+    const char *observer, *guest; /* paths; a twin needs no observer */
+    const char *machine_path;     /* file of the simulated machine */
+    const char *out;              /* gets the result (obs_result.h) */
+    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none, nor of a twin */
+    const struct conv_problem *problem;
+    const struct conv_part *part; /* NULL: the whole */
+    const char *algo, *ukr;
+    bool packs_filters;
+    bool verifies; /* the guest checks its output against plain loops: slow */
+    unsigned limit_s;
+};
+
+/* Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO for a failed run, -ENOMEM;
+ * -EINTR. */
+int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes);
+
+/* The same arguments as the guest's command line has them, from malloc; NULL when out of memory. */
+char *exp_guest_shape_text(const struct conv_problem *p);
+char *exp_guest_part_text(const struct conv_part *part);
+
+#endif

@@ -1,0 +1,153 @@
+/* What is to be observed, and what became of it: the other half of exp_observe.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/observe/exp_observe.h"
+#include "kernels/ukr/dispatch.h"
+
+/* POWER10's programs are built on every computer, others on their own CPU family. */
+static bool can_observe(const struct conv_ukr *ukr)
+{
+    return ukr->isa == CPU_ISA_MMA || (ukr->isa != CPU_ISA_NONE && conv_ukr_find(exp_emulator_for(ukr)->ukr)->fn);
+}
+
+bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *ukr, bool is_counted)
+{
+    return mode == EXP_OBSERVE_AUTO ? !is_counted && can_observe(ukr) : mode != EXP_OBSERVE_NONE;
+}
+
+/* ---- planning ---- */
+
+/* The same machine with kernels that the emulator can run. */
+static void choose_emulated(struct exp_observed *o, const struct exp_setup *setup)
+{
+    const struct exp_emulator *emulator = exp_emulator_for(setup->ukr);
+    bool fits = setup->ukr->isa == CPU_ISA_NONE || setup->ukr->isa == emulator->isa;
+    struct exp_way *way = &o->way[EXP_WAY_EMULATED];
+
+    *way = (struct exp_way){ .emulator = emulator, .setup = *setup };
+    way->setup.blas = (struct conv_blas){ 0 };
+    way->setup.core = conv_gemm_core_find(emulator->core);
+    conv_blas_ukr_init(&way->setup.openblas_ukr, way->setup.core, NULL);
+    if (exp_setup_uses_openblas_ukr(setup))
+        way->setup.ukr = &way->setup.openblas_ukr.ukr;
+    else
+        way->setup.ukr = fits ? setup->ukr : conv_ukr_find(emulator->ukr);
+    o->unobserved_ukr = fits ? NULL : setup->ukr;
+}
+
+/* Whether a case is the project's own code, all of it, and runs here. */
+static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
+{
+    bool is_own = c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr;
+
+    return c->algo->is_sconv && is_own && conv_plan_runs(&c->plan);
+}
+
+/* Plans the cases that no emulator could run as they are for their twin. */
+static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
+                      unsigned algos, char *why, size_t why_bytes)
+{
+    struct exp_way *way = &o->way[EXP_WAY_TWIN];
+    struct exp_experiment e;
+    int err;
+
+    *way = (struct exp_way){ .emulator = exp_emulator_twin(), .setup = *setup };
+    err = exp_experiment_plan(&e, setup, model, algos, why, why_bytes);
+    if (err)
+        return err;
+    for (size_t i = 0; i < e.n_cases; i++) {
+        if (!suits_twin(setup, &e.cases[i]))
+            continue;
+        o->experiment.cases[i].plan = e.cases[i].plan;
+        o->observation[i].way = EXP_WAY_TWIN;
+    }
+    exp_experiment_release(&e);
+    return 0;
+}
+
+int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
+                     unsigned algos, enum exp_observe_mode mode, bool has_twin, char *why, size_t why_bytes)
+{
+    int err;
+
+    *o = (struct exp_observed){ .mode = mode };
+    if (o->mode == EXP_OBSERVE_NONE)
+        return 0;
+    choose_emulated(o, setup);
+    err = exp_experiment_plan(&o->experiment, &o->way[EXP_WAY_EMULATED].setup, model, algos, why, why_bytes);
+    if (err)
+        return err;
+    o->observation = calloc(o->experiment.n_cases, sizeof *o->observation);
+    if (!o->observation)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < o->experiment.n_cases && !err; i++)
+        o->observation[i].same_as = o->mode == EXP_OBSERVE_ALL ? i : o->experiment.cases[i].same_as;
+    if (!err && o->unobserved_ukr && has_twin)
+        err = plan_twins(o, setup, model, algos, why, why_bytes);
+    if (err)
+        exp_observe_release(o);
+    return err;
+}
+
+void exp_observe_release(struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases && o->observation; i++) {
+        if (o->observation[i].same_as == i) {
+            free(o->observation[i].seen);
+            free(o->observation[i].replayed);
+        }
+    }
+    free(o->observation);
+    exp_experiment_release(&o->experiment);
+    *o = (struct exp_observed){ 0 };
+}
+
+/* ---- what became of it ---- */
+
+/* Whether all of a layer's cases were observed. */
+static bool is_layer_observed(const struct exp_observed *o, size_t first)
+{
+    for (size_t i = first; i < first + o->experiment.n_algos; i++) {
+        if (*o->observation[i].why_not)
+            return false;
+    }
+    return true;
+}
+
+size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed)
+{
+    size_t n = 0;
+
+    *n_observed = 0;
+    for (size_t i = 0; i < o->experiment.n_cases && o->observation; i += o->experiment.n_algos) {
+        if (o->observation[i].same_as != i)
+            continue;
+        n++;
+        *n_observed += is_layer_observed(o, i);
+    }
+    return n;
+}
+
+void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e)
+{
+    for (size_t i = 0; i < e->n_cases && o->observation; i++) {
+        const struct exp_observation *x = &o->observation[i];
+        const struct conv_plan *seen = &o->experiment.cases[i].plan, *own = &e->cases[i].plan;
+        struct exp_watched *w = &e->cases[i].observed;
+
+        if (*x->why_not) {
+            w->why_not = x->why_not;
+        } else if (strcmp(conv_plan_kernel_name(seen), conv_plan_kernel_name(own)) != 0) {
+            w->why_not = "the kernel is not emulated, and has no twin; observed.csv has another one's";
+        } else {
+            *w = (struct exp_watched){ .source = o->way[x->way].emulator->source,
+                                       .share = x->share,
+                                       .seen = &x->seen->stats,
+                                       .replayed = x->replayed };
+        }
+    }
+}

@@ -1,0 +1,235 @@
+/* What was observed, for the terminal and in sentences: the other half of exp_observe_report.h. */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/observe/exp_observe_report.h"
+#include "experiments/replay/exp_totals.h"
+
+const char *exp_observe_known_difference(const struct exp_observation *x)
+{
+    for (size_t i = 0; i < x->seen->n_outside; i++) {
+        if (!strncmp(x->seen->outside[i].function, "sgemm_small_kernel", strlen("sgemm_small_kernel")))
+            return "OpenBLAS used its small-matrix kernel, which packs nothing and is not replayed";
+    }
+    return NULL;
+}
+
+/* ---- in short ---- */
+
+/* Of a layer's observations, the smallest share of it. */
+static double layer_share(const struct exp_observed *o, size_t first)
+{
+    double share = 1;
+
+    for (size_t i = first; i < first + o->experiment.n_algos; i++)
+        share = fmin(share, *o->observation[i].why_not ? 0 : o->observation[i].share);
+    return share;
+}
+
+/* Shapes that were observed in part, by some algorithm at least. */
+static size_t count_parts(const struct exp_observed *o)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases && o->observation; i += o->experiment.n_algos)
+        n += o->observation[i].same_as == i && layer_share(o, i) > 0 && layer_share(o, i) < 1;
+    return n;
+}
+
+void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes)
+{
+    const struct exp_way *emulated = &o->way[EXP_WAY_EMULATED], *twin = &o->way[EXP_WAY_TWIN];
+    const struct conv_ukr *own = o->unobserved_ukr;
+    size_t n_observed, n = exp_observe_count(o, &n_observed);
+
+    exp_say(text, bytes, "%s", o->observation ? "SConv " : "nothing");
+    if (!o->observation)
+        return;
+    if (twin->emulator)
+        exp_say_more(text, bytes, "%s as %s, OpenBLAS %s ", own->name, twin->emulator->source,
+                     emulated->setup.core->name);
+    else
+        exp_say_more(text, bytes, "%s%s%s%s and OpenBLAS %s ", emulated->setup.ukr->name, own ? " (for " : "",
+                     own ? own->name : "", own ? ", which is not emulated)" : "", emulated->setup.core->name);
+    exp_say_more(text, bytes, "%s", emulated->emulator->source);
+    if (n_observed < n)
+        exp_say_more(text, bytes, "; %zu of %zu shapes", n_observed, n);
+    else if (o->mode != EXP_OBSERVE_ALL)
+        exp_say_more(text, bytes, "; one of each shape");
+    if (count_parts(o))
+        exp_say_more(text, bytes, ", of large ones a part");
+}
+
+/* ---- the table ---- */
+
+static void print_level(const struct exp_observation *x, const struct sim_cell *seen, const struct sim_cell *replayed,
+                        size_t named, FILE *out)
+{
+    double a = exp_load_misses(&x->seen->stats, seen, named), b = exp_load_misses(x->replayed, replayed, named);
+
+    fprintf(out, " %8.3f", seen->loads ? 100 * a / (double)seen->loads : 0);
+    if (b > 0)
+        fprintf(out, " %+7.2f", 100 * (a - b) / b);
+    else
+        fprintf(out, " %7s", a > 0 ? "-" : "+0.00");
+}
+
+static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
+{
+    struct sim_cell seen, replayed;
+    double a, b;
+
+    fprintf(out, "%-24.24s %-14s", c->layer->name, c->algo->name);
+    if (*x->why_not) {
+        fprintf(out, " not available: %s\n", x->why_not);
+        return;
+    }
+    seen = sim_stats_total(&x->seen->stats);
+    replayed = sim_stats_total(x->replayed);
+    a = (double)(seen.loads + seen.stores);
+    b = (double)(replayed.loads + replayed.stores);
+    fprintf(out, " %6.1f %11.4g %+7.2f", 100 * x->share, a, 100 * (a - b) / b);
+    for (size_t l = 0; l < n_levels; l++)
+        print_level(x, &seen, &replayed, l, out);
+    if (exp_observe_known_difference(x))
+        fprintf(out, "  (%s)", exp_observe_known_difference(x));
+    fprintf(out, "\n");
+}
+
+/* ---- summing up ---- */
+
+/* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
+static double largest_difference(const struct exp_observed *o, size_t named)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        const struct exp_observation *x = &o->observation[i];
+        struct sim_cell seen, replayed;
+        double a, b;
+
+        if (*x->why_not || x->same_as != i || exp_observe_known_difference(x))
+            continue;
+        seen = sim_stats_total(&x->seen->stats);
+        replayed = sim_stats_total(x->replayed);
+        a = exp_load_misses(&x->seen->stats, &seen, named);
+        b = exp_load_misses(x->replayed, &replayed, named);
+        if (a > b || a < b)
+            largest = fmax(largest, b > 0 ? 100 * fabs(a - b) / b : (double)INFINITY);
+    }
+    return largest;
+}
+
+static void say_parts(const struct exp_observed *o, char *text, size_t bytes)
+{
+    double least = 1;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i += o->experiment.n_algos)
+        least = layer_share(o, i) > 0 ? fmin(least, layer_share(o, i)) : least;
+    exp_say_more(text, bytes, ", %zu of them in part, %.1f %% or more of each", count_parts(o), 100 * least);
+}
+
+static void say_left_out(const struct exp_observed *o, size_t n, char *text, size_t bytes)
+{
+    exp_say_more(text, bytes,
+                 "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from here, "
+                 "OBSERVE=sample observes all of every shape)",
+                 n, o->limit_s);
+}
+
+static void say_differences(const struct exp_observed *o, char *text, size_t bytes)
+{
+    exp_say_more(text, bytes, ". Load misses observed differ from those replayed by at most");
+    for (size_t l = 0; l < exp_n_level_names(&o->way[EXP_WAY_EMULATED].setup.machine); l++)
+        exp_say_more(text, bytes, "%s %.2f %% in %s", l ? "," : "", largest_difference(o, l),
+                     exp_level_name(&o->way[EXP_WAY_EMULATED].setup.machine, l));
+    exp_say_more(text, bytes, ".");
+}
+
+/* A reason why something is missing, though there was time for it; NULL if nothing is. */
+static const char *why_not(const struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        if (*o->observation[i].why_not && !o->observation[i].is_left_out)
+            return o->observation[i].why_not;
+    }
+    return NULL;
+}
+
+static size_t count_left_out(const struct exp_observed *o)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < o->experiment.n_cases; i += o->experiment.n_algos) {
+        bool is_left_out = false;
+
+        for (size_t a = i; a < i + o->experiment.n_algos && o->observation[i].same_as == i; a++)
+            is_left_out |= o->observation[a].is_left_out;
+        n += is_left_out;
+    }
+    return n;
+}
+
+static bool is_anything_observed(const struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        if (!*o->observation[i].why_not)
+            return true;
+    }
+    return false;
+}
+
+void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
+{
+    size_t n, n_observed, n_left_out;
+
+    *text = '\0';
+    if (!o->observation)
+        return;
+    n = exp_observe_count(o, &n_observed);
+    n_left_out = count_left_out(o);
+    exp_say_more(text, bytes, "observed %zu of %zu %s in %.0f s", n_observed, n,
+                 o->mode == EXP_OBSERVE_ALL ? "layers" : "shapes", o->spent_s);
+    if (count_parts(o))
+        say_parts(o, text, bytes);
+    if (n_left_out)
+        say_left_out(o, n_left_out, text, bytes);
+    if (why_not(o))
+        exp_say_more(text, bytes, "; not available: %s", why_not(o));
+    if (is_anything_observed(o))
+        say_differences(o, text, bytes);
+}
+
+static void print_heading(const struct exp_observed *o, FILE *out)
+{
+    const struct sim_machine *m = &o->way[EXP_WAY_EMULATED].setup.machine;
+    char how[320];
+
+    exp_observe_describe(o, how, sizeof how);
+    fprintf(out, "\nobserved (%s), simulated on %s\n", how, m->name);
+    fprintf(out,
+            "%% of the layer that was observed; accesses to tensors; load misses as %% of loads; each beside what it\n"
+            "differs by from the replay of the same, in %%\n");
+    fprintf(out, "%-24s %-14s %6s %11s %7s", "layer", "algo", "part %", "accesses", "diff");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8.8s %7s", exp_level_name(m, l), "diff");
+    fprintf(out, "\n");
+}
+
+void exp_observe_print(const struct exp_observed *o, FILE *out)
+{
+    char sum[768];
+
+    if (!o->observation)
+        return;
+    if (is_anything_observed(o))
+        print_heading(o, out);
+    for (size_t i = 0; i < o->experiment.n_cases && is_anything_observed(o); i++) {
+        if (o->observation[i].same_as == i && !o->observation[i].is_left_out)
+            print_case(&o->experiment.cases[i], &o->observation[i],
+                       exp_n_level_names(&o->way[EXP_WAY_EMULATED].setup.machine), out);
+    }
+    exp_observe_sum_up(o, sum, sizeof sum);
+    fprintf(out, "%s%s\n", is_anything_observed(o) ? "" : "\n", sum);
+}
