@@ -30,13 +30,16 @@ static void prefetch(struct sim_full *e, size_t k, uint64_t line, struct sim_ful
 
 void sim_full_run_queue(struct sim_full *e)
 {
-    for (struct sim_full_wanted w; sim_full_next_wanted(e, &w);) {
-        struct sim_full_request r = sim_full_request_of(e, w.tag, w.phase);
-        struct sim_full_level *l = &e->level[w.level];
-        struct sim_full_place p = sim_full_level_find(l, w.line);
+    while (e->queue_length) {
+        const struct sim_full_wanted *w = sim_full_next_wanted(e);
+        struct sim_full_level *l = &e->level[w->level];
+        struct sim_full_place p = sim_full_level_find(l, w->line);
 
-        if (!p.is_hit && !sim_full_is_buffered(e, w.line << l->line_shift >> e->unit_shift))
-            prefetch(e, w.level, w.line, &p, &r, w.late);
+        if (!p.is_hit && !(e->n_buffers && sim_full_is_buffered(e, w->line << l->line_shift >> e->unit_shift))) {
+            struct sim_full_request r = sim_full_request_of(e, w->tag, w->phase);
+
+            prefetch(e, w->level, w->line, &p, &r, w->late);
+        }
     }
 }
 

@@ -1,14 +1,15 @@
 #include "sim/full/engine_full_prefetch.h"
 
-static bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
+static inline bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
 {
-    return a << line_shift >> SIM_PREFETCH_BLOCK_SHIFT == b << line_shift >> SIM_PREFETCH_BLOCK_SHIFT;
+    return !((a ^ b) << line_shift >> SIM_PREFETCH_BLOCK_SHIFT);
 }
 
-static void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, const struct sim_prefetch *p,
-                 const struct sim_full_request *r)
+static inline void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, const struct sim_prefetch *p,
+                        const struct sim_full_request *r)
 {
     unsigned shift = e->level[k].line_shift;
+    struct sim_full_wanted *w;
 
     if (p->pages == SIM_PREFETCH_CROSSES)
         wanted &= SIM_FULL_ADDRESS_MASK >> shift;
@@ -16,24 +17,27 @@ static void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, c
         return;
     if (e->queue_length == SIM_FULL_QUEUE)
         return;
-    e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE] = (struct sim_full_wanted){
-        .line = wanted, .level = (uint8_t)k, .tag = r->tag, .phase = r->phase, .late = p->late
-    };
+    w = &e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE];
+    w->line = wanted;
+    w->level = (uint8_t)k;
+    w->tag = r->tag;
+    w->phase = r->phase;
+    w->late = p->late;
 }
 
 /* Whether a prefetcher sees a request. */
-static bool sees(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
+static inline bool sees(const struct sim_prefetch *p, bool is_miss, bool is_first_use, bool is_prefetch)
 {
     return p->on == SIM_PREFETCH_ON_ALL    ? true
-           : p->on == SIM_PREFETCH_ON_MISS ? !r->is_hit || r->is_first_use
-                                           : !r->is_hit && !r->is_prefetch;
+           : p->on == SIM_PREFETCH_ON_MISS ? is_miss || is_first_use
+                                           : is_miss && !is_prefetch;
 }
 
 void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_place *p,
                     const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
-    struct sim_prefetch_request seen = {
+    const struct sim_prefetch_request seen = {
         .line = (int64_t)line,
         .line_shift = l->line_shift,
         .tag = r->tag,
@@ -49,21 +53,24 @@ void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct si
 
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->asks[i].kind; i++) {
         const struct sim_prefetch *ask = &l->asks[i];
-        uint64_t n_changes = l->prefetch[i].n_changes;
-        size_t n = sees(ask, &seen) ? sim_prefetchers[ask->kind]->ask(&l->prefetch[i], ask, &seen, lines) : 0;
+        struct sim_prefetch_state *state = &l->prefetch[i];
+        uint64_t n_changes = state->n_changes;
+        size_t n;
 
-        e->n_changes += l->prefetch[i].n_changes - n_changes;
+        if (!sees(ask, !seen.is_hit, seen.is_first_use, seen.is_prefetch))
+            continue;
+        n = sim_prefetchers[ask->kind]->ask(state, ask, &seen, lines);
+        e->n_changes += state->n_changes - n_changes;
         for (size_t j = 0; j < n; j++)
             want(e, k, line, (uint64_t)lines[j], ask, r);
     }
 }
 
-bool sim_full_next_wanted(struct sim_full *e, struct sim_full_wanted *w)
+const struct sim_full_wanted *sim_full_next_wanted(struct sim_full *e)
 {
-    if (!e->queue_length)
-        return false;
-    *w = e->queue[e->queue_first];
+    const struct sim_full_wanted *w = &e->queue[e->queue_first];
+
     e->queue_first = (e->queue_first + 1) % SIM_FULL_QUEUE;
     e->queue_length--;
-    return true;
+    return w;
 }

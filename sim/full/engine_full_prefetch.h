@@ -15,7 +15,7 @@
 void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_place *p,
                     const struct sim_full_request *r);
 
-/* Takes the line that has waited longest out of the queue. False if none waits. */
-bool sim_full_next_wanted(struct sim_full *e, struct sim_full_wanted *w);
+/* Takes the line that has waited longest out of the queue, which is not empty. It is good until another is wanted. */
+const struct sim_full_wanted *sim_full_next_wanted(struct sim_full *e);
 
 #endif

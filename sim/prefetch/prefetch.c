@@ -65,47 +65,32 @@ struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
     return full;
 }
 
-static uint8_t *hint_of(struct sim_prefetch_state *s, uint64_t key)
+size_t sim_prefetch_search(struct sim_prefetch_state *s, uint64_t key)
 {
-    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
-}
-
-size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
-{
-    uint8_t *hint = hint_of(s, key);
     size_t i = 0;
 
-    if (*hint < s->n && s->key[*hint] == key)
-        return *hint;
     while (i < s->n && s->key[i] != key)
         i++;
     if (i < s->n)
-        *hint = (uint8_t)i;
+        *sim_prefetch_hint(s, key) = (uint8_t)i;
     return i;
 }
 
-/* The place for a new key: the first that is free, else the one unused for longest. */
-static size_t make_room(struct sim_prefetch_state *s, size_t n_entries)
+static size_t least_used(const struct sim_prefetch_state *s)
 {
     size_t oldest = 0;
 
-    if (s->n < n_entries)
-        return s->n++;
     for (size_t i = 1; i < s->n; i++)
         oldest = s->used[i] < s->used[oldest] ? i : oldest;
     return oldest;
 }
 
-struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
+size_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
 {
-    size_t i = sim_prefetch_find(s, key);
+    size_t i = s->n < p->entries ? s->n++ : least_used(s);
 
-    if (i == s->n) {
-        i = make_room(s, p->entries);
-        s->key[i] = key;
-        s->entry[i] = (struct sim_prefetch_entry){ 0 };
-        *hint_of(s, key) = (uint8_t)i;
-    }
-    s->used[i] = ++s->clock;
-    return &s->entry[i];
+    s->key[i] = key;
+    s->entry[i] = (struct sim_prefetch_entry){ 0 };
+    *sim_prefetch_hint(s, key) = (uint8_t)i;
+    return i;
 }

@@ -163,11 +163,36 @@ bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct si
 /* f with what is usual in place of every 0. */
 struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f);
 
-/* The place of a key's entry; s->n if it has none. */
-size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key);
+static inline uint8_t *sim_prefetch_hint(struct sim_prefetch_state *s, uint64_t key)
+{
+    return &s->hint[key * 0x9e3779b97f4a7c15 >> 56];
+}
 
-/* The entry of a key, or the one that it replaces, emptied and not valid; most recently used from now on. */
-struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key);
+/* The place of a key's entry that is not where the hint says; s->n if it has none. */
+size_t sim_prefetch_search(struct sim_prefetch_state *s, uint64_t key);
+
+/* The place of a key's entry; s->n if it has none. */
+static inline size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
+{
+    size_t i = *sim_prefetch_hint(s, key);
+
+    return i < s->n && s->key[i] == key ? i : sim_prefetch_search(s, key);
+}
+
+/* Gives a new key an entry, that of the key unused for longest if all are taken: emptied and not valid. */
+size_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key);
+
+/* The entry of a key, if need be a new one; most recently used from now on. */
+static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                                            uint64_t key)
+{
+    size_t i = sim_prefetch_find(s, key);
+
+    if (i == s->n)
+        i = sim_prefetch_enter(s, p, key);
+    s->used[i] = ++s->clock;
+    return &s->entry[i];
+}
 
 static inline uint64_t sim_prefetch_key(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {

@@ -14,8 +14,6 @@ static void follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
 {
     size_t latest = s->n;
 
-    if (sim_prefetch_find(s, block) < s->n)
-        return;
     for (size_t i = 0; i < s->n; i++) {
         const struct sim_prefetch_entry *e = &s->entry[i];
 
@@ -52,7 +50,7 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     struct sim_prefetch_entry *e;
     size_t n = 0, degree;
 
-    if (p->pages == SIM_PREFETCH_CROSSES)
+    if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) == s->n)
         follow(s, r->line, block);
     e = sim_prefetch_entry(s, p, block);
     if (e->is_valid && r->line == e->last)
