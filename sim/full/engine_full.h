@@ -73,18 +73,17 @@ struct sim_full {
 /* On whose account something happens; how far out its reads had to go: misses at all levels before. */
 struct sim_full_request {
     struct sim_cell *cell;
-    uint8_t tag;
-    uint8_t phase;
-    uint8_t source;
-    uint8_t run; /* place in its burst */
+    uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
+    uint32_t phase;
+    uint32_t source;
+    uint32_t run; /* place in its burst */
     bool is_prefetch;
     bool is_walk; /* of a page table */
 };
 
 static inline struct sim_full_request sim_full_request_of(struct sim_full *e, unsigned tag, unsigned phase)
 {
-    return (
-        struct sim_full_request){ .cell = &e->stats.cell[tag][phase], .tag = (uint8_t)tag, .phase = (uint8_t)phase };
+    return (struct sim_full_request){ .cell = &e->stats.cell[tag][phase], .tag = tag, .phase = phase };
 }
 
 #endif

@@ -100,7 +100,7 @@ void sim_full_access(struct sim_full *e, const struct sim_run *run, unsigned kin
     uint64_t line_bytes = e->level[0].line_bytes;
     uint64_t left = run->access_bytes;
 
-    r.run = (uint8_t)place;
+    r.run = place;
     addr &= SIM_FULL_ADDRESS_MASK;
     prepare(e, kind, addr, run->access_bytes, &r);
     if (kind == SIM_STORE_NT) {

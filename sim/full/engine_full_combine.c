@@ -48,7 +48,7 @@ void sim_full_combine(struct sim_full *e, uint64_t unit, const struct sim_full_r
         i = e->n_buffers++;
         e->buffer[i].unit = unit;
     }
-    e->buffer[i].owner = r->tag;
+    e->buffer[i].owner = (uint8_t)r->tag;
 }
 
 void sim_full_drain_unit(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)

@@ -24,9 +24,7 @@ uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line)
 {
     if (l->shape->is_physically_indexed)
         line = physical(&l->frames, line, l->line_shift);
-    if (!l->set_mask)
-        return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
-    return sim_slice(line, l->slice_bits) * (l->set_mask + 1) + (line & l->set_mask);
+    return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
 }
 
 /* A line's print; 0 for none. */
@@ -150,8 +148,10 @@ static void init_index(struct sim_full_level *l, unsigned page_shift, uint64_t p
 
     l->slice_bits = l->shape->n_slices > 1 ? sim_log2(l->shape->n_slices) : 0;
     part = l->n_sets >> l->slice_bits;
-    l->set_mask = part & (part - 1) ? 0 : part - 1;
-    l->has_mask = !(part & (part - 1)) && !l->slice_bits && !l->shape->is_physically_indexed;
+    l->set_mask = part - 1;
+    l->slice_fold = sim_slice_fold(l->slice_bits);
+    l->has_slices = !(part & (part - 1)) && !l->shape->is_physically_indexed;
+    l->has_mask = l->has_slices && !l->slice_bits;
     l->frames.page_shift = page_shift;
     l->frames.seed = page_seed;
 }

@@ -13,6 +13,7 @@
 #include "sim/machine/machine.h"
 #include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
+#include "sim/full/pagemap.h"
 #include "sim/full/shadow.h"
 
 #define SIM_FULL_NO_LINE UINT64_MAX
@@ -56,13 +57,14 @@ struct sim_full_level {
     size_t n_prints;                              /* words of prints */
     uint64_t last_prints;                         /* the highest bits of those bytes of the last one that are ways */
     uint64_t n_sets;
-    uint64_t set_mask; /* has_mask: n_sets - 1; else, if that is a mask, n_sets / n_slices - 1 */
+    uint64_t set_mask; /* of a slice: its number of sets - 1 */
     bool has_mask;     /* all there is to finding a set */
+    bool has_slices;   /* the same, but for the slice */
     bool has_order;    /* lru of few ways: touched without asking the policy */
     uint32_t n_ways;
     uint32_t line_bytes;
     unsigned line_shift;
-    unsigned slice_bits;
+    unsigned slice_bits, slice_fold;
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
     bool watches_hits; /* a prefetcher sees all requests */
@@ -92,7 +94,7 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
 void sim_full_level_release(struct sim_full_level *l);
 void sim_full_level_clear(struct sim_full_level *l);
 
-/* The set of a line, where that takes more than a mask. */
+/* The set of a line, where that takes more than masks and a fold. */
 uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line);
 
 /* The bytes of a word that are 0: the highest bit of each. */
@@ -110,20 +112,28 @@ static inline uint8_t sim_full_print(uint64_t line)
     return print ? print : 1;
 }
 
+static inline uint64_t sim_full_level_set(struct sim_full_level *l, uint64_t line)
+{
+    if (l->has_mask)
+        return line & l->set_mask;
+    if (l->has_slices)
+        return sim_slice(line, l->slice_bits, l->slice_fold) * (l->set_mask + 1) + (line & l->set_mask);
+    return sim_full_level_hashed_set(l, line);
+}
+
+/* Prints of ways that there are not are 0, as if invalid. */
 static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l, uint64_t line)
 {
-    struct sim_full_place p = { .set = l->has_mask ? line & l->set_mask : sim_full_level_hashed_set(l, line) };
+    struct sim_full_place p = { .set = sim_full_level_set(l, line) };
     uint64_t wanted = sim_full_print(line) * 0x0101010101010101u;
     const uint64_t *print, *lines;
 
     p.words = l->sets + p.set * l->stride;
     print = p.words + l->prints_at;
     lines = p.words + l->lines_at;
-    for (size_t i = 0; i < l->n_prints; i++) {
-        uint64_t found = sim_full_zero_bytes(print[i] ^ wanted);
-
-        for (found &= i + 1 == l->n_prints ? l->last_prints : ~(uint64_t)0; found; found &= found - 1) {
-            p.way = (uint32_t)(8 * i) + (uint32_t)__builtin_ctzll(found) / 8;
+    for (uint32_t i = 0; i < l->n_ways; i += 8) {
+        for (uint64_t found = sim_full_zero_bytes(*print++ ^ wanted); found; found &= found - 1) {
+            p.way = i + (uint32_t)__builtin_ctzll(found) / 8;
             if (lines[p.way] == line) {
                 p.is_hit = true;
                 return p;
@@ -131,6 +141,17 @@ static inline struct sim_full_place sim_full_level_find(struct sim_full_level *l
         }
     }
     return p;
+}
+
+/* Whether a line is the most recently used of its set; finds it then. Only lru of few ways can tell. */
+static inline bool sim_full_level_is_front(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
+{
+    if (!l->has_order)
+        return false;
+    p->set = sim_full_level_set(l, line);
+    p->words = l->sets + p->set * l->stride;
+    p->way = p->words[0] & 15;
+    return (p->is_hit = p->words[l->lines_at + p->way] == line);
 }
 
 static inline uint64_t *sim_full_level_line(const struct sim_full_level *l, const struct sim_full_place *p)

@@ -165,7 +165,7 @@ static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r
 /* Notes that a read missed level k. */
 static inline void go_past(struct sim_full_request *r, size_t k)
 {
-    r->source = r->source > k ? r->source : (uint8_t)(k + 1);
+    r->source = r->source > k ? r->source : (uint32_t)(k + 1);
 }
 
 void sim_full_bring(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place *p, struct sim_full_request *r,
@@ -254,7 +254,7 @@ void sim_full_write_line(struct sim_full *e, size_t k, uint64_t line, const stru
     if ((p.is_hit || allocates) && !l->shape->is_write_through) {
         uint8_t *flags = sim_full_level_flags(l, &p);
 
-        *flags = (uint8_t)((*flags & ~SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
+        *flags = (uint8_t)((*flags & ~(unsigned)SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
     } else {
         struct sim_full_write rest = *w;
 

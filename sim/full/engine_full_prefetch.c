@@ -20,8 +20,8 @@ static inline void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wa
     w = &e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE];
     w->line = wanted;
     w->level = (uint8_t)k;
-    w->tag = r->tag;
-    w->phase = r->phase;
+    w->tag = (uint8_t)r->tag;
+    w->phase = (uint8_t)r->phase;
     w->late = p->late;
 }
 

@@ -32,7 +32,7 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
                                 unsigned place)
 {
     who->request = sim_full_request_of(e, tag, phase);
-    who->request.run = (uint8_t)place;
+    who->request.run = place;
     who->kind = (uint8_t)kind_of(e, kind);
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
@@ -70,8 +70,10 @@ static __attribute__((noinline)) void touch_other(struct sim_full *e, struct tou
 static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
     struct sim_full_level *l = &e->level[0];
-    struct sim_full_place p = sim_full_level_find(l, line);
+    struct sim_full_place p;
 
+    if (!sim_full_level_is_front(l, line, &p))
+        p = sim_full_level_find(l, line);
     if (p.is_hit && !(*sim_full_level_flags(l, &p) & SIM_FULL_PREFETCHED))
         return touch_hit(e, who, line, &p);
     touch_other(e, who, line);

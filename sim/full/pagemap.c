@@ -34,7 +34,7 @@ uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices)
 
     while ((uint32_t)1 << bits != n_slices)
         bits++;
-    return sim_slice(line, bits) * part + line % part;
+    return sim_slice(line, bits, sim_slice_fold(bits)) * part + line % part;
 }
 
 uint64_t sim_page_table_entry(unsigned table, uint64_t page)

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "sim/access.h"
+
 /* The physical address of a virtual one, below 2^SIM_ADDRESS_BITS both. */
 uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed);
 
@@ -31,17 +33,24 @@ uint64_t sim_page_table_entry(unsigned table, uint64_t page);
  */
 uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices);
 
-/* The slice of a line among 2^slice_bits: the groups of its number fold together, the upper half of them first. */
-static inline uint64_t sim_slice(uint64_t line, unsigned slice_bits)
+/*
+ * The groups of a line number fold together by halves: the widest shift to begin with, slice_bits times a power of two;
+ * 0 if there is one slice.
+ */
+static inline unsigned sim_slice_fold(unsigned slice_bits)
 {
     unsigned shift = slice_bits;
 
-    if (!slice_bits)
-        return 0;
-    while (2 * shift < 64)
+    while (shift && 2 * shift < SIM_ADDRESS_BITS)
         shift *= 2;
-    for (; shift >= slice_bits; shift /= 2)
-        line ^= line >> shift;
+    return shift;
+}
+
+/* The slice of a line among 2^slice_bits. */
+static inline uint64_t sim_slice(uint64_t line, unsigned slice_bits, unsigned fold)
+{
+    for (; fold && fold >= slice_bits; fold /= 2)
+        line ^= line >> fold;
     return line & (((uint64_t)1 << slice_bits) - 1);
 }
 

@@ -1,8 +1,13 @@
 /*
- * Every line ever asked for has a node. Nodes come in blocks of consecutive lines, because neighbours are asked for
+ * Every line ever asked for is a node. Nodes come in blocks of consecutive lines, because neighbours are asked for
  * together; a hash table (open addressing, linear probing, at most half full) finds a line's block, and a few blocks
- * found before are remembered. The lines held are in a ring in order of use, linked by their nodes' numbers; blocks
- * never leave, so numbers last: node 0 is the ring's head, whose next is the most recently used.
+ * found before are remembered.
+ *
+ * Time counts uses. A node that is held has the time of its last use as its stamp, and the log has the node at that
+ * time; an entry of the log whose node has another stamp is dead, because the node was used later or taken out. So the
+ * log from `oldest` on, without the dead entries, is all lines held, in order of use: whatever is to leave is the first
+ * that lives. When the log is full, the living entries move to its beginning and get the times that these places stand
+ * for. It is several times as long as what can be held, so that this costs little per use.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,56 +16,38 @@
 
 #include "sim/full/shadow.h"
 
-enum { BLOCK_SHIFT = 4, BLOCK_LINES = 1 << BLOCK_SHIFT, FIRST_BLOCKS = 1 << 8, N_REMEMBERED = 256 };
+enum { BLOCK_LINES = 1 << SIM_SHADOW_BLOCK_SHIFT, FIRST_BLOCKS = 1 << 8, LOG_CAPACITIES = 3, LOG_LEAST = 1 << 12 };
 
-/* What `after` says of a node that is not in the ring; no number of a node, as MOST_BLOCKS sees to. */
-#define NEVER_ASKED UINT32_MAX
-#define NOT_HELD (UINT32_MAX - 1)
-#define MOST_BLOCKS ((uint32_t)1 << (31 - BLOCK_SHIFT))
-
-struct node {
-    uint32_t before; /* used more recently */
-    uint32_t after;  /* used less recently; or why not */
-};
-
-struct sim_shadow {
-    uint64_t capacity;
-    uint64_t n_held;
-    struct node *node;  /* [max_blocks * BLOCK_LINES] */
-    uint64_t *first_of; /* [max_blocks]: a block's number: its lines >> BLOCK_SHIFT */
-    uint32_t n_blocks;  /* with the head's */
-    uint32_t max_blocks;
-    uint32_t *slot; /* [2 * max_blocks]; 0: free */
-    uint32_t remembered[N_REMEMBERED];
-};
+#define NO_BLOCK UINT64_MAX
+#define MOST_BLOCKS ((uint32_t)1 << (31 - SIM_SHADOW_BLOCK_SHIFT))
 
 static uint32_t *slot_of(const struct sim_shadow *s, uint64_t block)
 {
     size_t mask = 2 * (size_t)s->max_blocks - 1;
     size_t i = (size_t)((block * 0x9e3779b97f4a7c15) >> 32) & mask;
 
-    while (s->slot[i] && s->first_of[s->slot[i]] != block)
+    while (s->slot[i] && s->block[s->slot[i] - 1] != block)
         i = (i + 1) & mask;
     return &s->slot[i];
 }
 
 static int grow(struct sim_shadow *s, uint32_t max_blocks)
 {
-    struct node *node = realloc(s->node, (size_t)max_blocks * BLOCK_LINES * sizeof *node);
-    uint64_t *first_of = realloc(s->first_of, max_blocks * sizeof *first_of);
+    uint32_t *stamp = realloc(s->stamp, (size_t)max_blocks * BLOCK_LINES * sizeof *stamp);
+    uint64_t *block = realloc(s->block, max_blocks * sizeof *block);
     uint32_t *slot = calloc(2 * (size_t)max_blocks, sizeof *slot);
 
-    s->node = node ? node : s->node;
-    s->first_of = first_of ? first_of : s->first_of;
-    if (!node || !first_of || !slot) {
+    s->stamp = stamp ? stamp : s->stamp;
+    s->block = block ? block : s->block;
+    if (!stamp || !block || !slot) {
         free(slot);
         return -ENOMEM;
     }
     free(s->slot);
     s->slot = slot;
     s->max_blocks = max_blocks;
-    for (uint32_t b = 1; b < s->n_blocks; b++)
-        *slot_of(s, s->first_of[b]) = b;
+    for (uint32_t b = 0; b < s->n_blocks; b++)
+        *slot_of(s, s->block[b]) = b + 1;
     return 0;
 }
 
@@ -72,7 +59,9 @@ int sim_shadow_new(struct sim_shadow **out, uint64_t n_lines)
     if (!s)
         return -ENOMEM;
     s->capacity = n_lines;
-    if (grow(s, FIRST_BLOCKS)) {
+    s->end = (uint32_t)(LOG_CAPACITIES * n_lines + LOG_LEAST);
+    s->log = malloc(s->end * sizeof *s->log);
+    if (!s->log || grow(s, FIRST_BLOCKS)) {
         sim_shadow_free(s);
         return -ENOMEM;
     }
@@ -85,8 +74,9 @@ void sim_shadow_free(struct sim_shadow *s)
 {
     if (!s)
         return;
-    free(s->node);
-    free(s->first_of);
+    free(s->stamp);
+    free(s->log);
+    free(s->block);
     free(s->slot);
     free(s);
 }
@@ -94,79 +84,84 @@ void sim_shadow_free(struct sim_shadow *s)
 void sim_shadow_clear(struct sim_shadow *s)
 {
     memset(s->slot, 0, 2 * (size_t)s->max_blocks * sizeof *s->slot);
-    memset(s->remembered, 0, sizeof s->remembered);
-    s->node[0] = (struct node){ 0 };
-    s->first_of[0] = UINT64_MAX; /* no block, so that what is not remembered is not found there */
-    s->n_blocks = 1;
+    for (size_t i = 0; i < SIM_SHADOW_REMEMBERED; i++)
+        s->remembered[i].block = NO_BLOCK;
+    s->n_blocks = 0;
     s->n_held = 0;
+    s->oldest = s->now = SIM_SHADOW_FIRST_TIME;
 }
 
-/* Returns a new block, or 0 if there is no memory for it. */
-static uint32_t add_block(struct sim_shadow *s, uint64_t block)
+void sim_shadow_pack(struct sim_shadow *s)
+{
+    uint32_t to = SIM_SHADOW_FIRST_TIME;
+
+    for (uint32_t t = s->oldest; t < s->now; t++) {
+        uint32_t node = s->log[t];
+
+        if (s->stamp[node] != t)
+            continue;
+        s->log[to] = node;
+        s->stamp[node] = to++;
+    }
+    s->oldest = SIM_SHADOW_FIRST_TIME;
+    s->now = to;
+}
+
+/* Returns whether there is memory for a new block. */
+static bool add_block(struct sim_shadow *s, uint64_t block)
 {
     uint32_t b = s->n_blocks;
 
     if (b == s->max_blocks && (b == MOST_BLOCKS || grow(s, 2 * b)))
-        return 0;
+        return false;
+    s->block[b] = block;
+    *slot_of(s, block) = b + 1;
+    memset(s->stamp + (size_t)b * BLOCK_LINES, 0, BLOCK_LINES * sizeof *s->stamp);
     s->n_blocks++;
-    s->first_of[b] = block;
-    *slot_of(s, block) = b;
-    for (uint32_t n = b * BLOCK_LINES; n < (b + 1) * BLOCK_LINES; n++)
-        s->node[n].after = NEVER_ASKED;
-    return b;
+    return true;
 }
 
-/* The number of a line's node, or 0 if there is no memory for it. */
-static uint32_t node_of(struct sim_shadow *s, uint64_t line)
+/* Finds a line's block and remembers it. Returns false if there is no memory for a new one. */
+static bool remember(struct sim_shadow *s, uint64_t block)
 {
-    uint64_t block = line >> BLOCK_SHIFT;
-    uint32_t *b = &s->remembered[block % N_REMEMBERED];
+    size_t i = block % SIM_SHADOW_REMEMBERED;
 
-    if (s->first_of[*b] != block) {
-        uint32_t found = *slot_of(s, block);
-
-        if (!found && !(found = add_block(s, block)))
-            return 0;
-        *b = found;
-    }
-    return *b * BLOCK_LINES + (uint32_t)(line % BLOCK_LINES);
+    if (s->remembered[i].block == block)
+        return true;
+    if (!*slot_of(s, block) && !add_block(s, block))
+        return false;
+    s->remembered[i].block = block;
+    s->remembered[i].first = (*slot_of(s, block) - 1) * BLOCK_LINES;
+    return true;
 }
 
-static void unlink_node(struct sim_shadow *s, uint32_t n)
+static void drop_oldest(struct sim_shadow *s)
 {
-    s->node[s->node[n].before].after = s->node[n].after;
-    s->node[s->node[n].after].before = s->node[n].before;
-    s->node[n].after = NOT_HELD;
+    while (s->stamp[s->log[s->oldest]] != s->oldest)
+        s->oldest++;
+    s->stamp[s->log[s->oldest++]] = SIM_SHADOW_NOT_HELD;
     s->n_held--;
 }
 
-static void link_first(struct sim_shadow *s, uint32_t n)
+int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
 {
-    struct node *head = &s->node[0];
+    uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
+    uint32_t node, before;
+    bool was_held;
 
-    s->node[n].before = 0;
-    s->node[n].after = head->after;
-    s->node[head->after].before = n;
-    head->after = n;
-    s->n_held++;
-}
-
-int sim_shadow_use(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
-{
-    uint32_t n = node_of(s, line), after;
-
-    if (!n)
+    if (!remember(s, block))
         return -ENOMEM;
-    if (s->node[0].after == n && use != SIM_SHADOW_TAKE)
-        return SIM_SHADOW_HIT;
-    after = s->node[n].after;
-    if (after < NOT_HELD)
-        unlink_node(s, n);
-    if (use == SIM_SHADOW_KEEP || (use == SIM_SHADOW_REFRESH && after < NOT_HELD))
-        link_first(s, n);
-    else
-        s->node[n].after = NOT_HELD;
-    if (s->n_held > s->capacity)
-        unlink_node(s, s->node[0].before);
-    return after < NOT_HELD ? SIM_SHADOW_HIT : after == NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+    node = s->remembered[block % SIM_SHADOW_REMEMBERED].first + (uint32_t)(line % BLOCK_LINES);
+    before = s->stamp[node];
+    was_held = before >= SIM_SHADOW_FIRST_TIME;
+    if (use == SIM_SHADOW_KEEP || (use == SIM_SHADOW_REFRESH && was_held)) {
+        s->n_held += !was_held;
+        sim_shadow_stamp(s, node);
+        if (s->n_held > s->capacity)
+            drop_oldest(s);
+    } else {
+        s->n_held -= was_held;
+        s->stamp[node] = SIM_SHADOW_NOT_HELD;
+    }
+    return was_held ? SIM_SHADOW_HIT : before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
 }
