@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* One turn of one contender. */
+/* Runs one turn of one contender. */
 static int run_one(const struct exp_bench *b, const struct exp_contender *c, uint64_t *time_ns)
 {
     uint64_t start;
@@ -18,7 +18,7 @@ static int run_one(const struct exp_bench *b, const struct exp_contender *c, uin
     return err;
 }
 
-/* Everybody once, beginning with contender `first`. times[i * stride] is contender i's. */
+/* Runs every contender once, beginning with contender `first`. times[i * stride] is contender i's. */
 static int run_round(const struct exp_bench *b, const struct exp_contender *contender, size_t n, size_t first,
                      uint64_t *times, struct exp_bench_result *result)
 {

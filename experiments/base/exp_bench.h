@@ -33,7 +33,7 @@ struct exp_rounds {
 /* Why there are no more. */
 enum exp_end { EXP_GOES_ON, EXP_END_STOOD, EXP_END_LIMIT, EXP_END_MOST, EXP_END_FIXED };
 
-/* What to say of it, such as "the time limit ended them". */
+/* Says how the rounds ended, such as "the time limit ended them". */
 const char *exp_end_text(enum exp_end end);
 
 /* Whether to end after n rounds. stands (may be NULL) is asked whether what was sought is known well enough. */

@@ -87,7 +87,7 @@ static void failed_write(struct exp_csv *c)
     c->err = exp_fail(c->why, sizeof c->why, err, "cannot write '%s': %s", c->path, strerror(-err));
 }
 
-/* Every byte goes out through here. */
+/* Prints to the file. Every byte goes out through here. */
 static void put(struct exp_csv *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct exp_csv *c, const char *format, ...)

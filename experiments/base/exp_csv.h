@@ -48,25 +48,25 @@ struct exp_csv;
  */
 int exp_csv_open(struct exp_csv **csv, const char *path, const struct exp_csv_file *file, char *why, size_t why_bytes);
 
-/* The same for a file of a result directory, with a first header line "what", unless that is NULL. */
+/* Does the same for a file of a result directory, with a first header line "what", unless that is NULL. */
 int exp_csv_create(struct exp_csv **csv, const struct exp_outdir *dir, const struct exp_csv_file *file,
                    const char *what, char *why, size_t why_bytes);
 
-/* One "# key: value" line. Line breaks in the value become blanks. */
+/* Writes one "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
 
 void exp_csv_string(struct exp_csv *csv, const char *column, const char *value);
 void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value);
 void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* finite; reads back as the same double */
 void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
-/* A number that could not be had: "not available: <reason>". */
+/* Writes that a number could not be had: "not available: <reason>". */
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
-/* A number if it is finite, else missing for that reason. */
+/* Writes a number if it is finite. Otherwise it is missing for that reason. */
 void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not);
 
 void exp_csv_end_row(struct exp_csv *csv);
 
-/* The first error so far (0 or -errno): lets a long run stop early on a full disk. */
+/* Returns the first error so far (0 or -errno), so that a long run stops early on a full disk. */
 int exp_csv_error(const struct exp_csv *csv);
 
 /*

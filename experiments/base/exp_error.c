@@ -8,7 +8,7 @@
 
 static char *format(const char *line, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* A text like printf's, from malloc. */
+/* Returns a text like printf's, from malloc. */
 static char *format(const char *line, va_list args)
 {
     va_list again;

@@ -12,7 +12,7 @@ int exp_fail(char *why, size_t why_bytes, int err, const char *line, ...) __attr
 void exp_say(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
 void exp_say_more(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
-/* A string like printf's, from malloc; NULL when out of memory. */
+/* Returns a string like printf's, from malloc; NULL when out of memory. */
 char *exp_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

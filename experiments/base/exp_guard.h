@@ -15,7 +15,9 @@ struct exp_guard {
     struct exp_guard *next; /* internal */
 };
 
-/* Calls begin(arg), unless NULL. If that returns 0, the guard holds until exp_guard_end. Returns what begin returned. */
+/*
+ * Calls begin(arg), unless NULL. If that returns 0, the guard holds until exp_guard_end. Returns what begin returned.
+ */
 int exp_guard_begin(struct exp_guard *g, int (*begin)(void *arg), void *arg);
 
 /* Calls end(arg), unless NULL. If that returns 0, the guard, if it held, holds no longer. Returns what end returned. */

@@ -40,7 +40,7 @@ int exp_names_unknown(const struct exp_names *n, const char *name, char *why, si
     return -ENOENT;
 }
 
-/* Levenshtein's distance; row j: from what was read of a to the first j letters of b. */
+/* Returns Levenshtein's distance. Row j has the distances from what was read of a to the first j letters of b. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[LONGEST + 1], length = min_size(strlen(b), LONGEST), diagonal = 0;

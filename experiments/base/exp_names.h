@@ -18,14 +18,14 @@ struct exp_names {
 int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
 
 /*
- * Of n words, the one that the fewest changes of one letter make of `word`, capitals or not: what somebody may have
- * meant. NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
+ * Finds the one of n words that the fewest changes of one letter make of `word`, capitals or not: what somebody may
+ * have meant. Returns NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
  */
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n);
 
 /*
- * Adds a name to a comma-separated list from malloc, unless it is there. Returns whether it is there now; if not, out of
- * memory, *list is NULL.
+ * Adds a name to a comma-separated list from malloc, unless it is there. Returns whether it is there now; if not, out
+ * of memory, *list is NULL.
  */
 bool exp_names_add(char **list, const char *name);
 

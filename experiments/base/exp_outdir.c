@@ -177,8 +177,8 @@ static int set_lock(int fd)
 }
 
 /*
- * Whether the process that made a hidden directory is gone. Neither sign alone is enough: after a restart (of a
- * container, say) the number may belong to somebody else, and there may be a moment before the lock is taken.
+ * Tells whether the process that made a hidden directory is gone. Neither sign alone is enough. After a restart (of a
+ * container, say) the number may belong to somebody else. And there may be a moment before the lock is taken.
  */
 static bool is_abandoned(int parent_fd, const char *hidden, long pid)
 {
@@ -193,7 +193,7 @@ static bool is_abandoned(int parent_fd, const char *hidden, long pid)
     return !is_locked && !is_alive;
 }
 
-/* The process number at the end of ".<name><infix><pid>"; 0 if entry is something else. */
+/* Returns the process number at the end of ".<name><infix><pid>"; 0 if entry is something else. */
 static long hidden_pid(const char *entry, const char *name, const char *infix)
 {
     size_t name_length = strlen(name), infix_length = strlen(infix);
@@ -323,7 +323,7 @@ static int remove_written(void *outdir)
     return 0;
 }
 
-/* The same while another thread may still be writing: what it adds meanwhile takes another try. */
+/* Removes the directory though another thread may still be writing: what that adds meanwhile takes another try. */
 static void undo(void *outdir)
 {
     const struct exp_outdir *d = outdir;

@@ -41,7 +41,7 @@ struct exp_outdir {
  */
 int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, char *why, size_t why_bytes);
 
-/* The path of a file inside the directory while it is being written, from malloc; NULL when out of memory. */
+/* Returns the path of a file inside the directory while it is being written, from malloc; NULL when out of memory. */
 char *exp_outdir_file(const struct exp_outdir *d, const char *file);
 
 /*

@@ -58,7 +58,7 @@ static void put_variable(FILE *out, const char *name, const char *value)
     fputs("\";", out);
 }
 
-/* The commands that define all variables, from malloc. */
+/* Returns the commands that define all variables, from malloc. */
 static char *make_definitions(const char *format, const char *output, const struct exp_plot_variable *variable,
                               size_t n)
 {
@@ -181,7 +181,7 @@ static void tell(const struct drawing *d, const char *suffix, int err, const cha
     free(file);
 }
 
-/* A picture of an earlier run must not pass for one of these results. */
+/* Removes a picture of an earlier run, which must not pass for one of these results. */
 static void remove_old(const struct drawing *d)
 {
     for (size_t i = 0; i < N_FORMATS; i++) {
@@ -193,7 +193,7 @@ static void remove_old(const struct drawing *d)
     }
 }
 
-/* What would happen to the next figure, too. */
+/* Tells whether an error would happen to the next figure, too. */
 static bool ends_drawing(int err)
 {
     return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
@@ -276,7 +276,7 @@ static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report,
     return first;
 }
 
-/* A path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
+/* Returns a path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
 static char *plain_path(const char *path)
 {
     return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);

@@ -40,7 +40,7 @@ static int write_plain(const struct exp_table *t, const char *path)
     return 0;
 }
 
-/* "layers.csv" is the variable layers_csv. */
+/* Names a table's variable: layers_csv for "layers.csv". */
 static void name_variable(char *name, size_t bytes, const char *table)
 {
     snprintf(name, bytes, "%s", table);
@@ -62,7 +62,7 @@ static bool is_known(const struct exp_plot_data *d, const char *table)
     return false;
 }
 
-/* t is NULL where there is no such table. A table without rows has nothing that gnuplot could read. */
+/* Adds a table; t is NULL where there is none. A table without rows has nothing that gnuplot could read. */
 static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
                      char *why, size_t why_bytes)
 {
@@ -96,7 +96,7 @@ void exp_plot_data_close(struct exp_plot_data *d)
 
 /* ---- is there anything? ---- */
 
-/* Whether a text that is words has this one. */
+/* Tells whether a text that consists of words has this one. */
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word), n;
@@ -109,7 +109,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Whether a word of a list is the text, or names a variable that has it. */
+/* Tells whether a word of a list is the text, or names a variable that has it. */
 static bool stands_for(const struct exp_plot_script *s, const char *word, const char *text)
 {
     if (*word != '$')
@@ -121,7 +121,7 @@ static bool stands_for(const struct exp_plot_script *s, const char *word, const 
     return false;
 }
 
-/* Whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
+/* Tells whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
 static bool is_among(const struct exp_plot_script *s, char *const *word, const char *text)
 {
     if (!*word)
@@ -161,7 +161,7 @@ static bool is_number(const struct exp_table *t, size_t row, size_t column)
     return !exp_table_double(t, row, column, &value, ignored, sizeof ignored);
 }
 
-/* Columns that the table lacks hold nothing. */
+/* Checks that some row has a number. A column that the table lacks holds none. */
 static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t, char *why,
                         size_t why_bytes)
 {
@@ -202,7 +202,7 @@ static bool take_words(char **rest, const char *end, char **word, size_t room)
     return true;
 }
 
-/* "layers.csv: columns [of key: values]"; text is cut into pieces. */
+/* Takes "layers.csv: columns [of key: values]" apart. The text is cut into pieces. */
 static bool parse_demand(struct demand *d, char *text)
 {
     char *rest, *key;

@@ -20,7 +20,7 @@ typedef int (*exp_pool_job_fn)(void *ctx, size_t index, size_t thread, const str
 int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx, bool (*interrupted)(void),
                  size_t *failed);
 
-/* For long jobs: whether to give up (and return -ECANCELED, say). Thread-safe. */
+/* Tells a long job whether to give up (and return -ECANCELED, say). Thread-safe. */
 bool exp_pool_stopped(const struct exp_pool *pool);
 
 #endif

@@ -28,7 +28,7 @@ static int make_pipe(int fd[2])
     return 0;
 }
 
-/* The program gets the signals that this one keeps for its watcher, or ignores. */
+/* Gives the program the signals that this one keeps for its watcher, or ignores. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t none, usual;

@@ -31,8 +31,8 @@ int exp_program_drawn(int drawn, char *why, size_t why_bytes)
 }
 
 /*
- * Whether all of standard output arrived. Lines go out one by one, and a line that could not be written is lost with
- * its reason: one more byte is tried to learn that.
+ * Finds out whether all of standard output arrived. Lines go out one by one, and a line that could not be written is
+ * lost with its reason. One more byte is tried to learn that reason.
  */
 static int finish_output(void)
 {

@@ -12,12 +12,16 @@ struct exp_program_figures {
 };
 
 /*
- * Lists a figure on standard output, and one that is missing with its reason. The reason goes to standard error as well,
- * unless it is that there is no data for the figure. An exp_plot_report_fn whose ctx is a struct exp_program_figures.
+ * Lists a figure on standard output, and one that is missing with its reason. The reason goes to standard error as
+ * well, unless it is that there is no data for the figure. An exp_plot_report_fn whose ctx is a struct
+ * exp_program_figures.
  */
 void exp_program_report_figure(void *figures, const char *file, int err, const char *why);
 
-/* How a program ends whose tables are in place: 0, or what drawing returned, with a line that says what is missing. */
+/*
+ * Says how a program ends whose tables are in place: returns 0, or what drawing returned, with a line in why that says
+ * what is missing.
+ */
 int exp_program_drawn(int drawn, char *why, size_t why_bytes);
 
 /*

@@ -113,7 +113,7 @@ static struct work sum_of(const struct exp_progress *p)
     return sum;
 }
 
-/* Real seconds that one of a kind's announced seconds takes. */
+/* Returns how many real seconds one of a kind's announced seconds takes. */
 static double pace_of(const struct work *w, double guess)
 {
     double as_if = guess_share * w->announced;
@@ -129,7 +129,7 @@ static double left_of(const struct work *w, double guess)
     return w->ends_at > 0 ? fmin(seconds, fmax(w->ends_at - w->spent, 0)) : seconds;
 }
 
-/* Seconds left; negative if there is nothing to go by. */
+/* Returns the seconds left; a negative number if there is nothing to go by. */
 static double estimate_left(const struct exp_progress *p)
 {
     const struct work sum = sum_of(p);
@@ -156,7 +156,7 @@ double exp_progress_left(struct exp_progress *p)
 
 /* ---- printing ---- */
 
-/* Of the time; without an estimate, as it was. */
+/* Returns the share of the time that has passed; without an estimate, what it was before. */
 static double percent_of(const struct exp_progress *p, double elapsed, double left)
 {
     return left < 0 ? p->percent : fmax(p->percent, 100 * elapsed / fmax(elapsed + left, 1e-9));
@@ -190,7 +190,7 @@ static void clear_line(struct exp_progress *p)
     p->is_drawn = false;
 }
 
-/* A line longer than the terminal would wrap and could not be rewritten: it is cut. */
+/* Rewrites the line. A line longer than the terminal would wrap and could not be rewritten, so it is cut. */
 static void redraw(struct exp_progress *p)
 {
     char line[LINE_BYTES];

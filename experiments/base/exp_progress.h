@@ -25,7 +25,7 @@ enum exp_work { EXP_WORK_VERIFY, EXP_WORK_ROUNDS, EXP_WORK_PHASES, EXP_WORK_REPL
 
 struct exp_progress;
 
-/* Whether a stream is a terminal that can rewrite a line (TERM=dumb cannot). */
+/* Tells whether a stream is a terminal that can rewrite a line (TERM=dumb cannot). */
 bool exp_progress_is_terminal(FILE *out);
 
 /*
@@ -41,28 +41,31 @@ int exp_progress_new(struct exp_progress **p, FILE *out, bool is_terminal, const
  */
 int exp_progress_live(struct exp_progress *p);
 
-/* Something of this kind is worked on now: a layer, say, and what is done to it, "replaying". Strings are copied. */
+/*
+ * Says what is worked on now: something of this kind, a layer say, and what is done to it, "replaying". Strings are
+ * copied.
+ */
 void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *name, const char *step);
 
-/* So many of the announced seconds are done. */
+/* Says that so many of the announced seconds are done. */
 void exp_progress_step(struct exp_progress *p, enum exp_work work, double seconds);
 
-/* So many of the announced seconds will not be needed. */
+/* Says that so many of the announced seconds will not be needed. */
 void exp_progress_drop(struct exp_progress *p, enum exp_work work, double seconds);
 
-/* However much of this kind is left, it ends after so many real seconds from now. */
+/* Says that this kind of work ends after so many real seconds from now, however much of it is left. */
 void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds);
 
 /* Prints what is due. */
 void exp_progress_tick(struct exp_progress *p);
 
-/* Seconds left by the estimate; negative if there is nothing to go by. */
+/* Returns the seconds left by the estimate; a negative number if there is nothing to go by. */
 double exp_progress_left(struct exp_progress *p);
 
 /* Prints a line of its own, above the progress line. */
 void exp_progress_note(struct exp_progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "12 s", "3 min 20 s", "2 h 5 min". */
+/* Writes a duration as people say it: "12 s", "3 min 20 s", "2 h 5 min". */
 void exp_progress_duration(char *text, size_t bytes, double seconds);
 
 /* Clears the progress line and frees. p may be NULL. */
@@ -76,7 +79,7 @@ struct exp_forecast {
 
 void exp_forecast_add(struct exp_forecast *f, const char *name, const double seconds[EXP_N_WORKS]);
 
-/* One line before work that takes ten minutes or more on a usual computer; nothing for less. */
+/* Prints one line before work that takes ten minutes or more on a usual computer; nothing for less. */
 void exp_forecast_print(const struct exp_forecast *f, FILE *out);
 
 #endif

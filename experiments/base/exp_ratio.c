@@ -5,7 +5,7 @@
 
 #include "experiments/base/exp_stats.h"
 
-/* A sequence of random numbers that is the same every time (SplitMix64). */
+/* Returns the next of a sequence of random numbers that is the same every time (SplitMix64). */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15u;
@@ -53,7 +53,7 @@ static size_t draw_half(bool *taken, size_t n, uint64_t *random)
     return half;
 }
 
-/* exp_stats_low_mean of the rounds that are taken. */
+/* Returns exp_stats_low_mean of the rounds that are taken. */
 static double low_mean(const struct timed *sorted, const bool *taken, size_t n_taken)
 {
     const size_t n_low = (n_taken + 3) / 4;
@@ -135,7 +135,7 @@ struct exp_ratio exp_ratio_none(void)
     return (struct exp_ratio){ (double)NAN, (double)NAN, (double)NAN, (double)NAN };
 }
 
-/* The ratio of the sums of a statistic. */
+/* Returns the ratio of the sums of a statistic. */
 static double ratio_by(const struct exp_pair *layer, size_t n_layers, double (*of)(const uint64_t *sample, size_t n))
 {
     struct sides sum = { 0, 0 };

@@ -37,20 +37,20 @@ struct exp_pair {
     size_t n_rounds;
 };
 
-/* Over n_layers layers; all NaN if there is none or one has no rounds. */
+/* Returns the ratio over n_layers layers; all NaN if there is none or one has no rounds. */
 struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers);
 
 /* For cells of low and high that are empty though there is a value. */
 #define EXP_RATIO_NO_INTERVAL "fewer than 4 rounds make no interval"
 
-/* Nothing to tell. */
+/* Returns a ratio that is not known: all NaN. */
 struct exp_ratio exp_ratio_none(void);
 
 bool exp_ratio_stands(const struct exp_ratio *r);
 
 /*
- * Which side of 1 it takes: 1 above, -1 below, with the whole interval (the value, where there is none). 0: the interval
- * holds 1, or nothing is known.
+ * Tells on which side of 1 the whole interval lies (the value, where there is no interval): 1 above, -1 below. 0: the
+ * interval holds 1, or nothing is known.
  */
 int exp_ratio_side(const struct exp_ratio *r);
 

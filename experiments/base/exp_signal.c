@@ -18,7 +18,7 @@ static const struct timespec grace = { .tv_nsec = 500 * 1000000 };
 static atomic_int received;
 static sigset_t watched;
 
-/* A terminal may show half a line of progress. */
+/* Says that the program was interrupted, on a line of its own: a terminal may show half a line of progress. */
 static void say_interrupted(const char *program)
 {
     fprintf(stderr, "%s%s: interrupted\n", isatty(STDERR_FILENO) ? "\n" : "", program);

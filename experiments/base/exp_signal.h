@@ -21,8 +21,8 @@
 #include <stdbool.h>
 
 /*
- * To be called before any other thread starts: threads inherit what it sets. program is its name in messages. Returns 0
- * or -errno.
+ * Prepares the program for signals. It is called before any other thread starts, as threads inherit what it sets.
+ * program is its name in messages. Returns 0 or -errno.
  */
 int exp_signal_install(const char *program);
 

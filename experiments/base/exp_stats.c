@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sample that would stand at index k if they were sorted: found by counting, so that nothing is copied. */
+/*
+ * Returns the sample that would stand at index k if they were sorted. It is found by counting, so that nothing is
+ * copied.
+ */
 static uint64_t ranked(const uint64_t *sample, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++) {
@@ -28,7 +31,7 @@ double exp_stats_median(const uint64_t *sample, size_t n)
                  : 0.5 * ((double)ranked(sample, n, n / 2 - 1) + (double)ranked(sample, n, n / 2));
 }
 
-/* How many samples stand before this one if they are sorted; equal ones as they come. */
+/* Returns how many samples stand before this one if they are sorted; equal ones as they come. */
 static size_t rank_of(const uint64_t *sample, size_t n, size_t which)
 {
     size_t rank = 0;

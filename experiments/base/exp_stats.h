@@ -5,12 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The middle sample; of an even number, the mean of the two in the middle. Quadratic time: for hundreds of samples. */
+/*
+ * Returns the middle sample; of an even number, the mean of the two in the middle. Quadratic time: for hundreds of
+ * samples.
+ */
 double exp_stats_median(const uint64_t *sample, size_t n);
 uint64_t exp_stats_min(const uint64_t *sample, size_t n);
 uint64_t exp_stats_max(const uint64_t *sample, size_t n);
 
-/* The mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
+/* Returns the mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
 double exp_stats_low_mean(const uint64_t *sample, size_t n);
 
 /* What is reported of the rounds of one thing that was timed, or of the sums of several, in ns. */
@@ -19,18 +22,18 @@ struct exp_times {
     double fastest, median;
 };
 
-/* n may be 0: then all are NaN. */
+/* Returns the times of n samples; all NaN if n is 0. */
 struct exp_times exp_times_of(const uint64_t *sample, size_t n);
 void exp_times_add(struct exp_times *sum, const struct exp_times *x);
 
-/* How far the median lies above the fastest round, in percent of that; NaN if nothing was timed. */
+/* Returns how far the median lies above the fastest round, in percent of that; NaN if nothing was timed. */
 double exp_times_median_percent(const struct exp_times *x);
 
 /* Sort numbers, none of them NaN: ascending, descending. */
 void exp_stats_sort_up(double *x, size_t n);
 void exp_stats_sort_down(double *x, size_t n);
 
-/* The geometric mean of positive numbers: how ratios are averaged. */
+/* Returns the geometric mean of positive numbers: how ratios are averaged. */
 double exp_stats_geomean(const double *x, size_t n);
 
 #endif

@@ -31,7 +31,7 @@ struct exp_table {
  */
 int exp_table_read(struct exp_table *t, const char *path, char *why, size_t why_bytes);
 
-/* The same from memory; text is copied, path only serves the messages. */
+/* Does the same from memory; text is copied, path only serves the messages. */
 int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, char *why,
                     size_t why_bytes);
 
@@ -40,12 +40,12 @@ void exp_table_release(struct exp_table *t); /* an empty or half-built table is 
 /* Finds a column by name. Returns 0, or -ENOENT with a line that names the file and the column. */
 int exp_table_column(const struct exp_table *t, const char *name, size_t *column, char *why, size_t why_bytes);
 
-/* One field as text, owned by t. */
+/* Returns one field as text, owned by t. */
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column);
 
 /*
- * One field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or not
- * such a number; -ERANGE if it does not fit. *value is set only on success.
+ * Reads one field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or
+ * not such a number; -ERANGE if it does not fit. *value is set only on success.
  */
 int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, char *why, size_t why_bytes);
 int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, char *why, size_t why_bytes);

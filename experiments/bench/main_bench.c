@@ -76,7 +76,7 @@ static const size_t ukr_filters[] = { 0, 1, 2, 3, 4, 8 };
 
 enum { N_FILTER_COUNTS = sizeof ukr_filters / sizeof ukr_filters[0] };
 
-/* All micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
+/* Times all micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
 static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflops)
 {
     struct exp_contender contender[MAX_CONTENDERS];
@@ -149,7 +149,7 @@ static int run_threads(void *ctx)
     return sconv_run(b->plan, b->in, b->out, NULL, b->workspace, sconv_workspace_bytes(b->plan));
 }
 
-/* One layer with 1 .. n_threads threads, taking turns; adds the medians to ns[]. */
+/* Times one layer with 1 .. n_threads threads, which take turns; adds the medians to ns[]. */
 static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads,
                                double *ns)
 {
@@ -189,7 +189,7 @@ static int bench_layer_threads(const struct conv_problem *p, const struct sconv_
     return err;
 }
 
-/* Before this program pins itself: threads inherit where they may run. */
+/* Times the threads. It runs before this program pins itself, as threads inherit where they may run. */
 static int bench_threads(char *why, size_t why_bytes)
 {
     double ns[MAX_THREADS] = { 0 };
@@ -294,7 +294,7 @@ static int replay_algo(struct vgg *v, size_t algo, double *accesses)
     return err;
 }
 
-/* Every layer of the model is simulated here, identical ones too. */
+/* Times the replay of every layer of the model, identical ones too. */
 static int bench_replays(struct vgg *v)
 {
     int err = 0;

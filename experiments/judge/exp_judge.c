@@ -8,7 +8,7 @@
 #include "experiments/replay/exp_totals.h"
 #include "sim/analysis/estimate.h"
 
-/* Lines that cross the border beyond a level, both ways. */
+/* Counts the lines that cross the border beyond a level, both ways. */
 static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
 {
     const struct sim_level_counts *next = &sum->level[level + 1];

@@ -23,7 +23,10 @@ struct exp_judgement {
     struct exp_judge_time time[EXP_N_VARIANTS]; /* measured; NaN unless exp_judge_look_up found them */
 };
 
-/* Judges one layer of an experiment with the algorithms of exp_variants_select, all replayed (base only if it can be). */
+/*
+ * Judges one layer of an experiment that was made with exp_variants_select. All variants have been replayed, Base if
+ * it can be.
+ */
 void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer);
 
 /* Looks up the times of all variants. */
@@ -67,7 +70,7 @@ int exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v,
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
 
-/* What the choices cost over the best variants, in percent of those. */
+/* Returns what the choices cost over the best variants, in percent of those. */
 double exp_judge_regret_percent(const struct exp_judge_sum *s);
 
 #endif

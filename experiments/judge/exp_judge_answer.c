@@ -6,7 +6,7 @@
 #include "experiments/replay/exp_known_errors.h"
 #include "experiments/base/exp_wrap.h"
 
-/* A regret, in as many digits as mean something. */
+/* Prints a regret, in as many digits as mean something. */
 static void say_percent(double percent, FILE *out)
 {
     if (!isfinite(percent))

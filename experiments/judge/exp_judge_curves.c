@@ -37,7 +37,7 @@ struct curve {
     bool only_pointwise;
 };
 
-/* The values of the later variant over those of the first, by the prediction (column 0) or by a yardstick. */
+/* Returns the values of the later variant over those of the first, by the prediction (column 0) or by a yardstick. */
 static double layer_ratio(const struct exp_judgement *v, const struct curve *c)
 {
     const double *value = c->column ? v->value[c->column - 1] : v->predicted_cycles;

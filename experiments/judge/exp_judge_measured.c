@@ -46,7 +46,7 @@ static bool is_text(const struct exp_judge_measured *m, size_t row, int column, 
     return !strcmp(exp_table_string(&m->table, row, m->column[column]), text);
 }
 
-/* NaN for a cell without a number. */
+/* Returns the number in a cell; NaN if it has none. */
 static double number(const struct exp_judge_measured *m, size_t row, int column)
 {
     double value = (double)NAN;

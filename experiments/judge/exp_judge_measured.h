@@ -28,7 +28,7 @@ struct exp_judge_time {
     struct exp_ratio speedup; /* over Base */
 };
 
-/* The times of a planned case. */
+/* Returns the times of a planned case. */
 struct exp_judge_time exp_judge_measured_find(const struct exp_judge_measured *m, const struct exp_case *c,
                                               enum exp_cache_state caches);
 

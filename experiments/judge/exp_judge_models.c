@@ -64,7 +64,7 @@ static const struct exp_csv_column model_columns[] = {
 
 const struct exp_csv_file exp_judge_models_file = EXP_CSV_FILE("models.csv", model_columns);
 
-/* A number of the paper's figure a (x86) or b (POWER10), which are about all models. */
+/* Writes a number of the paper's figure a (x86) or b (POWER10), which are about all models. */
 static void put_published(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model,
                           const char *column, const char *figure, const char *about, const char *metric)
 {

@@ -4,13 +4,13 @@
 
 #include "experiments/judge/exp_judge_report.h"
 
-/* A published number about a model, or about all ("all", "Geo Mean"); NaN if there is none that compares. */
+/* Returns a published number about a model, or about all ("all", "Geo Mean"); NaN if there is none that compares. */
 double exp_judge_published(const struct exp_judge_report *r, const char *figure, const char *model, const char *metric);
 
-/* The convolution speed-up of the paper's Table 2; of "all": its geometric mean. NaN likewise. */
+/* Returns the convolution speed-up of the paper's Table 2; of "all": its geometric mean. NaN likewise. */
 double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);
 
-/* Why numbers are missing: by a yardstick, and where Base and SConv are compared. NULL: they are there. */
+/* Says why numbers are missing: by a yardstick, and where Base and SConv are compared. NULL: they are there. */
 static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
 {
     return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;

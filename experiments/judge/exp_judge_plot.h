@@ -19,7 +19,9 @@ struct exp_judge_plot {
     struct exp_plot_variable variable[EXP_N_JUDGE_VARIABLES];
 };
 
-/* m, whose names are pointed to, must outlive p; arch is the paper's machine ("P10") or another. */
+/*
+ * Fills the variables. m, whose names are pointed to, must outlive p; arch is the paper's machine ("P10") or another.
+ */
 void exp_judge_plot_init(struct exp_judge_plot *p, const struct sim_machine *m, const char *arch);
 
 #endif

@@ -69,7 +69,7 @@ static void print_paper(FILE *out, double value)
         fprintf(out, " %8.2f", value);
 }
 
-/* One line about all layers: what was estimated, measured here (NaN: not) and published. */
+/* Prints one line about all layers: what was estimated, measured here (NaN: not) and published. */
 static void print_quote(FILE *out, const char *what, double estimate, double measured, double paper)
 {
     fprintf(out, "%-44s %8.2f", what, estimate);

@@ -121,7 +121,7 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
 
 /* ---- all models ---- */
 
-/* Geometric means of the models' speed-ups, as the paper's Table 2 has them. */
+/* Adds the model "all", with geometric means of the models' speed-ups, as the paper's Table 2 has them. */
 static int add_all(struct exp_judge_report *r, char *why, size_t why_bytes)
 {
     double logs = 0, issue_logs = 0;

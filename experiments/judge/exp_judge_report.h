@@ -59,13 +59,13 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
 /* Adds the model "all", writes the other files, closes layers.csv. */
 int exp_judge_report_finish(struct exp_judge_report *r, const char *what, char *why, size_t why_bytes);
 
-/* The closing tables. */
+/* Prints the closing tables. */
 void exp_judge_report_print(const struct exp_judge_report *r, FILE *out);
 
-/* The answer, in sentences: for the terminal's last lines, and for verdict.txt. Returns 0 or -ENOMEM. */
+/* Prints the answer, in sentences: for the terminal's last lines, and for verdict.txt. Returns 0 or -ENOMEM. */
 int exp_judge_report_answer(const struct exp_judge_report *r, FILE *out);
 
-/* The columns as Markdown tables. */
+/* Prints what the columns mean, as Markdown tables. */
 void exp_judge_report_document(FILE *out);
 
 void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */

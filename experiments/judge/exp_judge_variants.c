@@ -4,7 +4,7 @@
 
 #include "experiments/base/exp_error.h"
 
-/* The cycles of Eq. 6 as CSA's equations have them. */
+/* Returns the cycles of Eq. 6 as CSA's equations have them. */
 static double exp_csa_cycles(const struct exp_case *c)
 {
     return c->tiling[c->algo->schedule].total_cycles;

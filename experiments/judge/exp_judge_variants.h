@@ -38,10 +38,10 @@ const struct exp_variant *exp_variant_at(size_t i); /* i < EXP_N_VARIANTS */
  */
 int exp_variants_select(unsigned *algos, char *why, size_t why_bytes);
 
-/* The case of a layer that a variant planned; first is any case of that layer. */
+/* Returns the case of a layer that a variant planned; first is any case of that layer. */
 const struct exp_case *exp_variant_case(const struct exp_experiment *e, const struct exp_case *first, size_t variant);
 
-/* The variant that CSA chose for that layer. */
+/* Returns the variant that CSA chose for that layer. */
 size_t exp_variant_chosen(const struct exp_experiment *e, const struct exp_case *first);
 
 #endif

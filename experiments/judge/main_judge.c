@@ -84,7 +84,7 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     return err;
 }
 
-/* The model's layers, beside the times that an experiment left of them on this very machine. */
+/* Reports the model's layers, beside the times that an experiment left of them on this very machine. */
 static int report_model(struct session *s, const struct exp_experiment *e)
 {
     const struct sim_machine *m = &s->setup.machine;

@@ -12,7 +12,10 @@
 
 enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
 
-/* Twice the last level of the computer this runs on, or of the simulated machine if the former cannot be read. */
+/*
+ * Returns twice the size of the last level: of the computer this runs on, or of the simulated machine if the former
+ * cannot be read.
+ */
 static size_t sweep_size(const struct exp_setup *s)
 {
     struct sim_machine host;
@@ -22,7 +25,7 @@ static size_t sweep_size(const struct exp_setup *s)
     return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
-/* Whether everything can be found: the core's blocking says how much of the buffer is in use. */
+/* Tells whether everything can be found: the core's blocking says how much of the buffer is in use. */
 static bool can_flush(const struct exp_cold *c, const struct conv_blas *blas)
 {
     return ctr_flush_name() && (!blas->handle || (c->blas_buffer && c->core));
@@ -56,7 +59,10 @@ static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem 
     return c->core->q * (c->core->p + longer) * sizeof(float) + BUFFER_SLACK;
 }
 
-/* The library does not say how large its buffer is: where less is mapped, the rest is no buffer. */
+/*
+ * Returns how much of the buffer is mapped. The library does not say how large its buffer is; where less is mapped,
+ * the rest is no buffer.
+ */
 static size_t mapped(unsigned char *start, size_t bytes)
 {
     bytes = round_up(bytes, PAGE_BYTES);

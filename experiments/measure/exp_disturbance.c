@@ -26,7 +26,10 @@ static FILE *open_table(const char *proc, const char *name)
     return in;
 }
 
-/* First line of stat: cpu user nice system idle iowait irq softirq steal ...; guests' time is in user's already. */
+/*
+ * Reads the first line of stat: cpu user nice system idle iowait irq softirq steal ...; guests' time is in user's
+ * already.
+ */
 static void read_steal(struct exp_disturbance_start *s, const char *proc)
 {
     FILE *in = open_table(proc, "stat");
@@ -42,7 +45,7 @@ static void read_steal(struct exp_disturbance_start *s, const char *proc)
         fclose(in);
 }
 
-/* schedstat: ns on a CPU, ns ready and waiting for one, how often. */
+/* Reads schedstat: ns on a CPU, ns ready and waiting for one, how often. */
 static void read_waited(struct exp_disturbance_start *s, const char *proc)
 {
     FILE *in = open_table(proc, "thread-self/schedstat");
@@ -54,7 +57,7 @@ static void read_waited(struct exp_disturbance_start *s, const char *proc)
         fclose(in);
 }
 
-/* A line of sched: "se.nr_migrations   :   12". */
+/* Reads a line of sched: "se.nr_migrations   :   12". */
 static void read_migrations(struct exp_disturbance_start *s, const char *proc)
 {
     static const char name[] = "se.nr_migrations";
@@ -90,7 +93,7 @@ static struct exp_disturbance_start read_all(const char *proc)
     return s;
 }
 
-/* The best of some short samples: what the core can do now. */
+/* Returns the best of some short samples: what the core can do now. */
 static double sample_peak(const struct conv_peak *peak)
 {
     uint64_t fastest = UINT64_MAX;

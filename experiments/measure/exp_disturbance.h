@@ -31,14 +31,14 @@ struct exp_disturbance {
     } start;
 };
 
-/* proc is where the system's tables are; peak may be NULL. */
+/* Starts to watch. proc is where the system's tables are; peak may be NULL. */
 void exp_disturbance_begin(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak);
 void exp_disturbance_end(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak);
 
-/* All that is known, in one line, beginning with "disturbed" or "quiet". */
+/* Says all that is known in one line, beginning with "disturbed" or "quiet". */
 void exp_disturbance_describe(const struct exp_disturbance *d, char *text, size_t bytes);
 
-/* Whether any of it is beyond what a quiet machine shows. */
+/* Tells whether any of it is beyond what a quiet machine shows. */
 bool exp_disturbance_is_large(const struct exp_disturbance *d);
 
 #endif

@@ -112,7 +112,7 @@ static void keep_count(struct counting *k, struct runner *r, const struct ctr_re
         m->why_no_count[c] = k->why_not ? k->why_not : why_missing(r->m->info, reading, c);
 }
 
-/* One run per event set, so that no set is scaled. */
+/* Counts one run per event set, so that no set is scaled. */
 static int count_sets(struct counting *k, struct runner *r, struct ctr_reading *reading)
 {
     struct ctr_counters *c = &k->counters;
@@ -159,7 +159,10 @@ static int run_steps(struct runner *r, struct exp_phases *x)
     return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
 }
 
-/* Where the time goes: the fastest of a few runs under the phases' clocks; one, if it takes about as long as without. */
+/*
+ * Finds out where the time goes: the fastest of a few runs under the phases' clocks; one run, if it takes about as
+ * long as without.
+ */
 static int measure_phases(struct runner *r)
 {
     struct exp_measured *k = &r->c->measured;
@@ -181,7 +184,7 @@ static int measure_phases(struct runner *r)
     return err;
 }
 
-/* What each runner is asked once, besides its time. */
+/* Asks a runner once for what there is besides its time. */
 static int count_runner(struct measure *m, struct runner *r)
 {
     int err = count(&m->hardware, r);
@@ -240,7 +243,10 @@ static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rou
     return err;
 }
 
-/* Every run is prepared, by flushing or sweeping; a pass has an untimed round before the timed ones. */
+/*
+ * Estimates the timing of a layer. Every run is prepared, by flushing or sweeping; a pass has an untimed round before
+ * the timed ones.
+ */
 double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
 {
     double run = 0;
@@ -287,7 +293,7 @@ static int open_all(struct measure *m, struct exp_measure_info *info)
     return 0;
 }
 
-/* How many rounds every layer has, of what can be timed; 0 if nothing can. */
+/* Returns how many rounds every layer has, of what can be timed; 0 if nothing can. */
 static size_t fewest_rounds(const struct exp_experiment *e)
 {
     size_t fewest = SIZE_MAX;
@@ -358,7 +364,7 @@ static int measure_layers(struct measure *m)
     return err;
 }
 
-/* How far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
+/* Returns how far the medians of all cases lie above the fastest rounds; NaN if nothing was timed. */
 static double median_percent(const struct exp_experiment *e)
 {
     struct exp_times sum = { 0 };

@@ -63,10 +63,12 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
                     struct exp_progress *progress, char *why, size_t why_bytes);
 
-/* Whether the source's counters open and are proven: whether exp_measure_all would count. */
+/* Tells whether the source's counters open and are proven: whether exp_measure_all would count. */
 bool exp_measure_counts(const struct exp_measure_options *o);
 
-/* What verifying a layer, and rounds of all its cases, take on a usual computer: announced to exp_progress. */
+/*
+ * Estimates what verifying a layer, and rounds of all its cases, take on a usual computer: announced to exp_progress.
+ */
 double exp_verify_seconds(const struct exp_case *c, unsigned n_threads);
 double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds);
 

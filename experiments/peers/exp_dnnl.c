@@ -64,7 +64,7 @@ struct exp_dnnl_conv {
 
 /* ---- the library ---- */
 
-/* The pointers lie one after the other, in the order of the names. */
+/* Finds the library's functions. Their pointers lie one after the other, in the order of the names. */
 static int find_functions(struct exp_dnnl *d, char *why, size_t why_bytes)
 {
     unsigned char *first = (unsigned char *)&d->dnnl_version_;
@@ -79,7 +79,7 @@ static int find_functions(struct exp_dnnl *d, char *why, size_t why_bytes)
     return 0;
 }
 
-/* One thread, and no wider vectors than this program may use, unless the user said how wide. */
+/* Asks for one thread, and for no wider vectors than this program may use, unless the user said how wide. */
 static int set_environment(void)
 {
     const char *isa = sim_cpu_has(CPU_ISA_AVX512) ? "AVX512_CORE" : sim_cpu_has(CPU_ISA_AVX2) ? "AVX2" : "SSE41";
@@ -116,7 +116,7 @@ int exp_dnnl_load(struct exp_dnnl **out, char *why, size_t why_bytes)
     return 0;
 }
 
-/* The library stays loaded: its OpenMP runtime does not survive being unloaded. */
+/* Forgets the library, which stays loaded: its OpenMP runtime does not survive being unloaded. */
 void exp_dnnl_unload(struct exp_dnnl *d)
 {
     if (!d)

@@ -35,13 +35,13 @@ int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum e
                       const struct conv_problem *p, float *in, float *filter, float *out, char *why, size_t why_bytes);
 void exp_dnnl_conv_free(struct exp_dnnl_conv *c);
 
-/* What is timed. Returns 0 or -EIO. */
+/* Runs what is timed. Returns 0 or -EIO. */
 int exp_dnnl_run(struct exp_dnnl_conv *c);
 
 /* Brings the result to out as NCHW, where BLOCKED left it elsewhere. Returns 0 or -EIO. */
 int exp_dnnl_fetch(struct exp_dnnl_conv *c);
 
-/* The implementation that oneDNN chose, such as "jit:avx512_core"; owned by c. */
+/* Returns the implementation that oneDNN chose, such as "jit:avx512_core"; owned by c. */
 const char *exp_dnnl_impl(const struct exp_dnnl_conv *c);
 
 #endif

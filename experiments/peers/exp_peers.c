@@ -12,7 +12,7 @@
 
 /* ---- memory ---- */
 
-/* The scratch that all layers share, as large as the largest wants it. */
+/* Finds how large the scratch that all layers share must be: as the layer that needs most of it. */
 static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS])
 {
     memset(bytes, 0, CONV_N_TENSORS * sizeof *bytes);
@@ -30,7 +30,10 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
     }
 }
 
-/* oneDNN keeps three copies of the filter, and two of input and output, in layouts of about the same size. */
+/*
+ * Estimates the memory. oneDNN keeps three copies of the filter, and two of input and output, in layouts of about the
+ * same size.
+ */
 static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TENSORS])
 {
     size_t peers = p->dnnl ? 1 : 0;
@@ -99,7 +102,7 @@ static int open_layer(struct exp_peers *p, struct exp_peers_layer *l, uint64_t s
     return err;
 }
 
-/* The methods that are algorithms of the experiments, too: a bit each. */
+/* Selects the methods that are algorithms of the experiments, too: a bit each. */
 static int select_algos(unsigned *algos, char *why, size_t why_bytes)
 {
     int err = 0;

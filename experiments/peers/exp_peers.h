@@ -88,13 +88,16 @@ int exp_peers_verify(struct exp_peers *p, struct exp_progress *progress, char *w
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress, char *why,
                       size_t why_bytes);
 
-/* What a network of so many multiply-adds takes on a usual computer, by kind of work: announced to exp_progress. */
+/*
+ * Estimates what a network of so many multiply-adds takes on a usual computer, by kind of work: announced to
+ * exp_progress.
+ */
 double exp_peers_seconds(enum exp_work work, double macs, const struct exp_peers_options *o);
 
-/* NaN if the method did not run. */
+/* Returns the times of a layer by a method; all NaN if that did not run. */
 struct exp_times exp_peers_times(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m);
 
-/* Of a method over Base: the sums over the layers that both ran. */
+/* Compares a method with Base: the sums over the layers that both ran. */
 struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, enum exp_peer m);
 
 #endif

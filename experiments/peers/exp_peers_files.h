@@ -25,8 +25,8 @@ void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size
 double exp_peers_percent(uint64_t part, uint64_t whole);
 
 /*
- * How long Base's calls took in as many sweeps as phases were summed over, in ns: what the time of Base's steps is held
- * against. Medians, as phases have no rounds to choose from.
+ * Returns how long Base's calls took in as many sweeps as phases were summed over, in ns. The time of Base's steps is
+ * compared with that. These are medians, as phases have no rounds to choose from.
  */
 double exp_peers_base_calls_ns(const struct exp_peers_report *r, size_t model);
 

@@ -82,7 +82,7 @@ int exp_peers_make_samples(struct exp_peers *p, enum exp_peers_cache c, size_t n
     return 0;
 }
 
-/* How far the medians of the sweeps lie above the fastest; NaN if there are none. */
+/* Tells how far the medians of the sweeps lie above the fastest; NaN if there are none. */
 static double median_percent(const struct exp_peers *p)
 {
     struct exp_times sum = { 0 };

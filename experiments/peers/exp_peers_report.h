@@ -39,7 +39,7 @@ struct exp_peers_report {
     struct exp_peers_model *model;
 };
 
-/* header: one "# what:" line for each file. Returns 0 or -errno with one line in why. */
+/* Opens the files; what is one "# what:" line for each. Returns 0 or -errno with one line in why. */
 int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *dir, const char *what, char *why,
                           size_t why_bytes);
 

@@ -10,7 +10,7 @@ int exp_peers_allocate(float **x, size_t bytes);
 const struct conv_problem *exp_peers_problem(const struct exp_peers_layer *l);
 const size_t *exp_peers_bytes(const struct exp_peers_layer *l); /* of its tensors, by enum conv_tensor */
 
-/* The layer's own tensors and the scratch that all layers share. */
+/* Returns the layer's own tensors and the scratch that all layers share. */
 struct conv_binding exp_peers_bind(const struct exp_peers *p, const struct exp_peers_layer *l,
                                    const float *packed_filter);
 

@@ -5,7 +5,7 @@
 #include "experiments/peers/exp_peers_run.h"
 #include "experiments/peers/exp_peers_timing.h"
 
-/* One pass over the network by Base, step by step, or one of the SConvs. */
+/* Runs the network once by one of the SConvs, or by Base step by step. */
 static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void))
 {
     for (size_t i = 0; i < p->n_layers; i++) {
@@ -28,7 +28,7 @@ static int phase_sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(
     return 0;
 }
 
-/* Whether a method can be run step by step: on any layer, so on the first. */
+/* Tells whether a method can be run step by step: on any layer, so on the first. */
 static bool has_phases(const struct exp_peers *p, enum exp_peer m)
 {
     return exp_peer_is_sconv(m) ? !*p->layer[0].why_not[m] : m == EXP_PEER_BASE && !*p->why_no_parts;

@@ -16,7 +16,7 @@ enum {
     READ_ROUNDS = 3,
 };
 
-/* One pass over the network by one method. */
+/* Runs the network once by one method. */
 static int sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void), bool is_kept)
 {
     for (size_t i = 0; i < p->n_layers; i++) {
@@ -38,7 +38,7 @@ static int sweep(struct exp_peers *p, enum exp_peer m, uint64_t (*now_ns)(void),
     return 0;
 }
 
-/* In ns; *sink keeps the loops' results from being of no use. */
+/* Times a peak loop, in ns. *sink keeps the compiler from leaving the loop out. */
 static uint64_t sample_peak(const struct conv_peak *peak, uint64_t (*now_ns)(void), volatile float *sink)
 {
     uint64_t start = now_ns();
@@ -88,7 +88,7 @@ static int run_sweep(void *ctx)
     return sweep(w->s->p, w->m, w->s->o->now_ns, true);
 }
 
-/* The peak is sampled; and an untimed sweep leaves in the caches what an inference before would have left. */
+/* Samples the peak, then runs an untimed sweep, which leaves in the caches what an inference before would have left. */
 static int prepare_sweep(void *ctx)
 {
     const struct sweeper *w = ctx;

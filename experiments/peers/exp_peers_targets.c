@@ -20,7 +20,7 @@ static double speedup(const struct exp_peers_report *r, enum exp_peer m)
     return all(r, m).network_ratio;
 }
 
-/* Every multiply-add at the peak. */
+/* Returns the speed-up if every multiply-add ran at the peak. */
 static double ceiling(const struct exp_peers_report *r, enum exp_peer m)
 {
     (void)m;
@@ -66,7 +66,7 @@ static double pointwise_won(const struct exp_peers_report *r, enum exp_peer m)
     return all(r, m).n_pointwise ? all(r, m).pointwise_won_percent : (double)NAN;
 }
 
-/* Mean over the models, as the paper's figure shows them side by side. */
+/* Returns the mean over the models, as the paper's figure shows them side by side. */
 static double packing(const struct exp_peers_report *r, enum exp_peer m)
 {
     double sum = 0;
@@ -84,7 +84,9 @@ static double of_peak(const struct exp_peers_report *r, enum exp_peer m)
     return all(r, m).peak_percent;
 }
 
-/* The tenth part of the layers that does best: median of it. A single best layer would be the luckiest sample. */
+/*
+ * Returns the median of the tenth part of the layers that does best. A single best layer would be the luckiest sample.
+ */
 static double best_layers(const struct exp_peers_report *r, enum exp_peer m)
 {
     double *x = calloc(r->n_rows + 1, sizeof *x), best;

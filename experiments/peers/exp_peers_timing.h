@@ -20,7 +20,7 @@ int exp_peers_measure_phases(struct exp_peers *p, uint64_t (*now_ns)(void), stru
 /* Makes room for n samples of each layer and method. Returns 0 or -ENOMEM. */
 int exp_peers_make_samples(struct exp_peers *p, enum exp_peers_cache c, size_t n);
 
-/* How long a part of the work takes on a usual computer: parts of exp_peers_seconds. */
+/* Tells how long a part of the work takes on a usual computer: parts of exp_peers_seconds. */
 double exp_peers_macs(const struct exp_peers *p); /* of the network */
 double exp_peers_hot_seconds(double macs, const struct exp_peers_options *o);
 double exp_peers_phases_seconds(double macs);

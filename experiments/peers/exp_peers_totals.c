@@ -94,7 +94,7 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t model, 
     return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
 }
 
-/* How sure the speed-up over a network is, and what ended its rounds. */
+/* Writes how sure the speed-up over a network is, and what ended its rounds. */
 static void put_certainty(const struct exp_peers_report *r, struct exp_csv *csv, size_t model, enum exp_peers_cache c,
                           enum exp_peer m, const char *why)
 {
@@ -135,7 +135,7 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
     exp_csv_end_row(csv);
 }
 
-/* "63 sweeps: the ratios stand; quiet: ..." */
+/* Describes the sweeps: "63 sweeps: the ratios stand; quiet: ..." */
 void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes)
 {
     char disturbance[320];

@@ -26,8 +26,10 @@ static int compare_naive(const struct exp_peers_layer *l, enum exp_peer m, char 
     return err == -EILSEQ ? wrong(l, m, at.index, at.got, at.want, why, why_bytes) : err;
 }
 
-/* Sums of small integers are the same in any order. Where they could exceed what floats hold exactly, the plain loops
- * judge. */
+/*
+ * Compares with Base's result. Sums of small integers are the same in any order. Where they could exceed what floats
+ * hold exactly, the plain loops judge.
+ */
 static int compare_base(const struct exp_peers *p, const struct exp_peers_layer *l, enum exp_peer m, char *why,
                         size_t why_bytes)
 {
@@ -42,7 +44,7 @@ static int compare_base(const struct exp_peers *p, const struct exp_peers_layer 
     return 0;
 }
 
-/* Base step by step must compute what Base computes. */
+/* Checks that Base step by step computes what Base computes. */
 static int verify_parts(const struct exp_peers *p, const struct exp_peers_layer *l, char *why, size_t why_bytes)
 {
     const struct conv_binding b = exp_peers_bind(p, l, p->scratch[CONV_PACKED_FILTER]);

@@ -111,7 +111,10 @@ static int compare(struct session *s, size_t i, struct exp_progress *progress)
     return err;
 }
 
-/* The multiply-adds are known from the tables alone; distinct shapes are not, so checking is announced as if all were. */
+/*
+ * Announces the work. The multiply-adds are known from the tables alone; distinct shapes are not, so checking is
+ * announced as if all were.
+ */
 static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 {
     for (size_t i = 0; i < s->models.n; i++) {

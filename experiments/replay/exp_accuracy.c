@@ -21,7 +21,7 @@ static int by_error(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-/* The value at a rank from 0 to 1 among the first n, between two of them where it falls there. */
+/* Returns the value at a rank from 0 to 1 among the first n, between two of them where it falls there. */
 static double quantile(const struct exp_accuracy_pair *pair, size_t n, double rank)
 {
     double at = rank * (double)(n - 1);

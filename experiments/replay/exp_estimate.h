@@ -20,13 +20,13 @@ struct exp_estimate {
     double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
 };
 
-/* Why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
+/* Says why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
 const char *exp_estimate_why_not(const struct sim_machine *m);
 
-/* The same for one of its cases: also why that was not replayed. */
+/* Does the same for one of its cases: also why that was not replayed. */
 const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c);
 
-/* c must have been replayed on the machine. */
+/* Estimates a case that has been replayed on the machine. */
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Prints one sentence for each machine, "On zen3 (timed at commit 7c6337b, ...): ...", all on one line; that nothing is known where the
- * file is missing or broken.
+ * Prints one sentence for each machine, "On zen3 (timed at commit 7c6337b, ...): ...", all on one line; that nothing
+ * is known where the file is missing or broken.
  */
 void exp_known_errors_say(const char *experiments_dir, FILE *out);
 

@@ -19,7 +19,7 @@ static double stores(const struct sim_machine *m, const struct sim_cell *sum)
     return (double)sum->stores;
 }
 
-/* A line asked for while its prefetch is on the way is one by demand: hardware counts it so. */
+/* Counts as by demand also a line that was asked for while its prefetch was on the way, as hardware does. */
 static double l1_by_demand(const struct sim_machine *m, const struct sim_cell *sum)
 {
     (void)m;
@@ -46,7 +46,7 @@ static double l1_lines_in(const struct sim_machine *m, const struct sim_cell *su
     return (double)sum->level[0].lines_in;
 }
 
-/* What L1 writes back into L2 does not come in from beyond. */
+/* Counts what comes in from beyond: not what L1 writes back into L2. */
 static double l2_lines_in(const struct sim_machine *m, const struct sim_cell *sum)
 {
     (void)m;
@@ -65,7 +65,7 @@ static double dtlb_misses(const struct sim_machine *m, const struct sim_cell *su
     return (double)sum->tlb[0].misses;
 }
 
-/* What a machine must have for the replay to count a quantity. */
+/* Tells whether a machine has what the replay needs to count a quantity; so do the functions that follow. */
 static bool has_l1(const struct sim_machine *m)
 {
     return m->n_levels >= 1;

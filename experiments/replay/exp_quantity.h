@@ -10,7 +10,10 @@
 #include "sim/machine/machine.h"
 #include "sim/stats.h"
 
-/* What a replay on the machine counted of quantity q (an index as ctr_quantity_index gives it); NaN: it does not. */
+/*
+ * Returns what a replay on the machine counted of quantity q (an index as ctr_quantity_index gives it); NaN if it does
+ * not count that.
+ */
 double exp_quantity_simulated(size_t q, const struct sim_machine *m, const struct sim_cell *sum);
 
 #endif

@@ -20,19 +20,22 @@ struct replay_all {
 /* What one of a machine's simulations takes for a multiply-add on a usual computer. */
 static const double plain_seconds = 0.16e-9, full_seconds = 0.8e-9;
 
-/* Of the machine's own simulation. */
+/* Estimates the machine's own simulation. */
 static double machine_seconds(const struct exp_setup *s)
 {
     return s->classifies_misses || !sim_machine_is_plain(&s->machine) ? full_seconds : plain_seconds;
 }
 
-/* Whether caches alone are simulated by themselves: they are a check on classes, or not what the machine is. */
+/*
+ * Tells whether caches alone are simulated by themselves: they check the classes, or the machine is more than they
+ * are.
+ */
 static bool is_simulated_twice(const struct exp_setup *s)
 {
     return s->classifies_misses || !sim_machine_is_plain(&s->machine);
 }
 
-/* All the runs of a case: once, or twice for warm caches. */
+/* Estimates all the runs of a case: one, or two for warm caches. */
 static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
                            unsigned n_threads)
 {
@@ -155,7 +158,7 @@ static void forget_classes(struct sim_cell *cell)
         cell->level[k].compulsory_misses = cell->level[k].capacity_misses = cell->level[k].conflict_misses = 0;
 }
 
-/* Whether two simulations agree in every count but the classes, and those add up to the misses. */
+/* Tells whether two simulations agree in every count but the classes, and those add up to the misses. */
 static bool agree(const struct sim_stats *classified, const struct sim_stats *plain)
 {
     struct sim_cell sum = sim_stats_total(classified);
@@ -261,7 +264,7 @@ static void copy_identical(struct exp_experiment *e)
 /* Each layer's tensors in a region of their own, common buffers in one before them. */
 #define LAYER_REGION ((uint64_t)1 << 40)
 
-/* Where a layer's tensors are; previous_output is where the layer before wrote, 0 for the first. */
+/* Binds a layer's tensors. previous_output is where the layer before wrote, 0 for the first layer. */
 static struct conv_binding network_binding(const struct exp_case *c, size_t layer, const struct exp_case *previous,
                                            uint64_t previous_output)
 {

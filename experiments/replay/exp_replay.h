@@ -8,10 +8,10 @@
 #include "experiments/base/exp_progress.h"
 
 /*
- * Replays every case that can be replayed, through the machine and through its caches alone, on n_threads threads. Cold and warm: each layer by itself, identical ones
- * once; warm counts only the second of two runs. Network: the layers of an algorithm one after the other through the
- * same caches; a layer reads its input where the layer before wrote its output, if the sizes agree, and all use the
- * same buffers for packed and lowered data.
+ * Replays every case that can be replayed, through the machine and through its caches alone, on n_threads threads.
+ * Cold and warm: each layer by itself, identical ones once; warm counts only the second of two runs. Network: the
+ * layers of an algorithm one after the other through the same caches; a layer reads its input where the layer before
+ * wrote its output, if the sizes agree, and all use the same buffers for packed and lowered data.
  *
  * If the setup classifies misses, the machine's simulation is setup->classified. A plain machine is then simulated twice,
  * by two engines of the simulator, which must agree in every other count.
@@ -21,7 +21,7 @@
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);
 
-/* What it takes for a layer, in all algorithms, on a usual computer: announced to exp_progress. */
+/* Estimates what a layer takes, in all algorithms, on a usual computer: announced to exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
 #endif

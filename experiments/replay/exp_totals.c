@@ -109,7 +109,7 @@ bool exp_total_covers(const struct exp_total *t, const struct exp_case *c)
     return strcmp(t->algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, t->algo) : c->is_chosen;
 }
 
-/* Of the covered cases to Base where that ran, else to a nanosecond. */
+/* Compares the covered cases with Base where that ran, else with a nanosecond. */
 static struct exp_ratio ratio_of(const struct exp_experiment *e, const struct exp_total *t)
 {
     struct exp_pair *pair = calloc(e->model->n_layers, sizeof *pair);

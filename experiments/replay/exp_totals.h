@@ -21,17 +21,17 @@ struct exp_total {
     double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
 };
 
-/* The simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
+/* Returns the simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
 size_t exp_named_level(const struct sim_stats *s, size_t name);
 
 /*
- * How the machine's file calls the level that stands for L1, L2 or L3, and how many different ones there are: a machine
- * of two levels has no third.
+ * Return how the machine's file calls the level that stands for L1, L2 or L3, and how many different ones there are: a
+ * machine of two levels has no third.
  */
 const char *exp_level_name(const struct sim_machine *m, size_t name);
 size_t exp_n_level_names(const struct sim_machine *m);
 
-/* The border beyond such a level: "L2-L3", "L3-memory". */
+/* Names the border beyond such a level: "L2-L3", "L3-memory". */
 void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes);
 
 /* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
@@ -39,26 +39,28 @@ double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, s
 double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
 
 /*
- * Misses for the work that was done. Rates divide by loads, of which the algorithms make different numbers: they do not
- * compare where these do.
+ * Relates misses to the work that was done. Rates divide by loads; where algorithms make different numbers of loads,
+ * their rates do not compare.
  */
 double exp_per_1000_macs(double misses, double macs);
 
 /*
- * Totals of the experiment, in the order of the records; a group's if all its members were selected. Returns how many; total[] has room for EXP_N_ALGO_RECORDS. A number that one layer lacks is missing in the total.
+ * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
+ * how many totals there are; total[] has room for EXP_N_ALGO_RECORDS. A number that one layer lacks is missing in the
+ * total.
  */
 size_t exp_totals(const struct exp_experiment *e, struct exp_total *total);
 
 /*
- * Whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed, whether
- * its time does.
+ * Tells whether every timed algorithm's speed-up over the whole model stands (exp_ratio.h); where Base was not timed,
+ * whether its time does.
  */
 bool exp_totals_stand(const struct exp_experiment *e);
 
-/* Whether a case is one of those that a total sums up. */
+/* Tells whether a case is one of those that a total sums up. */
 bool exp_total_covers(const struct exp_total *t, const struct exp_case *c);
 
-/* The total of that record, or NULL. */
+/* Returns the total of that record, or NULL. */
 const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
 
 #endif

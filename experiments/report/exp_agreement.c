@@ -87,7 +87,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The value at a rank from 0 to 1, between two of them where it falls there. Sorted; NaN for none. */
+/* Returns the value at a rank from 0 to 1, between two of them where it falls there. Sorted; NaN for none. */
 static double quantile(const double *x, size_t n, double rank)
 {
     double at = rank * (double)(n - 1);
@@ -141,7 +141,7 @@ int exp_agreement_of(struct exp_agreement *a, const struct exp_points *p, const 
     return 0;
 }
 
-/* The rank of x[i] among all, equal ones sharing theirs. */
+/* Returns the rank of x[i] among all, equal ones sharing theirs. */
 static double rank_of(const double *x, size_t n, size_t i)
 {
     double below = 0, equal = 0;

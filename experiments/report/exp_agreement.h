@@ -31,11 +31,11 @@ struct exp_points {
     size_t n, n_allocated;
 };
 
-/* An empty point of a case at the end, or NULL when out of memory; valid until the next one. */
+/* Returns an empty point of a case at the end, or NULL when out of memory; valid until the next one. */
 struct exp_point *exp_points_add(struct exp_points *p, const struct exp_experiment *e, const struct exp_case *c);
 void exp_points_release(struct exp_points *p);
 
-/* What a case's replays counted becomes the point's. */
+/* Fills a point with what a case's replays counted. */
 void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c);
 
 /* Of which points: of one model, of one algorithm; NULL: of all. */
@@ -55,7 +55,7 @@ struct exp_agreement {
     double median_size, p10, median, p90;
 };
 
-/* Sums and errors over points; -ENOMEM or 0. */
+/* Sums up points and their errors. Returns 0 or -ENOMEM. */
 int exp_agreement_of(struct exp_agreement *a, const struct exp_points *p, const struct exp_selection *of, size_t q,
                      enum exp_view v);
 

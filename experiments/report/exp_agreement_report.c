@@ -133,7 +133,7 @@ static int put_agreement(const struct exp_agreement_report *r, struct exp_csv *c
     return err;
 }
 
-/* One model, or all: every algorithm by itself, then all. */
+/* Writes one model, or all: every algorithm by itself, then all algorithms. */
 static int put_model(const struct exp_agreement_report *r, struct exp_csv *csv, const char *model)
 {
     int err = 0;

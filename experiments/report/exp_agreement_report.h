@@ -21,7 +21,7 @@ struct exp_agreement_report {
 int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why,
                         size_t why_bytes);
 
-/* The table for people: all models, each algorithm, as the machine is. Returns 0 or -ENOMEM. */
+/* Prints the table for people: all models, each algorithm, as the machine is. Returns 0 or -ENOMEM. */
 int exp_agreement_print(const struct exp_agreement_report *r, FILE *out);
 
 void exp_agreement_document(FILE *out);

@@ -62,7 +62,7 @@
 void exp_cells_sums(struct exp_csv *csv, const struct exp_times *sums, const char *why);
 void exp_cells_interval(struct exp_csv *csv, const struct exp_ratio *speedup, const char *why);
 
-/* why NULL: there were rounds; else they are missing for that reason. */
+/* Fills these columns. why NULL: there were rounds; otherwise they are missing for that reason. */
 void exp_cells_rounds(struct exp_csv *csv, size_t n_rounds, enum exp_end end, const char *why);
 
 #endif

@@ -21,7 +21,7 @@ struct layer_column {
 
 enum text { MODEL, LAYER, ALGORITHM, MACHINE, UKR, CORE, WINDOWS };
 
-/* "L1+L2": the levels, by the machine file's names, whose equation the plan meets. */
+/* Prints the levels, by the machine file's names, whose equation the plan meets: "L1+L2". */
 static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
 {
     size_t used = 0;
@@ -33,7 +33,7 @@ static void print_fits(const struct sim_machine *m, unsigned fits, char *text, s
     }
 }
 
-/* Whether the plan has tiles; says in the column why not, of SConv's rows. */
+/* Tells whether the plan has tiles; says in the column why not, of SConv's rows. */
 static bool is_tiled(struct exp_csv *csv, const char *column, const struct exp_case *c)
 {
     if (!c->algo->is_sconv)

@@ -26,7 +26,7 @@ static int set_text(char **field, const char *value, size_t length)
     return *field ? 0 : -ENOMEM;
 }
 
-/* One NAME=VALUE of "replay with". */
+/* Reads one NAME=VALUE of "replay with". */
 static int read_setting(struct exp_counts *c, const char *word, size_t length, char *why, size_t why_bytes)
 {
     const struct {
@@ -60,7 +60,7 @@ static int read_settings(struct exp_counts *c, const char *words, char *why, siz
     return err;
 }
 
-/* The file's MACHINE is a file of the folder. */
+/* Replaces a MACHINE that is a file of the folder by its path. */
 static int place_machine(struct exp_counts *c)
 {
     size_t length = strlen(c->machine), suffix = strlen(".cfg");
@@ -274,7 +274,7 @@ static int read_quantity(const struct exp_table *t, size_t row, size_t column, s
                     t->path, t->line[row], text);
 }
 
-/* NaN for a count that says why there is none. */
+/* Reads a count; NaN if the cell says why there is none. */
 static int read_count(const struct exp_table *t, size_t row, size_t column, double *count, char *why, size_t why_bytes)
 {
     uint64_t number;
@@ -393,7 +393,10 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache)
     return list;
 }
 
-/* A row of another layer is not skipped: the whole folder may be of another table. */
+/*
+ * Checks that a row is of the layer that today's table has. Another layer is not skipped, as the whole folder may be
+ * of another table.
+ */
 static int check_layer(const struct exp_counts *c, const struct exp_counts_row *row, const struct exp_model *model,
                        const struct exp_layer *layer, char *why, size_t why_bytes)
 {

@@ -59,20 +59,23 @@ struct exp_counts {
 int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t why_bytes);
 void exp_counts_release(struct exp_counts *c); /* an empty one is fine */
 
-/* Whether there are counts of a model in that state of the caches. */
+/* Tells whether there are counts of a model in that state of the caches. */
 bool exp_counts_has(const struct exp_counts *c, const char *model, enum exp_cache_state cache);
 
-/* The models that have counts in that state of the caches, comma-separated, in the order of plans.csv; from malloc. */
+/*
+ * Returns the models that have counts in that state of the caches, comma-separated, in the order of plans.csv; from
+ * malloc.
+ */
 char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
 
 /*
- * Whether what ran is what is planned today. Returns 0 with why "" if it is; 0 with the reason in why if the two do not
- * compare ("plan differs: ..."); -EINVAL if the row is of another layer than the model's table says.
+ * Tells whether what ran is what is planned today. Returns 0 with why "" if it is; 0 with the reason in why if the two
+ * do not compare ("plan differs: ..."); -EINVAL if the row is of another layer than the model's table says.
  */
 int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model, const struct exp_case *today,
                        char *why, size_t why_bytes);
 
-/* A count; NaN, with the reason in why, if there is none. */
+/* Returns a count; NaN, with the reason in why, if there is none. */
 double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, char *why, size_t why_bytes);
 
 /*
@@ -85,7 +88,7 @@ struct exp_counts_source {
     const char *commit;
 };
 
-/* Whether anything was counted at all. */
+/* Tells whether anything was counted at all. */
 bool exp_counts_exist(const struct exp_experiment *e);
 
 int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes);

@@ -68,7 +68,7 @@ static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
         fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_misses[level], t->macs));
 }
 
-/* Whether the machine is more than its caches alone. */
+/* Tells whether the machine is more than its caches alone. */
 static bool has_two_views(const struct exp_report *r)
 {
     return !sim_machine_is_plain(&r->e->setup->machine);
@@ -110,7 +110,7 @@ static bool is_any_timed(const struct exp_total *total, size_t n)
     return false;
 }
 
-/* Each distinct reason once. */
+/* Prints each distinct reason once. */
 static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
 {
     const char *said = "";

@@ -126,7 +126,7 @@ static void put_counts(struct exp_csv *csv, const char *source, double loads, co
     exp_csv_number(csv, column, why_not ? (double)NAN : loads, why_not);
 }
 
-/* What rates cannot say: they divide by different numbers of loads. */
+/* Writes what rates cannot say, as they divide by different numbers of loads. */
 static void put_misses_per_work(struct exp_csv *csv, const struct exp_total *t)
 {
     char column[48];
@@ -168,7 +168,7 @@ static void put_estimates(struct exp_csv *csv, const struct exp_total *t, const 
                    why);
 }
 
-/* Table 2 belongs beside measured times, so the computer that ran must be the paper's. */
+/* Finds Table 2's number. It belongs beside measured times, so the computer that ran must be the paper's. */
 static bool paper_speedup(const struct exp_report *r, double *value)
 {
     struct exp_published published;
@@ -217,7 +217,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
 
 /* ---- traffic.csv ---- */
 
-/* What only some machine files ask for; level is NULL for memory. */
+/* Writes what only some machine files ask for; level is NULL for memory. */
 static void put_special(struct exp_csv *csv, const struct sim_level *level, const struct sim_level_counts *k)
 {
     const struct {

@@ -31,10 +31,10 @@ struct exp_report {
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
 
-/* The closing table. */
+/* Prints the closing table. */
 void exp_report_print(const struct exp_report *r, FILE *out);
 
-/* The columns of all the files, as Markdown tables: the README's reference is made of this. */
+/* Prints what the columns of all the files mean, as Markdown tables: results/columns.md is made of this. */
 void exp_report_document(FILE *out);
 
 #endif

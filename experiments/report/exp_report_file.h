@@ -6,8 +6,8 @@
 #include "experiments/report/exp_report.h"
 
 /*
- * Creates the file in dir; row says what one row is. Returns 0, or -errno with one line in why and nothing to close. To be
- * closed by exp_csv_close.
+ * Creates the file in dir; row says what one row is. Returns 0, or -errno with one line in why and nothing to close.
+ * To be closed by exp_csv_close.
  */
 int exp_report_open(struct exp_csv **csv, const struct exp_report *r, const struct exp_outdir *dir,
                     const struct exp_csv_file *file, const char *row, char *why, size_t why_bytes);

@@ -77,7 +77,7 @@ static struct exp_verdict_layer nothing(void)
 
 /* ---- one variant ---- */
 
-/* A total has one case in every layer, or none at all. */
+/* Fills a variant of the verdict. A total has one case in every layer, or none at all. */
 static int fill_variant(const struct exp_report *r, const struct exp_total *t, struct exp_verdict_variant *x)
 {
     size_t n = 0;
@@ -120,7 +120,7 @@ static void describe(struct answer *a, const struct exp_report *r)
     a->v.why_no_check = r->why_elsewhere;
 }
 
-/* What is known of the estimates' error, as a string. */
+/* Keeps what is known of the estimates' error, as a string. */
 static int find_errors(struct answer *a, const struct exp_report *r)
 {
     size_t bytes;

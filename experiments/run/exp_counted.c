@@ -6,7 +6,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_agreement_report.h"
 
-/* A point per case, with what was counted and what the experiment's own replay counted. */
+/* Takes a point per case: what was counted, and what the experiment's own replay counted. */
 static int take_points(struct exp_points *points, const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases; i++) {

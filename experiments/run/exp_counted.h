@@ -16,7 +16,7 @@
 int exp_counted_write(const struct exp_counts_source *s, const char *host, const struct exp_outdir *dir, FILE *out,
                       char *why, size_t why_bytes);
 
-/* What it writes; ends with NULL. */
+/* Returns the names of what it writes; the list ends with NULL. */
 const char *const *exp_counted_files(void);
 
 #endif

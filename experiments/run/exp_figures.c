@@ -63,7 +63,7 @@ static int read_paper(struct drawing *d, char *why, size_t why_bytes)
     return 0;
 }
 
-/* Results of earlier versions do not name their levels. */
+/* Sets the scripts' variables. Results of earlier versions do not name their levels. */
 static void set_variables(struct drawing *d)
 {
     const struct exp_plot_variable fixed[N_FIXED_VARIABLES] = {

@@ -45,7 +45,7 @@ static bool is_compared(const struct exp_verdict_variant *x)
     return !isnan(x->speedup.value);
 }
 
-/* The layer with the least (sign -1) or greatest (1) speed-up; n_layers if none has one. */
+/* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers if none has one. */
 static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
 {
     size_t found = v->n_layers;
@@ -59,7 +59,7 @@ static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdic
     return found;
 }
 
-/* How many layers take a side (1, 0, -1); those without a number take none. */
+/* Counts the layers that take a side (1, 0, -1); those without a number take none. */
 static size_t count_side(const struct exp_verdict *v, const struct exp_verdict_variant *x, int side)
 {
     size_t n = 0;
@@ -139,7 +139,7 @@ static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_v
     fprintf(out, "\n");
 }
 
-/* Why: where the time goes, beside the reference's. */
+/* Says why: where the time goes, beside the reference's. */
 static void say_parts(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     double packing = sum_percent(v, x, EXP_PACKING_NS), kernel = sum_percent(v, x, EXP_KERNEL_NS);
@@ -233,7 +233,7 @@ static int say_estimates(const struct exp_verdict *v, const struct exp_verdict_v
     return err ? err : say_checked(v, x, EXP_WAITING_CYCLES, out);
 }
 
-/* What estimates are worth, where one of them could not be checked. */
+/* Says what estimates are worth, where one of them could not be checked. */
 static void say_unproven(const struct exp_verdict *v, FILE *out)
 {
     bool is_any = false;
@@ -303,7 +303,7 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
     fprintf(out, "\n%s\n", v->how);
 }
 
-/* Misses, where there are no times. */
+/* Says who misses least, where there are no times. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
     const struct exp_verdict_variant *few = fewest_misses(v);
@@ -428,7 +428,7 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
         v->reference.name);
 }
 
-/* Whether any row would have a number: a time or misses beside the reference's. */
+/* Tells whether any row would have a number: a time or misses beside the reference's. */
 static bool is_anything_known(const struct exp_verdict *v)
 {
     for (size_t i = 0; i < v->n_variants; i++) {

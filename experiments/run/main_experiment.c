@@ -57,14 +57,17 @@ static const char *why_not_timed(const struct session *s)
                                                   : "the machine's micro-kernel is another CPU family's";
 }
 
-/* The folder of the results; it is this machine's if it is there already. */
+/* Finds the folder of the results. If it is there already, it is this machine's. */
 static int find_place(struct session *s)
 {
     return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, s->why,
                             sizeof s->why);
 }
 
-/* By itself it observes if the Makefile, which asked (print_guest), prepared a guest or could not. */
+/*
+ * Decides what is observed. Without being asked, it observes if the Makefile prepared a guest (print_guest), or tried
+ * to.
+ */
 static enum exp_observe_mode observe_mode(const struct exp_options *o)
 {
     bool is_prepared = *o->guest || *o->why_no_guest;
@@ -72,7 +75,7 @@ static enum exp_observe_mode observe_mode(const struct exp_options *o)
     return o->observe == EXP_OBSERVE_AUTO && !is_prepared ? EXP_OBSERVE_NONE : (enum exp_observe_mode)o->observe;
 }
 
-/* Everything that can be wrong with the input is found here, before any work. */
+/* Prepares everything. What can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
@@ -102,7 +105,7 @@ static int prepare(struct session *s)
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
-/* What a layer asks for, by kind of work. */
+/* Adds up what a layer asks for, by kind of work. */
 static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
 {
     const struct exp_experiment *e = &s->experiment;
@@ -117,7 +120,7 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
         seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
 }
 
-/* Of the whole experiment; says so beforehand where it is long. */
+/* Adds up the whole experiment, and says so beforehand where it is long. */
 static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 {
     struct exp_forecast f = { 0 };
@@ -369,7 +372,7 @@ static void print_tables(const struct session *s)
         printf("  %s/%s\n", s->results.path, f->file.name);
 }
 
-/* Whether this computer's counters will count the machine that is simulated. */
+/* Tells whether this computer's counters will count the machine that is simulated. */
 static bool is_counted(const struct session *s)
 {
     const struct exp_measure_options m = measure_options(s);
@@ -379,7 +382,7 @@ static bool is_counted(const struct session *s)
            exp_measure_counts(&m);
 }
 
-/* For the Makefile, which then builds that guest. What is wrong with the input is for the experiment itself to say. */
+/* Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say. */
 static void print_guest(struct session *s)
 {
     if (!exp_machine_find(&s->setup.machine, s->options.machine, s->why, sizeof s->why) &&
@@ -389,7 +392,10 @@ static void print_guest(struct session *s)
         puts(exp_emulator_for(s->setup.ukr)->arch);
 }
 
-/* A figure that fails does not cost the tables: they are kept, and the exit status says that something is missing. */
+/*
+ * Runs the experiment. A figure that fails does not cost the tables: they are kept, and the exit status says that
+ * something is missing.
+ */
 static int run(struct session *s)
 {
     struct exp_report report;

@@ -48,7 +48,7 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
         &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters });
 }
 
-/* The paper's SConv but for the micro-kernel, in the schedule that CSA chooses for that. */
+/* Plans the paper's SConv with another micro-kernel, in the schedule that CSA chooses for that. */
 static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                          const struct exp_algo *self, struct conv_plan *plan)
 {
@@ -172,7 +172,7 @@ void exp_algo_say_default(char *text, size_t bytes)
     }
 }
 
-/* The algorithms that a record stands for. */
+/* Returns the algorithms that a record stands for, a bit each. */
 static unsigned bits_of(const struct exp_algo *a)
 {
     unsigned bits = 0;
@@ -216,7 +216,7 @@ struct wish {
     const char *name, *from;
 };
 
-/* The first of n that is set; the last one is. */
+/* Returns the first of n that is set, or the last one. */
 static struct wish first_set(const struct wish *wish, size_t n)
 {
     while (n > 1 && !(wish->name && *wish->name)) {
@@ -228,7 +228,10 @@ static struct wish first_set(const struct wish *wish, size_t n)
 
 static const char from_file[] = "the machine file names it";
 
-/* The replayed core: named, the machine's, the one that runs here, or the one that would. */
+/*
+ * Chooses the core that is replayed: the one that was named, the machine's, the one that runs here, or the one that
+ * would.
+ */
 static int choose_core(struct exp_setup *s, const char *override, char *why, size_t why_bytes)
 {
     const struct wish wishes[] = {
@@ -248,7 +251,7 @@ static int choose_core(struct exp_setup *s, const char *override, char *why, siz
     return override && *override ? exp_fail(why, why_bytes, -EINVAL, "%s", s->why_no_core) : 0;
 }
 
-/* OpenBLAS's own, by what it is or by its name. */
+/* Tells whether a name is OpenBLAS's own micro-kernel: by what it is, or by its name. */
 static bool is_openblas_ukr(const char *name, const struct conv_gemm_core *core)
 {
     return !strcmp(name, "openblas") || (core && !strcmp(name, core->ukr.name));
@@ -332,7 +335,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     return err;
 }
 
-/* What tuned SConv does about the micro-kernel. */
+/* Says what tuned SConv does about the micro-kernel. */
 static void describe_tuned(const struct exp_setup *s, FILE *out)
 {
     if (s->is_ukr_given)

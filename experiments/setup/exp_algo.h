@@ -95,7 +95,7 @@ void exp_setup_release(struct exp_setup *s);
  */
 void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out);
 
-/* Whether SConv's micro-kernel is OpenBLAS's own. */
+/* Tells whether SConv's micro-kernel is OpenBLAS's own. */
 bool exp_setup_uses_openblas_ukr(const struct exp_setup *s);
 
 #endif

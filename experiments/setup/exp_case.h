@@ -101,25 +101,25 @@ int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup,
                         unsigned algos, char *why, size_t why_bytes);
 void exp_experiment_release(struct exp_experiment *e);
 
-/* The case of the same layer with the named algorithm, or NULL if it was not selected. */
+/* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
 
-/* What the case is compared with, likewise. */
+/* Returns the case that this one is compared with, likewise. */
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
 
-/* Why the phases are not known, or NULL. */
+/* Says why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
 
-/* Why a count is missing, or NULL. */
+/* Says why a count is missing, or NULL. */
 const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count);
 
-/* Of the timed rounds; NaN if there are none. */
+/* Returns the times of the rounds; all NaN if there are none. */
 struct exp_times exp_case_times(const struct exp_case *c);
 
-/* The rounds of a case beside those of Base, if that was timed. */
+/* Returns the rounds of a case beside those of Base, if that was timed. */
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
 
-/* How many times as fast as Base, in this layer; all NaN if one of the two was not timed. */
+/* Returns how many times as fast as Base it is, in this layer; all NaN if one of the two was not timed. */
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
 #endif

@@ -10,12 +10,12 @@
  */
 int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes);
 
-/* The file that exp_machine_find reads, or "host". From malloc; NULL when out of memory. */
+/* Returns the file that exp_machine_find reads, or "host". From malloc; NULL when out of memory. */
 char *exp_machine_origin(const char *which);
 
 /*
- * Whether the computer this runs on has the machine's L1 and L2 (bytes, ways, line), so that times measured here may
- * be held against what was simulated. L3 differs between computers of one kind. Returns 0, or -ENODEV with the
+ * Tells whether the computer this runs on has the machine's L1 and L2 (bytes, ways, line), so that times measured here
+ * may be held against what was simulated. L3 differs between computers of one kind. Returns 0, or -ENODEV with the
  * difference in why.
  */
 int exp_machine_why_not_here(const struct sim_machine *m, char *why, size_t why_bytes);

@@ -64,7 +64,7 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
 uint64_t (*exp_options_clock(const struct exp_options *o))(void);
 const char *exp_options_clock_name(const struct exp_options *o);
 
-/* How many rounds were asked for. */
+/* Returns how many rounds were asked for. */
 struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program);
 
 void exp_options_usage(enum exp_program program, FILE *out);

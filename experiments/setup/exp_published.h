@@ -20,9 +20,9 @@ int exp_published_read(struct exp_published *p, const char *experiments_dir, cha
 void exp_published_release(struct exp_published *p);
 
 /*
- * The paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what a CPU
- * calls itself. "" for every other computer: what the paper printed does not belong beside its numbers. Nor beside those
- * of warm caches: the paper ran networks, layer by layer.
+ * Return the paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what
+ * a CPU calls itself. They return "" for every other computer, as what the paper printed does not belong beside its
+ * numbers. Nor does it belong beside those of warm caches: the paper ran networks, layer by layer.
  */
 const char *exp_published_arch_of_machine(const char *name, bool is_warm);
 const char *exp_published_arch_of_cpu(const char *cpu);
@@ -35,7 +35,9 @@ const char *exp_published_arch_of_cpu(const char *cpu);
 const char *exp_published_string(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                                  const char *metric);
 
-/* The same as a number. Returns 0; -ENOENT if there is none; -EINVAL if it is no number. *value is set on success only.
+/*
+ * Finds the same as a number. Returns 0; -ENOENT if there is none; -EINVAL if it is no number. *value is set on
+ * success only.
  */
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                          const char *metric, double *value, char *why, size_t why_bytes);

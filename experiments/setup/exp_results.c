@@ -23,7 +23,7 @@ static const struct layout {
 
 static const char all_models[] = "all", some_models[] = "some";
 
-/* Whether a program's results lie in a folder of that name. */
+/* Tells whether a program's results lie in a folder of that name. */
 static bool is_taken(enum exp_program program, const char *name)
 {
     const struct layout *own = &layouts[program];

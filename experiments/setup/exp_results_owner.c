@@ -66,7 +66,7 @@ static bool is_same_file(const char *a, const char *b)
     return !strcmp(a, b) || (!stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
 }
 
-/* A machine as text; NULL if it cannot be had. From malloc. */
+/* Returns a machine as text; NULL if it cannot be had. From malloc. */
 static char *machine_text(const struct sim_machine *m)
 {
     char *text = NULL;

@@ -29,7 +29,7 @@ void exp_tensors_release(struct exp_tensors *t);
  */
 void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
 
-/* Whether every partial sum is an integer below 2^24, of tensors that exp_tensors_fill has filled. */
+/* Tells whether every partial sum of tensors that exp_tensors_fill has filled is an integer below 2^24. */
 bool exp_tensors_exact(const struct conv_problem *p);
 
 #endif

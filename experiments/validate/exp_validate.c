@@ -30,7 +30,7 @@ static void take_counts(const struct exp_validation *v, struct exp_point *point)
         point->measured[key.quantity] = exp_counts_find(v->counts, &key, ignored, sizeof ignored);
 }
 
-/* What was counted of a case of today, or why that does not compare. */
+/* Adds what was counted of a case of today, or why that does not compare. */
 static int add_point(struct exp_validation *v, const struct exp_experiment *e, size_t i, char *why, size_t why_bytes)
 {
     struct exp_point *point = exp_points_add(&v->points, e, &e->cases[i]);

@@ -33,7 +33,7 @@ struct session {
 
 /* ---- preparing ---- */
 
-/* The algorithms that have counts. */
+/* Selects the algorithms that have counts. */
 static int select_algos(struct session *s)
 {
     const struct exp_counts *c = &s->counts;
@@ -72,7 +72,7 @@ static int read_models(struct session *s)
     return err;
 }
 
-/* The machine that was asked for, or else the one that the counts name. */
+/* Finds the machine that was asked for, or else the one that the counts name. */
 static int find_machine(struct session *s)
 {
     struct exp_options *o = &s->options;
@@ -85,7 +85,7 @@ static int find_machine(struct session *s)
     return exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
 }
 
-/* The kernels that ran are replayed, whatever this computer would run. */
+/* Sets up the kernels that ran: they are replayed, whatever this computer would run. */
 static int set_up(struct session *s)
 {
     int err = find_machine(s);
@@ -156,7 +156,7 @@ static int validate(struct session *s)
 
 /* ---- results ---- */
 
-/* What does not compare is said with one example; simulated_vs_measured.csv has all reasons. */
+/* Prints one example of what does not compare; simulated_vs_measured.csv has all reasons. */
 static void print_left_out(const struct session *s, FILE *out)
 {
     const struct exp_points *p = &s->validation.points;
