@@ -1,4 +1,5 @@
-# Misses of each level in % of all loads, layer by layer: as observed under emulation (bars) and as replayed (circles).
+# Misses of each level in % of all loads, layer by layer: as observed (bars) and as replayed (circles); below, how much of each
+# layer that is.
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
 # reads layers.csv
@@ -27,14 +28,15 @@ do for [l = 1:n_levels] {
 eval set_layer_width
 columns = W / char_width
 text = "Observed (bars): ".observed_by."; every access to the tensors simulated as it happens. Replayed (circles): the same plan, \
-from the nests' descriptions, with the buffers at the same addresses. Caches are empty when a layer starts.".slot_text
+from the nests' descriptions, with the buffers at the same addresses; of a layer that was observed in part, the same part. Caches are \
+empty when a layer starts.".slot_text
 eval wrap_text
-panel = 190; gap = 40; top = head_height
+panel = 190; gap = 40; share_panel = 70; top = head_height
 bottom = name_height + n_lines * line_height + 16
-H = top + n_levels * panel + (n_levels - 1) * gap + bottom
+H = top + n_levels * (panel + gap) + share_panel + bottom
 eval open_output
 
-title_text = sprintf("%s: cache misses in %% of all loads, real binaries observed against the replay (%s)", model, layer_text)
+title_text = sprintf("%s: cache misses in %% of all loads, observed against the replay (%s)", model, layer_text)
 eval put_head
 eval put_bar_legend
 legend_text = "replayed"; legend_point = circle; legend_colour = "black"; eval put_legend
@@ -53,12 +55,19 @@ do for [l = 1:n_levels] {
     set title sprintf("%s: the two differ by %.2f %% of the misses at most", Level[l], Worst[l]) font ",12" offset 0, -0.6
     unset xtics
     if (l == 2) { eval drop_head }
-    if (l == n_levels) {
-        eval put_layer_names
-        set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
-    }
     plot for [a in bars] observed using (bar_x(0)):(seen_at(a, l)) smooth unique with boxes lc rgb colour_of(a), \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 7 ps 1 lc rgb "white", \
          observed using (bar_x(0)):(is_level(l) ? column("replayed_load_miss_percent") : NaN) smooth unique with points pt 6 ps 1 lw 1.2 lc rgb "black"
 }
+set tmargin at screen 1 - (top + n_levels * (panel + gap)) / (1.0 * H)
+set bmargin at screen 1 - (top + n_levels * (panel + gap) + share_panel) / (1.0 * H)
+set yrange [0:100]
+set ytics 0, 50, 100
+set ylabel "observed\n[%]"
+set title "how much of each layer that is: % of its multiply-adds" font ",12" offset 0, -0.6
+if (n_levels == 1) { eval drop_head }
+eval put_layer_names
+set label 1 wrapped at screen 12.0 / W, screen (n_lines * line_height) / (1.0 * H) left front
+share_of(a) = is_level(0) ? only(a, column("observed_share_percent")) : NaN
+plot for [a in bars] observed using (bar_x(0)):(share_of(a)) smooth unique with boxes lc rgb colour_of(a)
 unset multiplot

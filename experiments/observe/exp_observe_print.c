@@ -97,7 +97,90 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
     fprintf(out, "\n");
 }
 
-/* ---- summing up ---- */
+/* ---- algorithm by algorithm ---- */
+
+struct loads {
+    double n, misses[EXP_N_NAMED_LEVELS];
+};
+
+static void add_loads(struct loads *to, const struct sim_stats *s)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    to->n += (double)sum.loads;
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        to->misses[l] += exp_load_misses(s, &sum, l);
+}
+
+/* What the observed layers of an algorithm come to. */
+struct sums {
+    double macs, observed_macs;
+    struct loads seen, replayed;
+    struct loads whole; /* the whole layers, simulated; of the algorithm's own kernel, or nothing */
+};
+
+static struct sums sum_algo(const struct exp_observed *o, const struct exp_experiment *e, size_t algo)
+{
+    struct sums s = { 0 };
+
+    for (size_t i = algo; i < o->experiment.n_cases; i += o->experiment.n_algos) {
+        const struct exp_observation *x = &o->observation[i];
+        double macs = conv_macs(&e->cases[i].layer->problem);
+
+        s.macs += macs;
+        if (*x->why_not)
+            continue;
+        s.observed_macs += x->share * macs;
+        add_loads(&s.seen, &x->seen->stats);
+        add_loads(&s.replayed, x->replayed);
+        if (!e->cases[i].observed.why_not && !e->cases[i].simulated.why_not)
+            add_loads(&s.whole, &e->cases[i].simulated.stats);
+    }
+    return s;
+}
+
+static void print_rate(const struct loads *l, size_t level, FILE *out)
+{
+    if (l->n > 0)
+        fprintf(out, " %8.3f", 100 * l->misses[level] / l->n);
+    else
+        fprintf(out, " %8s", "-");
+}
+
+static void print_algo(const struct exp_observed *o, const struct exp_experiment *e, size_t algo, FILE *out)
+{
+    const struct exp_case *c = &o->experiment.cases[algo];
+    const struct sums s = sum_algo(o, e, algo);
+
+    fprintf(out, "%-15s %-34.34s %6.1f", c->algo->name,
+            conv_plan_is_base(&c->plan) ? conv_plan_core(&c->plan)->name : conv_plan_kernel_name(&c->plan),
+            100 * s.observed_macs / s.macs);
+    for (size_t l = 0; l < exp_n_level_names(&o->way[EXP_WAY_EMULATED].setup.machine); l++) {
+        print_rate(&s.seen, l, out);
+        print_rate(&s.replayed, l, out);
+        print_rate(&s.whole, l, out);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_algos(const struct exp_observed *o, const struct exp_experiment *e, FILE *out)
+{
+    const struct sim_machine *m = &o->way[EXP_WAY_EMULATED].setup.machine;
+
+    fprintf(
+        out,
+        "\nthe observed layers together: load misses as %% of loads, observed (obs), in the replay of just what was\n"
+        "observed (repl), and simulated of the whole of those layers (all; -: with another kernel)\n");
+    fprintf(out, "%-15s %-34s %6s", "", "", "");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8.8s %8s %8s", exp_level_name(m, l), "", "");
+    fprintf(out, "\n%-15s %-34s %6s", "algo", "kernel", "part %");
+    for (size_t l = 0; l < exp_n_level_names(m); l++)
+        fprintf(out, " %8s %8s %8s", "obs", "repl", "all");
+    fprintf(out, "\n");
+    for (size_t a = 0; a < o->experiment.n_algos; a++)
+        print_algo(o, e, a, out);
+}
 
 /* The largest difference of a level's load misses, in % of the replayed ones, where the two should be equal. */
 static double largest_difference(const struct exp_observed *o, size_t named)
@@ -217,7 +300,7 @@ static void print_heading(const struct exp_observed *o, FILE *out)
     fprintf(out, "\n");
 }
 
-void exp_observe_print(const struct exp_observed *o, FILE *out)
+void exp_observe_print(const struct exp_observed *o, const struct exp_experiment *e, FILE *out)
 {
     char sum[768];
 
@@ -230,6 +313,8 @@ void exp_observe_print(const struct exp_observed *o, FILE *out)
             print_case(&o->experiment.cases[i], &o->observation[i],
                        exp_n_level_names(&o->way[EXP_WAY_EMULATED].setup.machine), out);
     }
+    if (is_anything_observed(o))
+        print_algos(o, e, out);
     exp_observe_sum_up(o, sum, sizeof sum);
     fprintf(out, "%s%s\n", is_anything_observed(o) ? "" : "\n", sum);
 }

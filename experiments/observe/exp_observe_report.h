@@ -19,8 +19,11 @@
 int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, const struct exp_outdir *dir, char *why,
                       size_t why_bytes);
 
-/* The table on the terminal, without what was left out; nothing if nothing was to be observed. */
-void exp_observe_print(const struct exp_observed *o, FILE *out);
+/*
+ * The tables on the terminal: layer by layer, without what was left out, and algorithm by algorithm beside what e
+ * simulated; nothing if nothing was to be observed.
+ */
+void exp_observe_print(const struct exp_observed *o, const struct exp_experiment *e, FILE *out);
 
 /*
  * How much was observed, and how far from the replay it is at most, in a sentence or two. "" if nothing was to be

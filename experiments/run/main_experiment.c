@@ -352,7 +352,7 @@ static int write_tables(struct session *s, const struct exp_report *report)
         err = exp_titles_write(&titles, &s->results.dir, s->why, sizeof s->why);
     if (!err) {
         exp_report_print(report, stdout);
-        exp_observe_print(&s->observed, stdout);
+        exp_observe_print(&s->observed, &s->experiment, stdout);
         err = write_counted(s);
     }
     return err;

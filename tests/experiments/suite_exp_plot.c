@@ -299,12 +299,14 @@ static void put_observed(FILE *out)
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };
 
     fputs("layer_index,layer,algo,level_index,level,tensor,observed_load_misses,replayed_load_misses,"
-          "observed_load_miss_percent,replayed_load_miss_percent\n",
+          "observed_load_miss_percent,replayed_load_miss_percent,observed_share_percent\n",
           out);
     for (int layer = 3; layer <= 7; layer += 4) {
         for (int a = 0; a < 3; a++)
-            fprintf(out, "%d,x,%s,1,L1,input,90,90,9,9\n%d,x,%s,1,L1,all,%d,100,%d,10\n%d,x,%s,2,L2,all,0,0,0,0\n",
-                    layer, algos[a], layer, algos[a], 100 + a, 10 + a, layer, algos[a]);
+            fprintf(out,
+                    "%d,x,%s,0,core,all,,,,,25\n%d,x,%s,1,L1,input,90,90,9,9,25\n%d,x,%s,1,L1,all,%d,100,%d,10,25\n"
+                    "%d,x,%s,2,L2,all,0,0,0,0,25\n",
+                    layer, algos[a], layer, algos[a], layer, algos[a], 100 + a, 10 + a, layer, algos[a]);
     }
 }
 
