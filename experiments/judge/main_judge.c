@@ -43,7 +43,7 @@ static int prepare(struct session *s)
     int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
     s->setup.packs_filters = o->packs_filters != 0;
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);

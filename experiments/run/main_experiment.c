@@ -86,7 +86,7 @@ static int prepare(struct session *s)
     if (!err && *o->layers)
         err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
     s->setup.packs_filters = o->packs_filters != 0;
     s->setup.classifies_misses = o->classes == 0;
     if (!err)
@@ -303,7 +303,7 @@ static int redraw(struct session *s)
         return draw(o->redraw, o->redraw, s->why, sizeof s->why);
     err = exp_model_find(&s->model, EXP_EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
     if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
     if (!err)
         err = find_place(s);
     return err ? err : draw(s->results.path, s->results.path, s->why, sizeof s->why);
@@ -385,11 +385,20 @@ static bool is_counted(const struct session *s)
 /* Prints which guest the Makefile is to build. What is wrong with the input is for the experiment itself to say. */
 static void print_guest(struct session *s)
 {
-    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->why, sizeof s->why) &&
+    if (!exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, s->why, sizeof s->why) &&
         !exp_setup_init(&s->setup, s->options.ukr, "", s->why, sizeof s->why) &&
         exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
                               s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
         puts(exp_emulator_for(s->setup.ukr)->arch);
+}
+
+static void describe_setup(const struct session *s)
+{
+    char source[1024];
+
+    exp_machine_say_source(s->options.machine, s->options.results, source, sizeof source);
+    printf("machine %s: %s\n", s->setup.machine.name, source);
+    exp_setup_describe(&s->setup, s->algos, stdout);
 }
 
 /*
@@ -402,7 +411,7 @@ static int run(struct session *s)
     int err = prepare(s), drawn;
 
     if (!err)
-        exp_setup_describe(&s->setup, s->algos, stdout);
+        describe_setup(s);
     if (!err)
         err = work(s);
     report = report_of(s);

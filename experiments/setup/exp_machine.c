@@ -7,9 +7,8 @@
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
-
-#define MACHINES_DIR "sim/machines"
-#define SUFFIX ".cfg"
+#include "experiments/setup/exp_host.h"
+#include "experiments/setup/exp_machines.h"
 
 static bool is_host(const char *which)
 {
@@ -18,30 +17,60 @@ static bool is_host(const char *which)
 
 static bool is_path(const char *which)
 {
-    return strchr(which, '/') || exp_name_ends_in(which, SUFFIX);
+    return strchr(which, '/') || exp_name_ends_in(which, EXP_MACHINES_SUFFIX);
 }
 
 char *exp_machine_origin(const char *which)
 {
     return is_host(which) || is_path(which) ? exp_format("%s", which)
-                                            : exp_format("%s/%s%s", MACHINES_DIR, which, SUFFIX);
+                                            : exp_format("%s/%s%s", EXP_MACHINES_DIR, which, EXP_MACHINES_SUFFIX);
 }
 
-int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
+static int look_at_host(struct exp_host *h, const char *results, char *why, size_t why_bytes)
 {
-    char *path;
+    int err = exp_host_look(h, why, why_bytes);
+
+    return err ? err : exp_host_find(h, results, EXP_MACHINES_DIR, why, why_bytes);
+}
+
+static int find_host(struct sim_machine *m, const char *results, char *why, size_t why_bytes)
+{
+    struct exp_host h;
+    int err = look_at_host(&h, results, why, why_bytes);
+
+    return err ? err : exp_host_machine(&h, m, why, why_bytes);
+}
+
+static int find_file(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
+{
+    char *path = exp_machine_origin(which);
     int err;
 
-    if (is_host(which))
-        return sim_machine_host(m, why, why_bytes);
-    path = exp_machine_origin(which);
     if (!path)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = sim_machine_read(m, path, why, why_bytes);
     if (err == -ENOENT && !is_path(which))
-        exp_names_unknown(&(struct exp_names){ "machine", MACHINES_DIR, SUFFIX, " host" }, which, why, why_bytes);
+        exp_names_unknown(&(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host" }, which, why,
+                          why_bytes);
     free(path);
     return err;
+}
+
+int exp_machine_find(struct sim_machine *m, const char *which, const char *results, char *why, size_t why_bytes)
+{
+    return is_host(which) ? find_host(m, results, why, why_bytes) : find_file(m, which, why, why_bytes);
+}
+
+void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes)
+{
+    char *origin = exp_machine_origin(which);
+    struct exp_host h;
+
+    if (!is_host(which))
+        exp_say(text, bytes, "all values of %s", origin ? origin : which);
+    else if (!look_at_host(&h, results, text, bytes))
+        exp_say(text, bytes, "caches from hwloc; %s", h.source);
+    free(origin);
 }
 
 static int compare_level(const struct sim_machine *m, const struct sim_machine *here, size_t i, char *why,

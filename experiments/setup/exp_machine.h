@@ -6,9 +6,13 @@
 
 /*
  * Finds a machine: "host", a name in sim/machines, or the path of a .cfg file (anything with a '/' or that ends in
- * .cfg). Returns 0; -errno of reading it with one line in why; -ENOENT for an unknown name; -ENOMEM.
+ * .cfg). Of the host it is what hwloc, a calibration below a folder of results, and the file of its CPU know
+ * (exp_host.h). Returns 0; -errno of reading it with one line in why; -ENOENT for an unknown name; -ENOMEM.
  */
-int exp_machine_find(struct sim_machine *m, const char *which, char *why, size_t why_bytes);
+int exp_machine_find(struct sim_machine *m, const char *which, const char *results, char *why, size_t why_bytes);
+
+/* Says in one line where a machine's values come from. */
+void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
 
 /* Returns the file that exp_machine_find reads, or "host". From malloc; NULL when out of memory. */
 char *exp_machine_origin(const char *which);

@@ -19,7 +19,8 @@ enum {
     JUDGE = 1 << EXP_JUDGE,
     PEERS = 1 << EXP_PEERS,
     VALIDATE = 1 << EXP_VALIDATE,
-    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE
+    CALIBRATE = 1 << EXP_CALIBRATE,
+    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE
 };
 
 enum { N_WORDS = 4 };
@@ -68,7 +69,8 @@ static const struct {
 } programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30 },
                                { "judge", "all", "host", 0, 0, 0 },
                                { "peers", "all", "host", 5, 100, 60 },
-                               { "validate", "all", "", 0, 0, 0 } };
+                               { "validate", "all", "", 0, 0, 0 },
+                               { "calibrate", "none", "host", 3, 41, 60 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -152,6 +154,9 @@ static struct exp_options defaults(enum exp_program program)
         .core = "",
         .results = "results",
         .counts = "results/reference/zen3/counts",
+        .patterns = "",
+        .out = "",
+        .fit = EXP_FIT_AUTO,
         .commit = "",
         .redraw = "",
         .observer = "",

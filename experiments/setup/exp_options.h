@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_bench.h"
 
-enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_N_PROGRAMS };
+enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_CALIBRATE, EXP_N_PROGRAMS };
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
@@ -20,16 +20,21 @@ enum exp_observe_mode {
     EXP_OBSERVE_AUTO, /* as sample, where no counters count the machine, and within a limit of time */
 };
 
+/* What is measured on this computer is fitted, recorded patterns are not. */
+enum { EXP_FIT_AUTO = 99 };
+
 /* Fields of options that a program does not know have their default. */
 struct exp_options {
-    const char *model;   /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
-    const char *machine; /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
-    const char *algos;   /* comma-separated, "" = default */
-    const char *layers;  /* comma-separated patterns, "" = all */
-    const char *ukr;     /* "" = the machine's, else the best here */
-    const char *core;    /* OpenBLAS core to replay, "" = the machine's, else the one in use */
-    const char *results; /* folder of all results */
-    const char *counts;  /* folder of recorded counts */
+    const char *model;    /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
+    const char *machine;  /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
+    const char *algos;    /* comma-separated, "" = default */
+    const char *layers;   /* comma-separated patterns, "" = all */
+    const char *ukr;      /* "" = the machine's, else the best here */
+    const char *core;     /* OpenBLAS core to replay, "" = the machine's, else the one in use */
+    const char *results;  /* folder of all results */
+    const char *counts;   /* folder of recorded counts */
+    const char *patterns; /* file of recorded patterns; "": the machine's, of the host: to be measured */
+    const char *out;      /* where a fitted machine is written to; "": not */
     const char *commit;
     const char *observer; /* the plugin, the guest program of observed streams and its twin: paths */
     const char *guest;
@@ -47,6 +52,8 @@ struct exp_options {
     unsigned packs_filters;   /* 0 or 1 */
     unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
     unsigned observe;         /* enum exp_observe_mode */
+    unsigned fit;             /* sweeps of a fit, EXP_FIT_AUTO: by itself */
+    unsigned hides_rows;      /* 0 or 1 */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
     bool redraws;             /* draw the figures of an earlier run again, and stop */
     bool documents;           /* print the columns and stop */

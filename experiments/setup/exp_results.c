@@ -6,6 +6,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_host.h"
 
 /* ---- the path ---- */
 
@@ -18,6 +19,7 @@ static const struct layout {
     [EXP_EXPERIMENT] = { "", false, "layers.csv" },
     [EXP_JUDGE] = { "/judgement", true, "layers.csv" },
     [EXP_PEERS] = { "/peers", true, "layers.csv" },
+    [EXP_CALIBRATE] = { "/calibration", false, EXP_MACHINE_FILE },
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
 };
 
@@ -55,7 +57,10 @@ int exp_results_path(char **path, enum exp_program program, const struct exp_opt
     const char *name = n == 1 ? model->name : strcmp(o->model, "all") ? some_models : all_models;
     int err = n == 1 ? check_name(program, model, why, why_bytes) : 0;
 
-    *path = err ? NULL : exp_format("%s/%s%s/%s", o->results, machine, layout->folder, name);
+    if (!n)
+        *path = exp_format("%s/%s%s", o->results, machine, layout->folder);
+    else
+        *path = err ? NULL : exp_format("%s/%s%s/%s", o->results, machine, layout->folder, name);
     return err || *path ? err : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 }
 
@@ -79,7 +84,7 @@ int exp_results_open(struct exp_results *r, char *why, size_t why_bytes)
     int err = exp_outdir_open(&r->dir, r->path, r->marker, why, why_bytes);
 
     r->is_open = !err;
-    return err ? err : exp_results_write_models(&r->dir, r->model, r->n_models, why, why_bytes);
+    return err || !r->n_models ? err : exp_results_write_models(&r->dir, r->model, r->n_models, why, why_bytes);
 }
 
 int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes)

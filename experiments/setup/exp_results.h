@@ -4,6 +4,7 @@
  *     <RESULTS>/<machine>/<model>/             an experiment's
  *     <RESULTS>/<machine>/judgement/<models>/  those of judge
  *     <RESULTS>/host/peers/<models>/           those of peers
+ *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
  *
  * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of models.
  * In such a folder, machine.cfg is the machine that was simulated, and models.txt names the layer tables (exp_results_owner.h).
@@ -30,9 +31,9 @@ struct exp_results {
 };
 
 /*
- * Finds the place for what a program makes of models [n] (several: judge, peers). m is the simulated machine, whose
- * results may stand there; NULL: none is simulated, and o is all that counts. The models must outlive r. Returns 0, or
- * as exp_results_path and the checks of exp_results_owner.h.
+ * Finds the place for what a program makes of models [n] (several: judge, peers; none: calibrate). m is the simulated
+ * machine, whose results may stand there; NULL: none is simulated, and o is all that counts. The models must outlive r.
+ * Returns 0, or as exp_results_path and the checks of exp_results_owner.h.
  */
 int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
                      const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes);
@@ -47,9 +48,9 @@ int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes);
 void exp_results_release(struct exp_results *r);
 
 /*
- * Makes the path of the folder for what a program makes of models [n] (several: judge, peers) on a machine; from
- * malloc. Returns 0, or with one line in why and *path NULL: -EINVAL if a model's name begins with a dot, as hidden
- * folders do, or is that of a folder which the programs use otherwise; -ENOMEM.
+ * Makes the path of the folder for what a program makes of models [n] (several: judge, peers; none: calibrate) on a
+ * machine; from malloc. Returns 0, or with one line in why and *path NULL: -EINVAL if a model's name begins with a dot,
+ * as hidden folders do, or is that of a folder which the programs use otherwise; -ENOMEM.
  */
 int exp_results_path(char **path, enum exp_program program, const struct exp_options *o, const char *machine,
                      const struct exp_model *model, size_t n, char *why, size_t why_bytes);

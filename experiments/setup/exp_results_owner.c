@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_host.h"
 #include "experiments/setup/exp_machine.h"
 
-#define MACHINE_FILE "machine.cfg"
 #define MODELS_FILE "models.txt"
 
 /* ---- the machine ---- */
@@ -33,9 +33,9 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
                               size_t why_bytes)
 {
     char *origin = exp_machine_origin(which);
-    int err = origin
-                  ? exp_outdir_write(dir, MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
-                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err =
+        origin ? exp_outdir_write(dir, EXP_MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
+               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     free(origin);
     return err;
@@ -97,7 +97,7 @@ static bool is_equal(const char *cfg, const struct sim_machine *m)
 int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
                               size_t why_bytes)
 {
-    char *cfg = exp_format("%s/" MACHINE_FILE, path), *origin = exp_machine_origin(which);
+    char *cfg = exp_format("%s/" EXP_MACHINE_FILE, path), *origin = exp_machine_origin(which);
     char *there = cfg ? read_origin(cfg, origin_key) : NULL;
     int err = 0;
 

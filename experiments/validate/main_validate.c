@@ -82,7 +82,7 @@ static int find_machine(struct session *s)
     if (!*o->machine)
         return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
                         s->counts.folder);
-    return exp_machine_find(&s->setup.machine, o->machine, s->why, sizeof s->why);
+    return exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
 }
 
 /* Sets up the kernels that ran: they are replayed, whatever this computer would run. */

@@ -19,6 +19,8 @@ const struct sim_key sim_machine_keys[] = {
     { "description", SIM_KEY_TEXT, MEMBER(struct sim_machine, description), .is_optional = true },
     { "ukr", SIM_KEY_TEXT, MEMBER(struct sim_machine, ukr), .is_optional = true },
     { "gemm_core", SIM_KEY_TEXT, MEMBER(struct sim_machine, gemm_core), .is_optional = true },
+    { "cpus", SIM_KEY_TEXT, MEMBER(struct sim_machine, cpus), .is_optional = true },
+    { "calibrated", SIM_KEY_TEXT, MEMBER(struct sim_machine, calibrated), .is_optional = true },
     { "memory_latency_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_machine, memory_latency_cycles) },
     { "memory_bandwidth_bytes_per_cycle", SIM_KEY_BANDWIDTH,
       MEMBER(struct sim_machine, memory_bandwidth_bytes_per_cycle), .is_optional = true },
