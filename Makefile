@@ -183,9 +183,9 @@ counters: deps ## Prove this computer's performance counters on loops of known w
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
-calibrate: deps ## Simulated prefetchers beside recorded ones: make calibrate [MACHINE=zen3] [PATTERNS=file] [FIT=2 OUT=my.cfg]
+calibrate: deps ## Measure this computer's caches and prefetchers (2 minutes), or fit recorded patterns: make calibrate [MACHINE=zen3] [OUT=my.cfg]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/calibrate
-	$(Q)$(BUILD)/calibrate $(call pass,calibrate)
+	$(Q)$(BUILD)/calibrate $(call pass,calibrate) "COMMIT=$(COMMIT)"
 
 validate: deps ## How far are simulated counts from those of real counters? make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
@@ -216,12 +216,13 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
+	$(Q)CALIBRATE=$(BUILD)/calibrate EXPERIMENT=$(BUILD)/experiment tests/experiments/calibrate.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -329,8 +330,8 @@ help: ## Show this
 	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
 	@$(call print_options,VALIDATE)
 	@echo
-	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr PATTERNS=results/reference/spr/prefetch/prefetch_by_time.csv):"
-	@$(call print_group,calibrate)
+	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr):"
+	@$(call print_options,CALIBRATE)
 	@echo
 	@echo "Variables of 'make bench-peers' and 'make bench' (make bench-peers MODEL=vgg16 REPS=7):"
 	@$(call print_options,PEERS); $(call print_group,blas); $(call print_group,dnnl)

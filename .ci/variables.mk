@@ -31,11 +31,6 @@
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
-#| calibrate MACHINE          the simulated machine (default zen3)
-#| calibrate PATTERNS         recorded counts or times of patterns (default results/reference/zen3/patterns/patterns.csv)
-#| calibrate FIT              sweeps of the fit over all parameters at most, 0 to 9 (default 0: compare only)
-#| calibrate ROWS             no: no line for every pattern
-#| calibrate OUT              where the fitted machine is written to
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
@@ -51,7 +46,7 @@ variables_figures := $(filter MODEL MACHINE RESULTS,$(variables_experiment))
 variables_judge := $(call options_of,JUDGE)
 variables_bench-peers := $(call options_of,PEERS)
 variables_validate := $(call options_of,VALIDATE)
-variables_calibrate := $(call group,calibrate)
+variables_calibrate := $(call options_of,CALIBRATE)
 variables_test := $(call group,test)
 variables_install := $(call group,install)
 variables_fuzz := $(call group,fuzz)

@@ -49,6 +49,7 @@
     X(peers) \
     X(judge) \
     X(calibrate) \
+    X(timing) \
     X(verdict) \
     X(validate) \
     X(sconv)

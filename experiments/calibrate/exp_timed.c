@@ -9,8 +9,9 @@
 #include "experiments/base/exp_table.h"
 #include "sim/hierarchy.h"
 
-enum { N_FORGET = 96 };
+enum { N_FORGET = 96, MAX_ACCESSES = 1 << 20 };
 enum { FORGET, WALK }; /* tags */
+enum { N_LEVELS = 2 }; /* no walk is longer than they are large */
 
 static const uint64_t room_bytes = (uint64_t)64 << 20; /* of one probe's walk */
 
@@ -32,8 +33,7 @@ static size_t split_name(const char *name, char *shape, long *number, size_t max
     return n;
 }
 
-/* The numbers of a pattern are those in its name, then how many accesses it makes. */
-static int find_pattern(struct exp_timed_row *row)
+int exp_timed_find_pattern(struct exp_timed_row *row)
 {
     char shape[sizeof row->name];
     long number[3] = { 0 };
@@ -43,36 +43,39 @@ static int find_pattern(struct exp_timed_row *row)
     return exp_pattern_find(&row->pattern, shape, number[0], number[1], room_bytes);
 }
 
-static int fill(struct exp_timed_row *row, const long *value)
+/* Says whether the line was near by the median, unless a share of rounds says it. */
+static int fill(struct exp_timed_row *row, const double *value)
 {
-    row->start_line = value[0];
-    row->accesses = value[1];
-    row->gap_cycles = value[2];
-    row->probed_line = value[3];
-    row->was_accessed = value[4];
-    row->was_near = value[5] < EXP_TIMED_NEAR;
-    return row->accesses > 0 ? find_pattern(row) : -EINVAL;
+    row->start_line = (long)value[0];
+    row->accesses = (long)value[1];
+    row->gap_cycles = (long)value[2];
+    row->probed_line = (long)value[3];
+    row->was_accessed = value[4] != 0;
+    row->ticks = value[5];
+    row->near_share = value[6] >= 0 ? value[6] : value[5] < EXP_TIMED_NEAR;
+    row->was_near = row->near_share >= 0.5;
+    return row->accesses > 0 && row->accesses <= MAX_ACCESSES ? exp_timed_find_pattern(row) : -EINVAL;
 }
 
 static int read_row(struct exp_timed_row *row, const struct exp_table *t, size_t at, char *why, size_t why_bytes)
 {
-    static const char *const columns[] = { "start_line_in_page", "accesses",     "gap_cycles",
-                                           "probed_line",        "was_accessed", "median_cycles" };
-    enum { N = sizeof columns / sizeof columns[0] };
-    long value[N] = { 0 };
+    static const char *const columns[] = { "start_line_in_page", "accesses",      "gap_cycles", "probed_line",
+                                           "was_accessed",       "median_cycles", "near_share" };
+    enum { N = sizeof columns / sizeof columns[0], N_NEEDED = N - 1 };
+    double value[N] = { 0 };
     size_t c;
     int err = exp_table_column(t, "pattern", &c, why, why_bytes);
 
     if (err)
         return err;
     snprintf(row->name, sizeof row->name, "%s", exp_table_string(t, at, c));
+    value[N_NEEDED] = -1;
     for (size_t i = 0; !err && i < N; i++) {
-        double number = 0;
-
         err = exp_table_column(t, columns[i], &c, why, why_bytes);
-        if (!err)
-            err = exp_table_double(t, at, c, &number, why, why_bytes);
-        value[i] = (long)number;
+        if (err && i >= N_NEEDED)
+            err = 0;
+        else if (!err)
+            err = exp_table_double(t, at, c, &value[i], why, why_bytes);
     }
     if (!err && fill(row, value)) {
         snprintf(why, why_bytes, "%s:%u: a pattern that is not known, '%s'", t->path, t->line[at], row->name);
@@ -106,6 +109,12 @@ void exp_timed_release(struct exp_timed *t)
 {
     free(t->row);
     *t = (struct exp_timed){ 0 };
+}
+
+bool exp_timed_is_same_walk(const struct exp_timed_row *a, const struct exp_timed_row *b)
+{
+    return !strcmp(a->name, b->name) && a->start_line == b->start_line && a->accesses == b->accesses &&
+           a->gap_cycles == b->gap_cycles;
 }
 
 static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
@@ -156,9 +165,12 @@ static int probe(struct exp_timed_row *row, struct sim_hierarchy *h, uint64_t ro
 
 int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m)
 {
+    struct sim_machine inner = *m;
     struct sim_hierarchy *h;
-    int err = sim_hierarchy_new(&h, m);
+    int err;
 
+    inner.n_levels = m->n_levels < N_LEVELS ? m->n_levels : N_LEVELS;
+    err = sim_hierarchy_new(&h, &inner);
     for (size_t i = 0; !err && i < t->n; i++)
         err = probe(&t->row[i], h, (i + 1) * 2 * room_bytes);
     sim_hierarchy_free(h);

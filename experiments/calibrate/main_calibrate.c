@@ -1,298 +1,203 @@
 /*
- * Simulated prefetchers beside what real ones did: recorded patterns replayed on a machine, its parameters fitted to
- * them. `calibrate --help` lists the options; the Makefile passes them on.
+ * Caches and prefetchers as this computer has them, or as they were recorded elsewhere, and a simulated machine fitted
+ * to that. `calibrate --help` lists the options; the Makefile passes them on.
  */
 #include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "experiments/base/exp_program.h"
-#include "experiments/calibrate/exp_comparison.h"
-#include "experiments/calibrate/exp_fit.h"
-#include "experiments/calibrate/exp_recorded.h"
-#include "experiments/calibrate/exp_timed.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/calibrate/exp_evidence.h"
+#include "experiments/calibrate/exp_here.h"
+#include "experiments/calibrate/exp_noted.h"
 #include "experiments/setup/exp_machine.h"
-
-enum { MAX_ACCESSES = 16384, FIT_ACCESSES = 600, MAX_SWEEPS = 9 };
-
-struct options {
-    const char *patterns, *machine, *out, *fit, *rows;
-};
+#include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_main.h"
 
 struct session {
-    struct options o;
+    struct exp_options options;
+    struct exp_here here;
+    struct exp_evidence evidence; /* recorded */
     struct sim_machine machine;
+    struct exp_results results;
+    char patterns[512];
     char why[1024];
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-    const char *usual, *text;
-} known[] = {
-    { "PATTERNS", offsetof(struct options, patterns), "results/reference/zen3/patterns/patterns.csv",
-      "recorded counts or times (what they may be: results/reference/*/*/README.md)" },
-    { "MACHINE", offsetof(struct options, machine), "zen3", "the simulated machine, with its prefetchers" },
-    { "FIT", offsetof(struct options, fit), "0", "sweeps of the fit over all parameters at most, 0 to 9; 0: none" },
-    { "ROWS", offsetof(struct options, rows), "yes", "a line for every pattern: yes or no" },
-    { "OUT", offsetof(struct options, out), "", "where the fitted machine is written to; not at all if empty" },
+/* ---- a machine of one's own ---- */
+
+struct output {
+    int (*print)(const void *ctx, FILE *out);
+    const void *ctx;
 };
 
-enum { N_KNOWN = sizeof known / sizeof known[0] };
-
-static const char **option(struct options *o, size_t i)
+static int print_output(const struct output *f, const char *path, const char *partial, char *why, size_t why_bytes)
 {
-    return (const char **)(void *)((char *)o + known[i].offset);
+    FILE *out = fopen(partial, "w");
+    int err = out ? f->print(f->ctx, out) : -errno;
+
+    if (out && fclose(out) && !err)
+        err = -errno;
+    if (!err && rename(partial, path))
+        err = -errno;
+    if (err && out)
+        remove(partial);
+    return err ? exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err)) : 0;
 }
 
-static void print_help(void)
+/* Writes a file that appears whole or not at all. */
+static int write_out(const struct session *s, const struct output *f, char *why, size_t why_bytes)
 {
-    puts("calibrate [NAME=VALUE...]: simulated prefetchers beside recorded ones");
-    for (size_t i = 0; i < N_KNOWN; i++)
-        printf("  %-9s %s (%s)\n", known[i].name, known[i].text, known[i].usual);
+    char *partial = exp_format("%s.partial.%ld", s->options.out, (long)getpid());
+    int err = partial ? print_output(f, s->options.out, partial, why, why_bytes)
+                      : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    free(partial);
+    if (!err)
+        printf("the machine is in %s\n", s->options.out);
+    return err;
 }
 
-static int read_option(struct session *s, const char *word)
-{
-    size_t length = strcspn(word, "=");
+/* ---- on this computer ---- */
 
-    for (size_t i = 0; i < N_KNOWN; i++) {
-        if (word[length] && strlen(known[i].name) == length && !strncmp(known[i].name, word, length)) {
-            if (word[length + 1])
-                *option(&s->o, i) = word + length + 1;
-            return 0;
-        }
-    }
-    snprintf(s->why, sizeof s->why, "'%s' is no option; --help lists them", word);
-    return -EINVAL;
+static int measure(struct session *s)
+{
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress;
+    int err;
+
+    exp_here_announce(seconds);
+    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
+    if (!err)
+        err = exp_here_measure(&s->here, &s->options, progress, s->why, sizeof s->why);
+    exp_progress_free(progress);
+    return err;
 }
 
-static int check_options(struct session *s)
+static int calibrate_here(struct session *s)
 {
-    if (strlen(s->o.fit) != 1 || *s->o.fit < '0' || *s->o.fit > '0' + MAX_SWEEPS)
-        snprintf(s->why, sizeof s->why, "FIT: expected 0 to %d, '%s'", MAX_SWEEPS, s->o.fit);
-    else if (strcmp(s->o.rows, "yes") && strcmp(s->o.rows, "no"))
-        snprintf(s->why, sizeof s->why, "ROWS: expected yes or no, '%s'", s->o.rows);
-    else
+    const struct exp_options *o = &s->options;
+    int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_open(&s->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_here_begin(&s->here, s->why, sizeof s->why);
+    if (!err)
+        err = measure(s);
+    if (err)
+        return err;
+    exp_here_print(&s->here, stdout);
+    err = exp_here_fit(&s->here, o, stdout, s->why, sizeof s->why);
+    if (!err && exp_evidence_print(&s->here.evidence, &s->here.machine, !o->hides_rows, stdout))
+        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    if (!err)
+        err = exp_here_write(&s->here, o->commit, &s->results.dir, s->why, sizeof s->why);
+    if (!err)
+        err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("\ncalibration: %s; MACHINE=host uses it from now on\n", s->results.path);
+    return *o->out ? write_out(s, &(struct output){ exp_here_print_machine, &s->here }, s->why, sizeof s->why) : 0;
+}
+
+/* ---- of recorded patterns ---- */
+
+/* Finds what is recorded of a named machine. */
+static int find_patterns(struct session *s)
+{
+    static const char *const known[] = { "patterns/patterns.csv", "prefetch/prefetch_by_time.csv" };
+    const struct exp_options *o = &s->options;
+
+    if (*o->patterns) {
+        exp_say(s->patterns, sizeof s->patterns, "%s", o->patterns);
         return 0;
-    return -EINVAL;
-}
-
-/* ---- by counters ---- */
-
-static void print_row(const struct exp_recorded_row *row, const struct exp_comparison *c)
-{
-    printf("%-18s %5ld %5ld  %-5s %-5s", row->name, row->p1, row->p2, exp_recorded_places[row->place], row->pages);
-    for (size_t q = 0; q < EXP_N_RECORDED; q++) {
-        printf("  %8.3f %8.3f", row->counted[q], c->simulated[q]);
-        if (isnan(c->error[q]))
-            printf("      -");
-        else
-            printf(" %5.0f%%", 100 * c->error[q]);
     }
-    putchar('\n');
-}
-
-static void print_rows(const struct exp_recorded *r, const struct exp_comparison *c)
-{
-    printf("%-18s %5s %5s  %-5s %-5s", "pattern", "p1", "p2", "where", "pages");
-    for (size_t q = 0; q < EXP_N_RECORDED; q++)
-        printf("  %-24s", exp_recorded_names[q]);
-    printf("\n%-41s", "lines per access");
-    for (size_t q = 0; q < EXP_N_RECORDED; q++)
-        printf("  %8s %8s %6s", "counted", "sim", "error");
-    putchar('\n');
-    for (size_t i = 0; i < r->n; i++)
-        print_row(&r->row[i], &c[i]);
-    putchar('\n');
-}
-
-static void print_summary(const struct exp_recorded *r, const struct exp_comparison *c)
-{
-    for (unsigned q = 0; q < EXP_N_RECORDED; q++) {
-        size_t n;
-        double median = exp_comparison_quantile(c, r->n, (enum exp_recorded_quantity)q, 0.5, &n);
-        double p90 = exp_comparison_quantile(c, r->n, (enum exp_recorded_quantity)q, 0.9, &n);
-
-        printf("%-24s error: median %.1f %%, 9 of 10 below %.0f %%, %zu of %zu patterns compared\n",
-               exp_recorded_names[q], 100 * median, 100 * p90, n, r->n);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        exp_say(s->patterns, sizeof s->patterns, "results/reference/%s/%s", s->machine.name, known[i]);
+        if (!access(s->patterns, R_OK))
+            return 0;
     }
+    return exp_fail(s->why, sizeof s->why, -ENOENT,
+                    "no patterns are recorded of %s: give a file of some (PATTERNS=...)", s->machine.name);
 }
 
-static int compare_counts(struct session *s, const struct exp_recorded *r)
+static int print_fitted(const void *session, FILE *out)
 {
-    struct exp_comparison *c = calloc(r->n + 1, sizeof *c);
-    int err = c ? exp_compare(c, r, &s->machine, MAX_ACCESSES) : -ENOMEM;
+    const struct session *s = session;
+    char *origin = exp_machine_origin(s->options.machine), *fitted = exp_format("fitted to %s", s->patterns);
+    const bool is_fitted = s->options.fit && s->options.fit != EXP_FIT_AUTO;
+    const struct exp_note notes[] = { { "machine", "name description", "" },
+                                      { "cache", is_fitted ? "prefetch" : "-", fitted },
+                                      { "", "", origin } };
+    int err =
+        origin && fitted
+            ? exp_noted_print(&s->machine,
+                              "Behind each value is its source: what make calibrate fitted it to, or the machine\n"
+                              "# file which says where it has it from.",
+                              notes, sizeof notes / sizeof notes[0], out)
+            : -ENOMEM;
 
-    if (!err && !strcmp(s->o.rows, "yes"))
-        print_rows(r, c);
+    free(fitted);
+    free(origin);
+    return err;
+}
+
+static int calibrate_recorded(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    const unsigned sweeps = o->fit == EXP_FIT_AUTO ? 0 : o->fit;
+    int err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+
+    if (!err && s->machine.n_levels < 2)
+        err = exp_fail(s->why, sizeof s->why, -EINVAL, "%s: patterns need a machine with two levels of caches",
+                       s->machine.name);
     if (!err)
-        print_summary(r, c);
-    free(c);
-    return err;
-}
-
-struct counts {
-    const struct exp_recorded *r;
-    struct exp_comparison *c; /* [r->n] */
-};
-
-static int score_counts(void *counts, const struct sim_machine *m, double *score)
-{
-    const struct counts *k = counts;
-    int err = exp_compare(k->c, k->r, m, FIT_ACCESSES);
-
+        err = find_patterns(s);
     if (!err)
-        *score = exp_comparison_score(k->c, k->r->n);
-    return err;
-}
-
-/* Fits the machine, if asked to. */
-static int fit(struct session *s, int (*score)(void *, const struct sim_machine *, double *), void *recorded)
-{
-    const struct exp_fit f = { score, recorded, (unsigned)(*s->o.fit - '0'), stdout };
-    double reached;
-
-    return f.max_sweeps ? exp_fit_run(&f, &s->machine, &reached) : 0;
-}
-
-static int fit_counts(struct session *s, const struct exp_recorded *r)
-{
-    struct counts k = { r, calloc(r->n + 1, sizeof *k.c) };
-    int err = k.c ? fit(s, score_counts, &k) : -ENOMEM;
-
-    free(k.c);
-    return err;
-}
-
-static int calibrate_by_counts(struct session *s)
-{
-    struct exp_recorded r;
-    int err = exp_recorded_read(&r, s->o.patterns, s->why, sizeof s->why);
-
+        err = exp_evidence_read(&s->evidence, s->patterns, s->why, sizeof s->why);
+    if (!err && sweeps)
+        err = exp_evidence_fit(&s->evidence, &s->machine, NULL, sweeps, exp_interrupted, stdout, s->why, sizeof s->why);
     if (err)
         return err;
-    err = fit_counts(s, &r);
-    if (!err)
-        err = compare_counts(s, &r);
-    exp_recorded_release(&r);
-    return err;
+    printf("%s on %s\n", s->patterns, s->machine.name);
+    if (exp_evidence_print(&s->evidence, &s->machine, !o->hides_rows, stdout))
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    return *o->out ? write_out(s, &(struct output){ print_fitted, s }, s->why, sizeof s->why) : 0;
 }
 
-/* ---- by time ---- */
+/* ---- the program ---- */
 
-static bool is_same_walk(const struct exp_timed_row *a, const struct exp_timed_row *b)
+static int run(void *session)
 {
-    return !strcmp(a->name, b->name) && a->start_line == b->start_line && a->accesses == b->accesses &&
-           a->gap_cycles == b->gap_cycles;
+    struct session *s = session;
+
+    return strcmp(s->options.machine, "host") || *s->options.patterns ? calibrate_recorded(s) : calibrate_here(s);
 }
 
-static void print_timed(const struct exp_timed *t)
+static void release(void *session)
 {
-    printf("%-16s %5s %8s %4s  %6s %6s\n", "pattern", "start", "accesses", "gap", "probed", "right");
-    for (size_t i = 0, end; i < t->n; i = end) {
-        size_t n, right;
+    struct session *s = session;
 
-        for (end = i; end < t->n && is_same_walk(&t->row[end], &t->row[i]);)
-            end++;
-        exp_timed_count(&t->row[i], end - i, &n, &right);
-        printf("%-16s %5ld %8ld %4ld  %6zu %6zu\n", t->row[i].name, t->row[i].start_line, t->row[i].accesses,
-               t->row[i].gap_cycles, n, right);
-    }
-    putchar('\n');
-}
-
-static int score_times(void *times, const struct sim_machine *m, double *score)
-{
-    return exp_timed_score(times, m, score);
-}
-
-static int calibrate_by_time(struct session *s)
-{
-    struct exp_timed t;
-    size_t n, right;
-    int err = exp_timed_read(&t, s->o.patterns, s->why, sizeof s->why);
-
-    if (err)
-        return err;
-    err = fit(s, score_times, &t);
-    if (!err)
-        err = exp_timed_simulate(&t, &s->machine);
-    if (!err && !strcmp(s->o.rows, "yes"))
-        print_timed(&t);
-    exp_timed_count(t.row, t.n, &n, &right);
-    if (!err)
-        printf("lines that were probed and not loaded, near or not as simulated: %.1f %% of %zu\n",
-               n ? 100.0 * (double)right / (double)n : 0, n);
-    exp_timed_release(&t);
-    return err;
-}
-
-/* ---- the rest ---- */
-
-/* Whether the recorded patterns are times: their header names a probed line. */
-static bool is_timed(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char line[512];
-    bool found = false;
-
-    while (in && !found && fgets(line, sizeof line, in))
-        found = strstr(line, "probed_line");
-    if (in)
-        fclose(in);
-    return found;
-}
-
-static int write_machine(struct session *s)
-{
-    FILE *out = fopen(s->o.out, "w");
-    int err = out ? 0 : -errno;
-
-    if (out) {
-        fprintf(out, "# Prefetchers fitted to %s by calibrate; all else as in the machine it began with.\n",
-                s->o.patterns);
-        err = sim_machine_print(&s->machine, out);
-        if (fclose(out) && !err)
-            err = -EIO;
-    }
-    if (err)
-        snprintf(s->why, sizeof s->why, "cannot write '%s': %s", s->o.out, strerror(-err));
-    return err;
-}
-
-static int run(struct session *s)
-{
-    int err = check_options(s);
-
-    if (!err)
-        err = exp_machine_find(&s->machine, s->o.machine, s->why, sizeof s->why);
-    if (!err && s->machine.n_levels < 2) {
-        snprintf(s->why, sizeof s->why, "%s: patterns need a machine with two levels of caches", s->machine.name);
-        err = -EINVAL;
-    }
-    if (!err)
-        err = is_timed(s->o.patterns) ? calibrate_by_time(s) : calibrate_by_counts(s);
-    return !err && *s->o.out ? write_machine(s) : err;
+    exp_here_end(&s->here);
+    exp_evidence_release(&s->evidence);
+    exp_results_release(&s->results);
 }
 
 int main(int argc, char **argv)
 {
     struct session s = { 0 };
-    int err = 0;
+    const struct exp_main course = {
+        .program = EXP_CALIBRATE,
+        .options = &s.options,
+        .document = exp_here_document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
 
-    for (size_t i = 0; i < N_KNOWN; i++)
-        *option(&s.o, i) = known[i].usual;
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
-        print_help();
-        return EXIT_SUCCESS;
-    }
-    for (int i = 1; !err && i < argc; i++)
-        err = read_option(&s, argv[i]);
-    if (!err)
-        err = run(&s);
-    return exp_program_end("calibrate", err, s.why, sizeof s.why);
+    return exp_main(&course, argc, argv);
 }

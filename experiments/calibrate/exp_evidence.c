@@ -1,0 +1,228 @@
+#include "experiments/calibrate/exp_evidence.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/calibrate/exp_fit.h"
+#include "experiments/setup/exp_machines.h"
+
+enum { MAX_ACCESSES = 16384, FIT_ACCESSES = 600 };
+
+/* What is to be reached, in percent. */
+static const struct {
+    double at_least, aim;
+} times_target = { 93, 98 }, counts_target = { 5, 2 };
+
+/* ---- reading ---- */
+
+/* Whether the recorded patterns are times: their header names a probed line. */
+static bool holds_times(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char line[512];
+    bool found = false;
+
+    while (in && !found && fgets(line, sizeof line, in))
+        found = *line != '#' && strstr(line, "probed_line");
+    if (in)
+        fclose(in);
+    return found;
+}
+
+int exp_evidence_read(struct exp_evidence *e, const char *path, char *why, size_t why_bytes)
+{
+    int err;
+
+    *e = (struct exp_evidence){ .is_timed = holds_times(path) };
+    err = e->is_timed ? exp_timed_read(&e->times, path, why, why_bytes)
+                      : exp_recorded_read(&e->counts, path, why, why_bytes);
+    e->comparison = calloc(e->counts.n + 1, sizeof *e->comparison);
+    if (!err && !e->comparison)
+        err = exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", path);
+    if (err)
+        exp_evidence_release(e);
+    return err;
+}
+
+void exp_evidence_release(struct exp_evidence *e)
+{
+    exp_timed_release(&e->times);
+    exp_recorded_release(&e->counts);
+    free(e->comparison);
+    *e = (struct exp_evidence){ 0 };
+}
+
+/* ---- the fit ---- */
+
+struct search {
+    struct exp_evidence *e;
+    bool (*interrupted)(void);
+    struct sim_machine *best;
+    double score;
+    FILE *log;
+};
+
+static int score(void *search, const struct sim_machine *m, double *value)
+{
+    const struct search *s = search;
+    int err;
+
+    if (s->interrupted && s->interrupted())
+        return -EINTR;
+    if (s->e->is_timed)
+        return exp_timed_score(&s->e->times, m, value);
+    err = exp_compare(s->e->comparison, &s->e->counts, m, FIT_ACCESSES);
+    if (!err)
+        *value = exp_comparison_score(s->e->comparison, s->e->counts.n);
+    return err;
+}
+
+/* Tries the machine with another one's prefetchers. */
+static int try_start(void *search, const char *path, const struct sim_machine *other)
+{
+    struct search *s = search;
+    struct sim_machine m = *s->best;
+    char ignored[256];
+    double value = 1;
+    int err;
+
+    for (size_t k = 0; k < m.n_levels; k++) {
+        static const struct sim_level nothing;
+        const struct sim_level *from = k < other->n_levels ? &other->level[k] : &nothing;
+
+        memcpy(m.level[k].prefetch, from->prefetch, sizeof m.level[k].prefetch);
+    }
+    if (sim_machine_validate(&m, ignored, sizeof ignored))
+        return 0;
+    err = score(s, &m, &value);
+    if (err || value >= s->score)
+        return err;
+    *s->best = m;
+    s->score = value;
+    fprintf(s->log, "begins with the prefetchers of %s: %.4f\n", path, value);
+    return 0;
+}
+
+static int climb(struct search *s, unsigned max_sweeps)
+{
+    const struct exp_fit f = { score, s, max_sweeps, s->log };
+
+    return exp_fit_run(&f, s->best, &s->score);
+}
+
+int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *machines, unsigned max_sweeps,
+                     bool (*interrupted)(void), FILE *log, char *why, size_t why_bytes)
+{
+    struct search s = { .e = e, .interrupted = interrupted, .best = m, .score = 1, .log = log };
+    int err = score(&s, m, &s.score);
+
+    *why = '\0';
+    if (!err && machines)
+        err = exp_machines_each(machines, try_start, &s, why, why_bytes);
+    if (!err)
+        err = climb(&s, max_sweeps);
+    if (err && !*why)
+        exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while fitting" : "out of memory");
+    return err;
+}
+
+/* ---- counts, printed ---- */
+
+static void print_count(const struct exp_recorded_row *row, const struct exp_comparison *c, FILE *out)
+{
+    fprintf(out, "%-18s %5ld %5ld  %-5s %-5s", row->name, row->p1, row->p2, exp_recorded_places[row->place],
+            row->pages);
+    for (size_t q = 0; q < EXP_N_RECORDED; q++) {
+        fprintf(out, "  %8.3f %8.3f", row->counted[q], c->simulated[q]);
+        if (isnan(c->error[q]))
+            fprintf(out, "      -");
+        else
+            fprintf(out, " %5.0f%%", 100 * c->error[q]);
+    }
+    fputc('\n', out);
+}
+
+static void print_counts(const struct exp_recorded *r, const struct exp_comparison *c, FILE *out)
+{
+    fprintf(out, "%-18s %5s %5s  %-5s %-5s", "pattern", "p1", "p2", "where", "pages");
+    for (size_t q = 0; q < EXP_N_RECORDED; q++)
+        fprintf(out, "  %-24s", exp_recorded_names[q]);
+    fprintf(out, "\n%-41s", "lines per access");
+    for (size_t q = 0; q < EXP_N_RECORDED; q++)
+        fprintf(out, "  %8s %8s %6s", "counted", "sim", "error");
+    fputc('\n', out);
+    for (size_t i = 0; i < r->n; i++)
+        print_count(&r->row[i], &c[i], out);
+    fputc('\n', out);
+}
+
+static void print_counts_summary(const struct exp_recorded *r, const struct exp_comparison *c, FILE *out)
+{
+    for (unsigned q = 0; q < EXP_N_RECORDED; q++) {
+        size_t n;
+        double median = 100 * exp_comparison_quantile(c, r->n, (enum exp_recorded_quantity)q, 0.5, &n);
+        double p90 = 100 * exp_comparison_quantile(c, r->n, (enum exp_recorded_quantity)q, 0.9, &n);
+
+        fprintf(out, "%-24s error: median %.1f %%, 9 of 10 below %.0f %%, %zu of %zu patterns compared",
+                exp_recorded_names[q], median, p90, n, r->n);
+        if (q != EXP_RECORDED_L1_DEMAND)
+            fprintf(out, "; target: median %.0f %%, aim %.0f %%: %s", counts_target.at_least, counts_target.aim,
+                    median <= counts_target.aim        ? "aim reached"
+                    : median <= counts_target.at_least ? "reached"
+                                                       : "not reached");
+        fputc('\n', out);
+    }
+}
+
+/* ---- times, printed ---- */
+
+static void print_times(const struct exp_timed *t, FILE *out)
+{
+    fprintf(out, "%-16s %5s %8s %4s  %6s %6s\n", "pattern", "start", "accesses", "gap", "probed", "right");
+    for (size_t i = 0, end; i < t->n; i = end) {
+        size_t n, right;
+
+        for (end = i; end < t->n && exp_timed_is_same_walk(&t->row[end], &t->row[i]);)
+            end++;
+        exp_timed_count(&t->row[i], end - i, &n, &right);
+        fprintf(out, "%-16s %5ld %8ld %4ld  %6zu %6zu\n", t->row[i].name, t->row[i].start_line, t->row[i].accesses,
+                t->row[i].gap_cycles, n, right);
+    }
+    fputc('\n', out);
+}
+
+static void print_times_summary(const struct exp_timed *t, FILE *out)
+{
+    size_t n, right;
+    double percent;
+
+    exp_timed_count(t->row, t->n, &n, &right);
+    percent = n ? 100.0 * (double)right / (double)n : 0;
+    fprintf(out,
+            "lines that were probed and not loaded, near or not as simulated: %.1f %% of %zu; target: %.0f %%, aim "
+            "%.0f %%: %s\n",
+            percent, n, times_target.at_least, times_target.aim,
+            percent >= times_target.aim        ? "aim reached"
+            : percent >= times_target.at_least ? "reached"
+                                               : "not reached");
+}
+
+int exp_evidence_print(struct exp_evidence *e, const struct sim_machine *m, bool shows_rows, FILE *out)
+{
+    int err = e->is_timed ? exp_timed_simulate(&e->times, m) : exp_compare(e->comparison, &e->counts, m, MAX_ACCESSES);
+
+    if (err)
+        return err;
+    if (shows_rows && e->is_timed)
+        print_times(&e->times, out);
+    else if (shows_rows)
+        print_counts(&e->counts, e->comparison, out);
+    if (e->is_timed)
+        print_times_summary(&e->times, out);
+    else
+        print_counts_summary(&e->counts, e->comparison, out);
+    return 0;
+}

@@ -1,0 +1,267 @@
+#include "experiments/calibrate/exp_here.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_tick.h"
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/calibrate/exp_noted.h"
+#include "experiments/calibrate/exp_probes.h"
+#include "experiments/setup/exp_machines.h"
+
+enum { LEAST_SPEED_ROUNDS = 3, MOST_SPEED_ROUNDS = 25, SPEED_SECONDS = 10, TIMING_SECONDS = 15, USUAL_SWEEPS = 2 };
+
+/* ---- its beginning and end ---- */
+
+static void pin(struct exp_here *h)
+{
+    char why[120];
+    int core, err = ctr_pin(-1, &core, why, sizeof why);
+
+    if (err)
+        exp_say(h->pinned, sizeof h->pinned, "not pinned (%s)", why);
+    else
+        exp_say(h->pinned, sizeof h->pinned, "core %d, pinned", core);
+}
+
+/* The most that is read to push lines out of L1 or L2, or of what is inside L3 and so on. */
+static size_t sweep_bytes(const struct exp_here *h)
+{
+    const size_t here = 2 * (size_t)sim_level_bytes(&h->machine.level[1]), speeds = exp_speeds_sweep_bytes(&h->speeds);
+
+    return here > speeds ? here : speeds;
+}
+
+int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes)
+{
+    int err = exp_host_look(&h->host, why, why_bytes);
+
+    if (!err)
+        err = exp_host_find(&h->host, NULL, EXP_MACHINES_DIR, why, why_bytes);
+    if (!err)
+        err = exp_host_machine(&h->host, &h->machine, why, why_bytes);
+    if (!err && h->machine.n_levels < 2)
+        err = exp_fail(why, why_bytes, -ENOTSUP, "hwloc shows one level of caches only: patterns need two");
+    if (err)
+        return err;
+    pin(h);
+    exp_speeds_plan(&h->speeds, &h->machine);
+    err = exp_native_init(&h->native, exp_speeds_set_bytes(&h->speeds), sweep_bytes(h), why, why_bytes);
+    if (!err)
+        exp_native_describe_pages(&h->native, h->pages, sizeof h->pages);
+    return err;
+}
+
+void exp_here_end(struct exp_here *h)
+{
+    exp_native_release(&h->native);
+    exp_evidence_release(&h->evidence);
+}
+
+/* ---- measuring ---- */
+
+void exp_here_announce(double seconds[EXP_N_WORKS])
+{
+    seconds[EXP_WORK_PHASES] = SPEED_SECONDS;
+    seconds[EXP_WORK_ROUNDS] = TIMING_SECONDS;
+}
+
+struct reporter {
+    struct exp_progress *progress;
+    double reported; /* share */
+};
+
+static void report(void *reporter, double share)
+{
+    struct reporter *r = reporter;
+
+    exp_progress_step(r->progress, EXP_WORK_ROUNDS, (share - r->reported) * TIMING_SECONDS);
+    r->reported = share;
+}
+
+static int time_patterns(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
+                         size_t why_bytes)
+{
+    const struct exp_rounds rounds = exp_options_rounds(o, EXP_CALIBRATE);
+    struct reporter reporter = { .progress = p };
+    const struct exp_timing how = {
+        .computer = &h->native.computer,
+        .l1_bytes = (size_t)sim_level_bytes(&h->machine.level[0]),
+        .l2_bytes = (size_t)sim_level_bytes(&h->machine.level[1]),
+        .least = rounds.least,
+        .most = rounds.most,
+        .limit_ns = rounds.limit_ns,
+        .now_ns = ctr_now_ns,
+        .interrupted = exp_interrupted,
+        .progress = report,
+        .ctx = &reporter,
+    };
+    int err;
+
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "prefetchers", "timing lines after patterns");
+    exp_progress_limit(p, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+    h->evidence.is_timed = true;
+    err = exp_probes_list(&h->evidence.times);
+    if (err)
+        return exp_fail(why, why_bytes, err, "out of memory");
+    return exp_timing_run(&how, &h->evidence.times, &h->timing, why, why_bytes);
+}
+
+int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
+                     size_t why_bytes)
+{
+    const uint64_t limit_s = o->limit / 4 < SPEED_SECONDS ? o->limit / 4 : SPEED_SECONDS;
+    const struct exp_rounds rounds = { LEAST_SPEED_ROUNDS, MOST_SPEED_ROUNDS, limit_s * 1000000000u + 1 };
+    int err;
+
+    exp_progress_begin(p, EXP_WORK_PHASES, "caches", "latencies and bandwidths");
+    err = exp_speeds_measure(&h->speeds, &h->native.computer, &rounds, exp_interrupted, why, why_bytes);
+    exp_progress_step(p, EXP_WORK_PHASES, SPEED_SECONDS);
+    if (!err)
+        err = time_patterns(h, o, p, why, why_bytes);
+    return err;
+}
+
+/* ---- the machine ---- */
+
+static void today(char *text, size_t bytes)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+
+    if (!gmtime_r(&now, &utc) || !strftime(text, bytes, "%Y-%m-%d", &utc))
+        exp_say(text, bytes, "an unknown day");
+}
+
+static void name_machine(struct exp_here *h)
+{
+    struct sim_machine *m = &h->machine;
+    char day[32];
+
+    today(day, sizeof day);
+    exp_say(m->calibrated, sizeof m->calibrated, "%s, %s", day, h->host.cpu);
+    exp_say(m->description, sizeof m->description, "%s; caches from hwloc, latencies calibrated on %s", h->host.cpu,
+            day);
+}
+
+int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes)
+{
+    const unsigned sweeps = o->fit == EXP_FIT_AUTO ? USUAL_SWEEPS : o->fit;
+
+    exp_speeds_apply(&h->speeds, &h->machine);
+    name_machine(h);
+    h->is_fitted = sweeps > 0;
+    if (!sweeps)
+        return 0;
+    fprintf(log, "fitting prefetchers: share of lines that are not as timed\n");
+    return exp_evidence_fit(&h->evidence, &h->machine, EXP_MACHINES_DIR, sweeps, exp_interrupted, log, why, why_bytes);
+}
+
+int exp_here_print_machine(const void *here, FILE *out)
+{
+    const struct exp_here *h = here;
+    const char *file = *h->host.origin && h->host.known.n_levels ? h->host.origin : "assumed";
+    const struct exp_note notes[] = {
+        { "machine", "name description calibrated", "" },
+        { "machine", "memory_latency_cycles memory_bandwidth_bytes_per_cycle clock_ghz", "measured" },
+        { "cache", "size ways line", "hwloc" },
+        { "cache", "latency_cycles bandwidth_bytes_per_cycle", "measured" },
+        { "cache", "prefetch", h->is_fitted ? "fitted; late: assumed" : file },
+        { "", "", file },
+    };
+
+    return exp_noted_print(
+        &h->machine,
+        "Calibrated by make calibrate. Behind each value is its source: measured, fitted to patterns.csv, "
+        "hwloc, or a machine file, which says where it has it from.",
+        notes, sizeof notes / sizeof notes[0], out);
+}
+
+/* ---- what people see ---- */
+
+void exp_here_print(struct exp_here *h, FILE *out)
+{
+    const double *ticks = h->timing.place_ticks;
+
+    fprintf(out, "\n%s; %s; %s\n", h->host.cpu, h->pinned, h->pages);
+    fprintf(out, "before: %s\n\n", h->host.source);
+    exp_speeds_print(&h->speeds, out);
+    fprintf(out,
+            "\n%zu lines looked for after patterns, %zu rounds; %zu of them near in a quarter to three quarters only\n"
+            "ticks of the %s: L1 %.0f, L2 %.0f, beyond %.0f, memory %.0f; near: less than %.0f\n\n",
+            h->evidence.times.n, h->timing.n_rounds, h->timing.n_undecided, ctr_tick_name(), ticks[EXP_PLACE_L1],
+            ticks[EXP_PLACE_L2], ticks[EXP_PLACE_BEYOND], ticks[EXP_PLACE_MEMORY], h->timing.threshold);
+}
+
+/* ---- files ---- */
+
+struct writing {
+    const struct exp_here *h;
+    const char *commit;
+};
+
+static int print_host(const void *writing, FILE *out)
+{
+    const struct writing *w = writing;
+    int err = ctr_hostinfo_print(out);
+
+    fprintf(out, "commit: %s\n", *w->commit ? w->commit : "unknown");
+    fprintf(out, "measured on: %s\n", w->h->pinned);
+    fprintf(out, "memory: %s\n", w->h->pages);
+    fprintf(out, "clock: %s, %.3f ticks per ns, %.0f ticks taken off\n", ctr_tick_name(), w->h->native.ticks_per_ns,
+            w->h->native.overhead_ticks);
+    fprintf(out, "rounds: %zu\n", w->h->timing.n_rounds);
+    fprintf(out, "near: less than %.0f ticks\n", w->h->timing.threshold);
+    return err;
+}
+
+static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err =
+        exp_csv_create(&csv, dir, &exp_timing_file, "which lines were near after patterns, by time", why, why_bytes);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "computer", "%s", h->host.cpu);
+    exp_timing_write(&h->evidence.times, csv);
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_speeds_file, "latency and bandwidth of every level", why, why_bytes);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "computer", "%s", h->host.cpu);
+    exp_csv_header(csv, "core clock", "%.2f GHz", h->speeds.clock_ghz);
+    exp_speeds_write(&h->speeds, csv);
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+int exp_here_write(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
+                   size_t why_bytes)
+{
+    int err = write_patterns(h, dir, why, why_bytes);
+
+    if (!err)
+        err = write_speeds(h, dir, why, why_bytes);
+    if (!err)
+        err = exp_outdir_write(dir, EXP_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
+    if (!err)
+        err = exp_outdir_write(dir, "host.txt", print_host, &(struct writing){ h, commit }, why, why_bytes);
+    return err;
+}
+
+void exp_here_document(FILE *out)
+{
+    exp_csv_document(&exp_timing_file, out);
+    exp_csv_document(&exp_speeds_file, out);
+}

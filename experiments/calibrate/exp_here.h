@@ -1,0 +1,52 @@
+/*
+ * The calibration of the computer that this runs on: latencies and bandwidths of its caches, what its prefetchers do
+ * after patterns of known addresses, and a machine whose prefetchers are fitted to that.
+ */
+#ifndef EXPERIMENTS_EXP_HERE_H
+#define EXPERIMENTS_EXP_HERE_H
+
+#include "experiments/base/exp_progress.h"
+#include "experiments/calibrate/exp_computer.h"
+#include "experiments/calibrate/exp_evidence.h"
+#include "experiments/calibrate/exp_speeds.h"
+#include "experiments/calibrate/exp_timing.h"
+#include "experiments/setup/exp_host.h"
+#include "experiments/setup/exp_options.h"
+
+struct exp_here {
+    struct exp_host host;
+    struct sim_machine machine; /* as it is known before, then as it was found */
+    struct exp_native native;
+    struct exp_speeds speeds;
+    struct exp_evidence evidence;
+    struct exp_timing_result timing;
+    char pages[128], pinned[160];
+    bool is_fitted;
+};
+
+/* Looks at the computer and takes the memory. Returns 0, or -errno with one line in why. */
+int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes);
+void exp_here_end(struct exp_here *h); /* one that is all zeros is fine */
+
+/* Announces the work for exp_progress_new. */
+void exp_here_announce(double seconds[EXP_N_WORKS]);
+
+/* Measures. Returns 0, or -errno with one line in why: exp_speeds_measure, exp_timing_run. */
+int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
+                     size_t why_bytes);
+
+/* Makes the machine of what was measured; fits its prefetchers, if wanted. Returns as exp_evidence_fit. */
+int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes);
+
+void exp_here_print(struct exp_here *h, FILE *out);
+
+/* Writes all files of a calibration. Returns 0, or -errno with one line in why. */
+int exp_here_write(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
+                   size_t why_bytes);
+
+/* Writes the machine with its values' sources. An exp_outdir_write callback of a struct exp_here. */
+int exp_here_print_machine(const void *here, FILE *out);
+
+void exp_here_document(FILE *out); /* the files' columns */
+
+#endif

@@ -1,0 +1,510 @@
+/* Calibration by time: which lines are looked for, what times say of them, and what becomes of it; on made-up computers. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/calibrate/exp_evidence.h"
+#include "experiments/calibrate/exp_noted.h"
+#include "experiments/calibrate/exp_probes.h"
+#include "experiments/calibrate/exp_speeds.h"
+#include "experiments/calibrate/exp_threshold.h"
+#include "experiments/calibrate/exp_timing.h"
+#include "experiments/setup/exp_host.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_machines.h"
+#include "tests/experiments/fake_computer.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+extern const struct test_suite suite_timing;
+
+#define TIMES "results/reference/spr/prefetch/prefetch_by_time.csv"
+
+/* ---- which lines ---- */
+
+static const struct exp_timed_row *find_row(const struct exp_timed *t, const struct exp_timed_row *like)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (exp_timed_is_same_walk(&t->row[i], like) && t->row[i].probed_line == like->probed_line)
+            return &t->row[i];
+    }
+    return NULL;
+}
+
+/* Another program recorded the same lines elsewhere; what its patterns load it worked out by itself. */
+static void probes_are_those_that_were_recorded(void)
+{
+    struct exp_timed here, there;
+    char why[256];
+    size_t n_unknown = 0, n_other = 0;
+
+    CU_ASSERT_FATAL(!exp_probes_list(&here) && !exp_timed_read(&there, TIMES, why, sizeof why));
+    for (size_t i = 0; i < here.n; i++) {
+        const struct exp_timed_row *row = find_row(&there, &here.row[i]);
+
+        n_unknown += !row;
+        n_other += row && row->was_accessed != here.row[i].was_accessed;
+    }
+    test_check(here.n > 5000 && !n_unknown && !n_other, "of %zu probes %zu are not there, %zu differ", here.n,
+               n_unknown, n_other);
+    exp_timed_release(&here);
+    exp_timed_release(&there);
+}
+
+/* ---- near and far ---- */
+
+static void thresholds_lie_between(void)
+{
+    double near[100], far[100], threshold;
+
+    for (size_t i = 0; i < 100; i++) {
+        near[i] = i < 20 ? 4000 : 60 + (double)i / 10; /* a fifth is disturbed */
+        far[i] = i < 20 ? 5 : 250 + (double)i;
+    }
+    CU_ASSERT(!exp_threshold_find(near, far, 100, &threshold));
+    test_check(threshold > 70 && threshold < 250, "%g", threshold);
+    for (size_t i = 0; i < 100; i++)
+        near[i] = far[i] = 7;
+    CU_ASSERT_EQUAL(exp_threshold_find(near, far, 100, &threshold), -ENODATA);
+    for (size_t i = 0; i < 100; i++) {
+        near[i] = 100 + (double)(i % 50);
+        far[i] = 110 + (double)(i % 50);
+    }
+    CU_ASSERT_EQUAL(exp_threshold_find(near, far, 100, &threshold), -ENODATA);
+}
+
+/* Small caches, which no pattern overflows and sweeps do, with the prefetchers of Sapphire Rapids. */
+static struct sim_machine small_machine(void)
+{
+    struct sim_machine m;
+    char why[256];
+
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, why, sizeof why));
+    m.level[0].n_sets = 64;
+    m.level[1].n_sets = 256;
+    m.level[2].n_sets = 4096;
+    m.level[2].inclusion = SIM_NONINCLUSIVE;
+    m.level[0].latency_cycles = 5;
+    m.level[1].latency_cycles = 15;
+    m.level[2].latency_cycles = 80;
+    m.memory_latency_cycles = 250;
+    return m;
+}
+
+static uint64_t still(void)
+{
+    return 0;
+}
+
+static struct exp_timing timing_of(const struct fake_computer *f, size_t rounds)
+{
+    return (struct exp_timing){ .computer = &f->computer,
+                                .l1_bytes = (size_t)sim_level_bytes(&f->machine.level[0]),
+                                .l2_bytes = (size_t)sim_level_bytes(&f->machine.level[1]),
+                                .least = rounds,
+                                .most = rounds,
+                                .now_ns = still };
+}
+
+/* Every seventh walk: a computer's whole set takes seconds to simulate. */
+static void keep_some(struct exp_timed *t)
+{
+    size_t n = 0, n_walks = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        n_walks += i && !exp_timed_is_same_walk(&t->row[i], &t->row[i - 1]);
+        if (n_walks % 7 == 3)
+            t->row[n++] = t->row[i];
+    }
+    t->n = n;
+}
+
+/* The share of lines that were found as the machine has them. */
+static double share_found(struct fake_computer *f, size_t rounds, struct exp_timing_result *result)
+{
+    const struct exp_timing how = timing_of(f, rounds);
+    struct exp_timed t;
+    char why[256];
+    double wrong;
+
+    CU_ASSERT_FATAL(!exp_probes_list(&t));
+    keep_some(&t);
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, result, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_timed_score(&t, &f->machine, &wrong));
+    exp_timed_release(&t);
+    return 1 - wrong;
+}
+
+static void times_show_what_prefetchers_fetched(void)
+{
+    const struct sim_machine m = small_machine();
+    struct exp_timing_result r;
+    struct fake_computer f;
+    double found;
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
+    found = share_found(&f, 1, &r);
+    test_check(found > 0.995, "quiet: %.4f", found);
+    test_check(r.place_ticks[EXP_PLACE_L1] == 5 && r.place_ticks[EXP_PLACE_L2] == 15 &&
+                   r.place_ticks[EXP_PLACE_BEYOND] == 80 && r.place_ticks[EXP_PLACE_MEMORY] == 250,
+               "places: %g %g %g %g", r.place_ticks[0], r.place_ticks[1], r.place_ticks[2], r.place_ticks[3]);
+    CU_ASSERT(r.n_undecided == 0 && r.n_rounds == 1);
+    f.noise_ticks = 60;
+    f.disturbed_percent = 15;
+    found = share_found(&f, 9, &r);
+    test_check(found > 0.99, "noisy: %.4f", found);
+    f.noise_ticks = 0;
+    f.disturbed_percent = 0;
+    f.clock_step = 100;
+    found = share_found(&f, 1, &r);
+    test_check(found > 0.995, "coarse: %.4f", found);
+    fake_computer_release(&f);
+}
+
+static void clocks_that_tell_nothing_are_refused(void)
+{
+    const struct sim_machine m = small_machine();
+    struct exp_timing_result r;
+    struct exp_timing how;
+    struct fake_computer f;
+    struct exp_timed t;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    keep_some(&t);
+    f.is_dead = true;
+    how = timing_of(&f, 1);
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -ENODATA);
+    CU_ASSERT(strstr(why, "L2 takes 7 ticks, one in memory 7") != NULL);
+    f.is_dead = false;
+    f.clock_step = 1000; /* too coarse: all are 0 */
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -ENODATA);
+    exp_timed_release(&t);
+    fake_computer_release(&f);
+}
+
+static bool yes(void)
+{
+    return true;
+}
+
+static void interrupted_rounds_end_at_once(void)
+{
+    const struct sim_machine m = small_machine();
+    struct exp_timing_result r;
+    struct exp_timing how;
+    struct fake_computer f;
+    struct exp_timed t;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    how = timing_of(&f, 1);
+    how.interrupted = yes;
+    CU_ASSERT_EQUAL(exp_timing_run(&how, &t, &r, why, sizeof why), -EINTR);
+    CU_ASSERT(f.n_looks < 100);
+    exp_timed_release(&t);
+    fake_computer_release(&f);
+}
+
+static uint64_t seconds_of_looks;
+
+static uint64_t clock_by_looks(void)
+{
+    return seconds_of_looks += 1000000000u; /* a second for each time that it is asked */
+}
+
+/* Beyond the least rounds none begins that would not end in time. */
+static void rounds_end_with_their_time(void)
+{
+    const struct sim_machine m = small_machine();
+    struct exp_timing_result r;
+    struct exp_timing how;
+    struct fake_computer f;
+    struct exp_timed t;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    t.n = 3;
+    how = timing_of(&f, 40);
+    how.least = 2;
+    how.now_ns = clock_by_looks;
+    how.limit_ns = 1;
+    CU_ASSERT(!exp_timing_run(&how, &t, &r, why, sizeof why) && r.n_rounds == 2);
+    how.limit_ns = UINT64_C(10000000000);
+    CU_ASSERT(!exp_timing_run(&how, &t, &r, why, sizeof why) && r.n_rounds > 2 && r.n_rounds < 12);
+    exp_timed_release(&t);
+    fake_computer_release(&f);
+}
+
+/* ---- the fit ---- */
+
+/* A computer with the prefetchers of the file, looked at from a machine with none: the fit finds them. */
+static void fits_find_the_prefetchers(void)
+{
+    struct sim_machine m = small_machine();
+    struct exp_evidence e = { .is_timed = true };
+    struct exp_timing_result r;
+    struct exp_timing how;
+    struct fake_computer f;
+    char why[256] = "";
+    double wrong;
+    FILE *log = tmpfile();
+
+    CU_ASSERT_FATAL(log && !fake_computer_init(&f, &m) && !exp_probes_list(&e.times));
+    keep_some(&e.times);
+    how = timing_of(&f, 1);
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &e.times, &r, why, sizeof why));
+    sim_machine_strip_prefetch(&m);
+    CU_ASSERT(!exp_timed_score(&e.times, &m, &wrong) && wrong > 0.05);
+    CU_ASSERT(!exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 1, NULL, log, why, sizeof why));
+    CU_ASSERT(!exp_timed_score(&e.times, &m, &wrong));
+    test_check(wrong < 0.005, "%.4f of the lines are not as they were", wrong);
+    CU_ASSERT_EQUAL(exp_evidence_fit(&e, &m, NULL, 1, yes, log, why, sizeof why), -EINTR);
+    fclose(log);
+    exp_evidence_release(&e);
+    fake_computer_release(&f);
+}
+
+/* What was written is read back: the same lines, as near. */
+static void times_are_read_back(void)
+{
+    const struct sim_machine m = small_machine();
+    struct exp_timing_result r;
+    struct exp_timing how;
+    struct fake_computer f;
+    struct exp_timed t, back;
+    struct exp_csv *csv;
+    char why[256] = "";
+    size_t n_other = 0;
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m) && !exp_probes_list(&t));
+    t.n = 200;
+    how = timing_of(&f, 3);
+    CU_ASSERT_FATAL(!exp_timing_run(&how, &t, &r, why, sizeof why));
+    t.row[7].near_share = 0.4;
+    t.row[7].ticks = 1; /* the share counts, not the median */
+    t.row[7].was_near = false;
+    scratch_open();
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("times.csv"), &exp_timing_file, why, sizeof why));
+    exp_timing_write(&t, csv);
+    CU_ASSERT(!exp_csv_close(csv, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_timed_read(&back, scratch_path("times.csv"), why, sizeof why));
+    CU_ASSERT_EQUAL_FATAL(back.n, t.n);
+    for (size_t i = 0; i < t.n; i++)
+        n_other += !exp_timed_is_same_walk(&t.row[i], &back.row[i]) || t.row[i].was_near != back.row[i].was_near ||
+                   t.row[i].probed_line != back.row[i].probed_line || t.row[i].was_accessed != back.row[i].was_accessed;
+    CU_ASSERT_EQUAL(n_other, 0);
+    scratch_close();
+    exp_timed_release(&back);
+    exp_timed_release(&t);
+    fake_computer_release(&f);
+}
+
+/* ---- latencies ---- */
+
+static void latencies_come_from_their_levels(void)
+{
+    const struct exp_rounds rounds = { 50, 50, 0 };
+    struct sim_machine m = small_machine();
+    struct exp_speeds s;
+    struct fake_computer f;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
+    f.noise_ticks = 20;
+    exp_speeds_plan(&s, &m);
+    CU_ASSERT_EQUAL_FATAL(s.n, 4);
+    for (size_t i = 0; i < m.n_levels; i++)
+        test_check(s.level[i].set_bytes < sim_level_bytes(&m.level[i]) &&
+                       s.level[i].ring.n_lines * 64 < sim_level_bytes(&m.level[i]) / 2,
+                   "%s: %zu bytes, %zu lines", m.level[i].name, s.level[i].set_bytes, s.level[i].ring.n_lines);
+    CU_ASSERT_FATAL(!exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why));
+    exp_speeds_apply(&s, &m);
+    test_check(fabs(m.level[0].latency_cycles - 2 * 5) < 4 && fabs(m.level[1].latency_cycles - 2 * 15) < 4 &&
+                   fabs(m.level[2].latency_cycles - 2 * 80) < 4 && fabs(m.memory_latency_cycles - 2 * 250) < 4,
+               "%g %g %g %g", m.level[0].latency_cycles, m.level[1].latency_cycles, m.level[2].latency_cycles,
+               m.memory_latency_cycles);
+    CU_ASSERT(m.level[0].bandwidth_bytes_per_cycle >= 4 && m.issue.clock_ghz == 2);
+    CU_ASSERT(m.level[1].bandwidth_bytes_per_cycle * 2 == m.level[0].bandwidth_bytes_per_cycle);
+    fake_computer_release(&f);
+}
+
+static void latencies_that_do_not_rise_are_refused(void)
+{
+    const struct exp_rounds rounds = { 3, 3, 0 };
+    const struct sim_machine m = small_machine();
+    struct exp_speeds s;
+    struct fake_computer f;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!fake_computer_init(&f, &m));
+    exp_speeds_plan(&s, &m);
+    f.is_backwards = true;
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why), -ENODATA);
+    CU_ASSERT(strstr(why, "a load from L2 took 985.00 ns") != NULL);
+    f.is_backwards = false;
+    f.is_dead = true;
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, NULL, why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(exp_speeds_measure(&s, &f.computer, &rounds, yes, why, sizeof why), -EINTR);
+    fake_computer_release(&f);
+}
+
+static void small_pages_are_named(void)
+{
+    struct exp_native n = { .ground = { .bytes = 2 << 20, .large_bytes = 2 << 20 } };
+    char text[128];
+
+    exp_native_describe_pages(&n, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "2 MiB pages");
+    n.set.bytes = 4 << 20;
+    exp_native_describe_pages(&n, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "too few 2 MiB pages (2 of 6 MiB): times include page walks");
+    n.ground.large_bytes = 0;
+    exp_native_describe_pages(&n, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "no 2 MiB pages (0 of 6 MiB): times include page walks");
+}
+
+/* ---- machine files ---- */
+
+static char *noted(const struct sim_machine *m, const struct exp_note *note, size_t n)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_FATAL(out && !exp_noted_print(m, "a\n# header", note, n, out) && !fclose(out));
+    return text;
+}
+
+static void noted_machines_are_read_back(void)
+{
+    static const struct exp_note notes[] = { { "machine", "name", "" },
+                                             { "cache", "latency_cycles", "measured" },
+                                             { "", "", "elsewhere" } };
+    const struct sim_machine m = small_machine();
+    struct sim_machine back;
+    char *text = noted(&m, notes, 3), why[256];
+
+    scratch_open();
+    CU_ASSERT_FATAL(!sim_machine_read(&back, scratch_text("noted.cfg", text), why, sizeof why));
+    scratch_close();
+    CU_ASSERT(back.n_levels == 3 && back.level[2].latency_cycles == 80 && back.level[1].prefetch[0].distance == 32);
+    CU_ASSERT_STRING_EQUAL(back.name, "spr");
+    CU_ASSERT(strstr(text, "latency_cycles = 80            # measured\n") != NULL);
+    CU_ASSERT(strstr(text, "\nname = spr\n") != NULL && strstr(text, "ways = 12                      # elsewhere\n"));
+    CU_ASSERT(strstr(text, "memory_latency_cycles = 250    # elsewhere\n") != NULL);
+    free(text);
+}
+
+/* ---- which file serves a computer ---- */
+
+static void files_match_by_name_and_caches(void)
+{
+    struct exp_host h = { .caches = small_machine(), .group = "spr" };
+    struct sim_machine file = h.caches;
+
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_BOTH);
+    strcpy(file.cpus, "icx spr skx");
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_BOTH);
+    strcpy(file.cpus, "sprx xspr");
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_CACHES);
+    file.level[1].n_sets /= 2;
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+    strcpy(file.cpus, "spr");
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_NAME);
+    *file.cpus = '\0'; /* a paper's machine: nobody's computer */
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+    strcpy(file.cpus, "spr");
+    *h.group = '\0'; /* a CPU that no folder knows */
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+}
+
+/* Of the real files: name and caches, caches alone, name alone, none. Sizes stay the computer's. */
+static void computers_find_their_files(void)
+{
+    static const struct {
+        const char *caches, *group, *origin, *words;
+    } computers[] = {
+        { "spr", "spr", "sim/machines/spr.cfg", "which is for this CPU" },
+        { "zen3", "", "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
+        { "zen3", "icx", "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's" },
+        { "apple-m1", "icx", "sim/machines/icx.cfg", "though this computer shows other caches" },
+        { "apple-m1", "", "", "no file in sim/machines is for this CPU, X" },
+    };
+    struct sim_machine m, file;
+    char why[256] = "";
+
+    for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
+        struct exp_host h = { .cpu = "X" };
+
+        CU_ASSERT_FATAL(!exp_machine_find(&h.caches, computers[i].caches, NULL, why, sizeof why));
+        sim_machine_strip_prefetch(&h.caches);
+        strcpy(h.group, computers[i].group);
+        h.caches.level[2].n_sets /= 2;
+        CU_ASSERT_FATAL(!exp_host_find(&h, NULL, EXP_MACHINES_DIR, why, sizeof why));
+        test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
+                   h.origin, h.source);
+        CU_ASSERT(strstr(h.source, "latencies assumed; make calibrate") == h.source);
+        CU_ASSERT_FATAL(!exp_host_machine(&h, &m, why, sizeof why));
+        CU_ASSERT_EQUAL(m.level[2].n_sets, h.caches.level[2].n_sets);
+        if (*h.origin) {
+            CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why, sizeof why));
+            CU_ASSERT(!memcmp(m.level[1].prefetch, file.level[1].prefetch, sizeof file.level[1].prefetch));
+            CU_ASSERT_STRING_EQUAL(m.level[1].policy, file.level[1].policy);
+        }
+    }
+}
+
+static int note_words(void *ctx, const char *path, const struct sim_machine *m)
+{
+    char *all = ctx, one[80];
+    char *save, words[sizeof m->cpus];
+
+    strcpy(words, m->cpus);
+    for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        FILE *in;
+
+        snprintf(one, sizeof one, "counters/groups/%s/cpu.cfg", w);
+        in = fopen(one, "r");
+        test_check(in != NULL, "%s: there is no %s", path, one);
+        if (in)
+            fclose(in);
+        snprintf(one, sizeof one, " %s ", w);
+        test_check(!strstr(all, one), "%s: another file serves %s, too", path, w);
+        strcat(all, one);
+    }
+    return 0;
+}
+
+static void every_cpu_has_one_file(void)
+{
+    char all[1024] = "", why[256] = "";
+
+    CU_ASSERT(!exp_machines_each(EXP_MACHINES_DIR, note_words, all, why, sizeof why));
+    CU_ASSERT(strstr(all, " zen3 ") && strstr(all, " spr "));
+    CU_ASSERT(exp_machines_each("no/such", note_words, all, why, sizeof why) < 0 && strstr(why, "no/such"));
+}
+
+static const struct test_case cases[] = {
+    { "probes are those that were recorded", probes_are_those_that_were_recorded },
+    { "thresholds lie between near and far", thresholds_lie_between },
+    { "times show what prefetchers fetched", times_show_what_prefetchers_fetched },
+    { "clocks that tell nothing are refused", clocks_that_tell_nothing_are_refused },
+    { "interrupted rounds end at once", interrupted_rounds_end_at_once },
+    { "rounds end with their time", rounds_end_with_their_time },
+    { "fits find the prefetchers", fits_find_the_prefetchers },
+    { "times are read back", times_are_read_back },
+    { "latencies come from their levels", latencies_come_from_their_levels },
+    { "latencies that do not rise are refused", latencies_that_do_not_rise_are_refused },
+    { "small pages are named", small_pages_are_named },
+    { "noted machines are read back", noted_machines_are_read_back },
+    { "files match by name and caches", files_match_by_name_and_caches },
+    { "computers find their files", computers_find_their_files },
+    { "every CPU has one file", every_cpu_has_one_file },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_timing = { "timing", cases };
