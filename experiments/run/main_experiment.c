@@ -396,9 +396,9 @@ static void describe_setup(const struct session *s)
 {
     char source[1024];
 
+    exp_setup_describe(&s->setup, s->algos, stdout);
     exp_machine_say_source(s->options.machine, s->options.results, source, sizeof source);
     printf("machine %s: %s\n", s->setup.machine.name, source);
-    exp_setup_describe(&s->setup, s->algos, stdout);
 }
 
 /*

@@ -78,7 +78,8 @@ static void spr_has_near_what_was_near(void)
     char why[256];
     double with, without;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", "results", why, sizeof why) && !exp_timed_read(&t, TIMES, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", "results", why, sizeof why) &&
+                    !exp_timed_read(&t, TIMES, why, sizeof why));
     with = share_right(&t, &m);
     sim_machine_strip_prefetch(&m);
     without = share_right(&t, &m);
@@ -116,7 +117,8 @@ static void zen3_brings_in_what_was_counted(void)
     char why[256];
     double with, without;
 
-    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) && !exp_recorded_read(&r, COUNTS, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) &&
+                    !exp_recorded_read(&r, COUNTS, why, sizeof why));
     keep_some(&r);
     c = calloc(r.n, sizeof *c);
     CU_ASSERT_FATAL(c && r.n > 50);
