@@ -154,6 +154,8 @@ static const struct {
     { 0xdc44, MEMORY_LINES, 1 },
     { 0x5c44, MEMORY_LINES, 1 },
     { 0x864, L2_LINES, 0.5 },
+    { 0xde44, L2_LINES, 0.5 },
+    { 0x5e44, L2_LINES, 0.5 },
     { 0x1f71, L2_LINES, 0.5 },
     { 0xff45, DTLB_MISSES, 1 },
     { 0xc2, BRANCHES, 1 },

@@ -364,9 +364,11 @@ static const struct expected amd[] = {
 };
 
 static const struct expected zen3_only[] = {
-    { "CACHE/FILLS", 0x5f43 },    { "CACHE/FILLS_BEYOND_L2", 0x5e43 }, { "CACHE/FILLS_BEYOND_L3", 0x5c43 },
-    { "FILLS", 0x5f44 },          { "FILLS_FROM_MEMORY", 0x5c44 },     { "DEMAND_FILLS", 0x5f43 },
-    { "HARDWARE_FILLS", 0x5f5a }, { "SOFTWARE_FILLS", 0x5f59 },        { NULL, 0 },
+    { "CACHE/FILLS", 0x5f43 },           { "CACHE/FILLS_BEYOND_L2", 0x5e43 },
+    { "CACHE/FILLS_BEYOND_L3", 0x5c43 }, { "FILLS", 0x5f44 },
+    { "FILLS_BEYOND_L2", 0x5e44 },       { "FILLS_FROM_MEMORY", 0x5c44 },
+    { "DEMAND_FILLS", 0x5f43 },          { "HARDWARE_FILLS", 0x5f5a },
+    { "SOFTWARE_FILLS", 0x5f59 },        { NULL, 0 },
 };
 
 static const struct expected zen2_only[] = {

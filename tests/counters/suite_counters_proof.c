@@ -554,7 +554,7 @@ static void test_claims(void)
     }
 }
 
-enum { MAX_PARTS = 3 };
+enum { MAX_PARTS = 4 };
 
 /* Patterns that a Zen 3 counted, and which loop each is like. */
 static const struct recorded {
@@ -581,12 +581,12 @@ static const struct recorded {
       "l2_lines_in",
       "sequential_chased",
       "L3",
-      { "l2_dc_miss", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
+      { "any_l3", "any_mem", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
     { "l3_lines_in_turn",
       "l2_lines_in",
       "sequential_4_per_line",
       "L3",
-      { "l2_dc_miss", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
+      { "any_l3", "any_mem", "l2pf_hit_l3_by_l2", "l2pf_miss_l3_by_l2" } },
     { "memory_lines_in_turn", "memory_lines_in", "sequential_chased", "MEM", { "any_mem", "l2pf_miss_l3_by_l2" } },
     { "memory_lines_in_turn", "memory_lines_in", "sequential_4_per_line", "MEM", { "any_mem", "l2pf_miss_l3_by_l2" } },
     { "memory_lines_at_random", "l2_load_misses", "random_even_lines_chased", "MEM", { "demand_l3", "demand_mem" } },
