@@ -14,7 +14,7 @@
  *                                           as the same repetition would leave them again
  *   pass_over(h, who, n)                    n touches were multiplied
  *   MERGES_LINES                            1: a line touched by consecutive accesses of a run need be touched only
- *                                           once, however many they are, so that touch_times() is touch_line()
+ *                                           once, however many they are: touch_times() does not look at n
  *   HAS_QUIET, is_in_front(h, who, line)    1: a touch of such a line would change nothing
  *
  * What makes it fast, each exact:
@@ -65,6 +65,8 @@ struct walk {
     uint64_t until;        /* the first repetition in which a line changes */
     uint64_t first;        /* BY_LINE, ONE_ACCESS: the lines */
     uint32_t n_touches;    /* of those */
+    uint32_t n_first;      /* BY_LINE: accesses in the first line */
+    uint32_t n_per_line;   /* BY_LINE: in every line but the first and the last; of all placements */
     uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
     uint64_t n_lines;      /* line touches per repetition */
     uint64_t since;        /* the first repetition of this placement */
@@ -160,8 +162,8 @@ static inline void walk_by_line(ENGINE *h, struct walk *w)
 {
     const uint64_t mask = ADDRESS_MASK >> h->bursts.line_shift;
 
-    for (uint32_t i = 0; i < w->n_touches; i++)
-        touch_line(h, &w->who, (w->first + i) & mask);
+    for (uint32_t i = 0, left = w->count, n = w->n_first; i < w->n_touches; i++, left -= n, n = w->n_per_line)
+        touch_times(h, &w->who, (w->first + i) & mask, n < left ? n : left);
 }
 
 static inline void walk_one_access(ENGINE *h, struct walk *w)
@@ -170,6 +172,22 @@ static inline void walk_one_access(ENGINE *h, struct walk *w)
         touch_line(h, &w->who, w->first & ADDRESS_MASK >> h->bursts.line_shift);
     else
         touch_lines(h, &w->who, w->first, w->n_touches);
+}
+
+/*
+ * Finds out how many accesses of a run BY_LINE fall into its first line. As many as fit fall into every line after it, as
+ * the stride divides lines, at the same offsets. Returns the slack: none of the accesses may change line.
+ */
+static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t slack)
+{
+    uint32_t stride = (uint32_t)w->stride_bytes, lowest, own;
+
+    w->n_first = group_size(w, line_bytes, offset, w->count);
+    if (w->n_touches == 1)
+        return slack;
+    lowest = offset & (stride - 1); /* of all offsets; the highest is a line less a stride above it */
+    own = w->step_bytes < 0 ? lowest : stride - w->access_bytes - lowest;
+    return own < slack ? own : slack;
 }
 
 static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint64_t t)
@@ -192,6 +210,8 @@ static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint6
         w->n_lines = w->count;
         slack = slack_of(w, c->line_bytes, end, offset + w->access_bytes - 1);
     }
+    if (!MERGES_LINES && w->shape == BY_LINE)
+        slack = count_by_line(w, c->line_bytes, offset, slack);
     w->until = t + 1 + times_within(w, slack);
 }
 
@@ -374,7 +394,7 @@ static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
 /* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
 static inline bool is_moving(const struct walk *w)
 {
-    return has_lines(w) && w->step_bytes && !w->step_reciprocal;
+    return has_lines(w) && (MERGES_LINES || w->shape == ONE_ACCESS) && w->step_bytes && !w->step_reciprocal;
 }
 
 /* Where every run moves on in every repetition there is nothing to keep from one to the next. */
@@ -440,7 +460,8 @@ static enum shape shape_of(const struct sim_run *r, uint64_t n_times, uint32_t l
         return ONE_ACCESS;
     if (!is_aligned(r, n_times, line_bytes))
         return BY_ACCESS;
-    if (MERGES_LINES && r->stride_bytes >= 0 && r->stride_bytes <= (int64_t)line_bytes)
+    if (r->stride_bytes >= 0 && r->stride_bytes <= (int64_t)line_bytes &&
+        (MERGES_LINES || !(r->stride_bytes & (r->stride_bytes - 1))))
         return BY_LINE;
     return magnitude(r->stride_bytes) > line_bytes ? BY_STRIDE : BY_ACCESS;
 }
@@ -468,6 +489,8 @@ static void init_walk(ENGINE *h, struct walk *w, const struct sim_run *r, uint64
     w->step_reciprocal = reciprocal_of(h, r->step_bytes);
     w->count = r->count;
     w->access_bytes = r->access_bytes;
+    w->n_per_line =
+        w->shape == BY_LINE && r->stride_bytes ? line_bytes >> sim_log2((uint64_t)r->stride_bytes) : w->count;
     w->until = w->since = 0;
     w->n_lines = w->n_lines_done = 0;
     count_path(h, w->shape);

@@ -107,6 +107,7 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     for (size_t k = 0; !err && k < m->n_levels; k++) {
         err =
             sim_full_level_init(&e->level[k], &e->machine.level[k], sim_log2(sim_machine_frame_bytes(m)), m->page_seed);
+        e->level[k].is_like_next = k + 1 < m->n_levels && m->level[k + 1].line_bytes == m->level[k].line_bytes;
         e->unit_shift = e->level[k].line_shift > e->unit_shift ? e->level[k].line_shift : e->unit_shift;
     }
     for (size_t i = 0; !err && i < m->n_tlbs; i++)

@@ -76,14 +76,26 @@ struct sim_full_request {
     uint32_t tag; /* words, all of them: bytes would be put together, and then waited for */
     uint32_t phase;
     uint32_t source;
-    uint32_t run; /* place in its burst */
+    uint32_t run; /* what stands for the instruction: tag, phase and place in the burst in one number */
     bool is_prefetch;
     bool is_walk; /* of a page table */
 };
 
+/* For an access of the core: of the run at this place of its burst. */
+static inline struct sim_full_request sim_full_request_by(struct sim_full *e, unsigned tag, unsigned phase,
+                                                          unsigned place)
+{
+    return (struct sim_full_request){
+        .cell = &e->stats.cell[tag][phase],
+        .tag = tag,
+        .phase = phase,
+        .run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place,
+    };
+}
+
 static inline struct sim_full_request sim_full_request_of(struct sim_full *e, unsigned tag, unsigned phase)
 {
-    return (struct sim_full_request){ .cell = &e->stats.cell[tag][phase], .tag = tag, .phase = phase };
+    return sim_full_request_by(e, tag, phase, 0);
 }
 
 #endif

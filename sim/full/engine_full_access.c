@@ -96,11 +96,10 @@ static void count_line(struct sim_cell *cell, unsigned kind)
 
 void sim_full_access(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr, unsigned place)
 {
-    struct sim_full_request r = sim_full_request_of(e, run->tag, run->phase);
+    struct sim_full_request r = sim_full_request_by(e, run->tag, run->phase, place);
     uint64_t line_bytes = e->level[0].line_bytes;
     uint64_t left = run->access_bytes;
 
-    r.run = place;
     addr &= SIM_FULL_ADDRESS_MASK;
     prepare(e, kind, addr, run->access_bytes, &r);
     if (kind == SIM_STORE_NT) {

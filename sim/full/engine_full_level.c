@@ -27,19 +27,11 @@ uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line)
     return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
 }
 
-/* A line's print; 0 for none. */
-static void set_print(struct sim_full_level *l, const struct sim_full_place *p, uint8_t print)
-{
-    uint64_t *word = &p->words[l->prints_at + p->way / 8];
-    unsigned shift = p->way % 8 * 8;
-
-    *word = (*word & ~((uint64_t)UINT8_MAX << shift)) | (uint64_t)print << shift;
-}
-
 uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_place *p)
 {
     *sim_full_level_line(l, p) = SIM_FULL_NO_LINE;
-    set_print(l, p, 0);
+    sim_full_level_set_print(l, p, 0);
+    l->n_free++;
     if (l->policy->invalidate)
         l->policy->invalidate(&l->memory, p->words, p->way);
     return *sim_full_level_flags(l, p);
@@ -69,20 +61,22 @@ static uint32_t victim(struct sim_full_level *l, uint64_t *words)
     return l->policy->victim(&l->memory, words);
 }
 
-void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
+void sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
 {
     assert(l->leaving == SIM_FULL_NO_LINE);
     if (l->policy->miss)
         l->policy->miss(&l->memory, p->words);
-    p->way = free_way(l, p->words);
-    if (p->way == l->n_ways) {
+    p->way = l->n_free ? free_way(l, p->words) : l->n_ways;
+    if (p->way < l->n_ways) {
+        l->n_free--;
+    } else {
         p->way = victim(l, p->words);
         l->leaving = *sim_full_level_line(l, p);
         l->leaving_flags = *sim_full_level_flags(l, p);
     }
     *sim_full_level_line(l, p) = line;
     *sim_full_level_flags(l, p) = 0;
-    set_print(l, p, sim_full_print(line));
+    sim_full_level_set_print(l, p, sim_full_print(line));
     if (l->has_order)
         p->words[0] = sim_replacement_order_use(p->words[0], p->way);
     else
@@ -126,7 +120,8 @@ void sim_full_level_clear(struct sim_full_level *l)
     if (l->shadow)
         sim_shadow_clear(l->shadow);
     if (l->prefetch)
-        memset(l->prefetch, 0, SIM_MAX_PREFETCHERS * sizeof *l->prefetch);
+        memset(l->prefetch, 0, l->n_asks * sizeof *l->prefetch);
+    l->n_free = l->n_sets * l->n_ways;
     for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
         l->frames.page[i] = SIM_FULL_NO_LINE;
     l->leaving = SIM_FULL_NO_LINE;
@@ -135,7 +130,9 @@ void sim_full_level_clear(struct sim_full_level *l)
 static void resolve_prefetchers(struct sim_full_level *l)
 {
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
+        l->n_asks = i + 1;
         l->asks[i] = sim_prefetch_resolve(&l->shape->prefetch[i]);
+        l->ask[i] = sim_prefetchers[l->asks[i].kind]->ask;
         l->watches_hits = l->watches_hits || l->asks[i].on == SIM_PREFETCH_ON_ALL;
         l->is_late = l->is_late || l->asks[i].late;
     }
@@ -187,8 +184,8 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     resolve_prefetchers(l);
     lay_out(l);
     l->sets = calloc((size_t)l->n_sets, l->stride * sizeof *l->sets);
-    l->prefetch = shape->prefetch[0].kind ? calloc(SIM_MAX_PREFETCHERS, sizeof *l->prefetch) : NULL;
-    if (!l->sets || (!l->prefetch && shape->prefetch[0].kind))
+    l->prefetch = l->n_asks ? calloc(l->n_asks, sizeof *l->prefetch) : NULL;
+    if (!l->sets || (!l->prefetch && l->n_asks))
         return -ENOMEM;
     return l->is_classified ? sim_shadow_new(&l->shadow, l->n_sets * l->n_ways) : 0;
 }

@@ -68,14 +68,18 @@ struct sim_full_level {
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
     bool watches_hits; /* a prefetcher sees all requests */
+    bool is_like_next; /* there is a level outside, with lines of the same size */
+    uint64_t n_free;   /* invalid lines */
     uint64_t leaving;  /* a victim on its way out; SIM_FULL_NO_LINE: none */
     uint8_t leaving_flags;
     const struct sim_replacement *policy;
     struct sim_replacement_level memory; /* the policy's */
     const struct sim_level *shape;
     struct sim_shadow *shadow;                     /* owned; NULL if misses are not classified */
-    struct sim_prefetch_state *prefetch;           /* [SIM_MAX_PREFETCHERS], owned; NULL if there are none */
+    struct sim_prefetch_state *prefetch;           /* [n_asks], owned; NULL if there are none */
     struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
+    sim_prefetch_fn ask[SIM_MAX_PREFETCHERS];
+    size_t n_asks;
     struct sim_full_frames frames;
 };
 
@@ -181,8 +185,38 @@ static inline void sim_full_level_touch(struct sim_full_level *l, const struct s
 /* Takes a line that is there out and returns its flags. */
 uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_place *p);
 
+/* The same as sim_full_level_insert, of any level. */
+void sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, struct sim_full_place *p);
+
+/* A line's print; 0 for none. */
+static inline void sim_full_level_set_print(const struct sim_full_level *l, const struct sim_full_place *p,
+                                            uint8_t print)
+{
+    uint64_t *word = &p->words[l->prints_at + p->way / 8];
+    unsigned shift = p->way % 8 * 8;
+
+    *word = (*word & ~((uint64_t)UINT8_MAX << shift)) | (uint64_t)print << shift;
+}
+
 /* Puts a line that is not there in, clean, and notes its way. What it replaces, if anything, is then leaving. */
-void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p);
+static inline void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
+{
+    unsigned last = 4 * (l->n_ways - 1);
+    uint8_t *flags;
+
+    if (!l->has_order || l->n_free) {
+        sim_full_level_insert_any(l, line, p);
+        return;
+    }
+    p->way = p->words[0] >> last & 15;
+    p->words[0] = sim_replacement_order_move(p->words[0], last, p->way);
+    flags = sim_full_level_flags(l, p);
+    l->leaving = *sim_full_level_line(l, p);
+    l->leaving_flags = *flags;
+    *flags = 0;
+    *sim_full_level_line(l, p) = line;
+    sim_full_level_set_print(l, p, sim_full_print(line));
+}
 
 /* Whether the set has a dirty line; which one is to be written back next. */
 bool sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set, struct sim_full_place *p);

@@ -212,6 +212,10 @@ static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes
         r->cell->memory_read_lines++;
         return 0;
     }
+    if (e->level[k - 1].is_like_next) {
+        r->cell->level[k].reads++;
+        return sim_full_read_line(e, k, addr >> e->level[k].line_shift, r);
+    }
     shift = e->level[k].line_shift;
     for (uint64_t line = addr >> shift; line <= (addr + bytes - 1) >> shift; line++) {
         r->cell->level[k].reads++;

@@ -5,65 +5,70 @@ static inline bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
     return !((a ^ b) << line_shift >> SIM_PREFETCH_BLOCK_SHIFT);
 }
 
-static inline void want(struct sim_full *e, size_t k, uint64_t line, uint64_t wanted, const struct sim_prefetch *p,
-                        const struct sim_full_request *r)
+/* Puts what a prefetcher of level k asks for into the queue. */
+static void want(struct sim_full *e, size_t k, const struct sim_prefetch *p, const int64_t *lines, size_t n,
+                 uint64_t line, const struct sim_full_request *r)
 {
     unsigned shift = e->level[k].line_shift;
-    struct sim_full_wanted *w;
 
-    if (p->pages == SIM_PREFETCH_CROSSES)
-        wanted &= SIM_FULL_ADDRESS_MASK >> shift;
-    else if (!is_same_block(wanted, line, shift))
-        return;
-    if (e->queue_length == SIM_FULL_QUEUE)
-        return;
-    w = &e->queue[(e->queue_first + e->queue_length++) % SIM_FULL_QUEUE];
-    w->line = wanted;
-    w->level = (uint8_t)k;
-    w->tag = (uint8_t)r->tag;
-    w->phase = (uint8_t)r->phase;
-    w->late = p->late;
+    for (size_t i = 0; i < n && e->queue_length < SIM_FULL_QUEUE; i++) {
+        struct sim_full_wanted *w = &e->queue[(e->queue_first + e->queue_length) % SIM_FULL_QUEUE];
+
+        w->line = (uint64_t)lines[i];
+        if (p->pages == SIM_PREFETCH_CROSSES)
+            w->line &= SIM_FULL_ADDRESS_MASK >> shift;
+        else if (!is_same_block(w->line, line, shift))
+            continue;
+        w->level = (uint8_t)k;
+        w->tag = (uint8_t)r->tag;
+        w->phase = (uint8_t)r->phase;
+        w->late = p->late;
+        e->queue_length++;
+    }
 }
 
-/* Whether a prefetcher sees a request. */
-static inline bool sees(const struct sim_prefetch *p, bool is_miss, bool is_first_use, bool is_prefetch)
+/* The requests that arrive, as those who see them call them: bits by enum sim_prefetch_on. */
+static inline unsigned seen_by(bool is_hit, bool is_first_use, bool is_prefetch)
 {
-    return p->on == SIM_PREFETCH_ON_ALL    ? true
-           : p->on == SIM_PREFETCH_ON_MISS ? is_miss || is_first_use
-                                           : is_miss && !is_prefetch;
+    return 1u << SIM_PREFETCH_ON_ALL | (unsigned)(!is_hit || is_first_use) << SIM_PREFETCH_ON_MISS |
+           (unsigned)(!is_hit && !is_prefetch) << SIM_PREFETCH_ON_DEMAND;
 }
 
 void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_place *p,
                     const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
+    bool is_first_use = p->is_hit && *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED;
     const struct sim_prefetch_request seen = {
         .line = (int64_t)line,
         .line_shift = l->line_shift,
         .tag = r->tag,
-        .run = ((unsigned)r->tag * SIM_MAX_PHASES + r->phase) * SIM_MAX_BURST_RUNS + r->run,
+        .run = r->run,
         .is_hit = p->is_hit,
-        .is_first_use = p->is_hit && *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED,
+        .is_first_use = is_first_use,
         .is_prefetch = r->is_prefetch,
     };
+    unsigned on = seen_by(p->is_hit, is_first_use, r->is_prefetch);
     int64_t lines[SIM_MAX_PREFETCH_LINES];
 
     if (r->is_walk && !k)
         return;
-
-    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->asks[i].kind; i++) {
+    for (size_t i = 0; i < l->n_asks; i++) {
         const struct sim_prefetch *ask = &l->asks[i];
-        struct sim_prefetch_state *state = &l->prefetch[i];
-        uint64_t n_changes = state->n_changes;
-        size_t n;
+        size_t n = on >> ask->on & 1 ? l->ask[i](&l->prefetch[i], ask, &seen, lines) : 0;
 
-        if (!sees(ask, !seen.is_hit, seen.is_first_use, seen.is_prefetch))
-            continue;
-        n = sim_prefetchers[ask->kind]->ask(state, ask, &seen, lines);
-        e->n_changes += state->n_changes - n_changes;
-        for (size_t j = 0; j < n; j++)
-            want(e, k, line, (uint64_t)lines[j], ask, r);
+        if (n)
+            want(e, k, ask, lines, n, line, r);
     }
+}
+
+uint64_t sim_full_prefetch_changes(const struct sim_full_level *l)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < l->n_asks; i++)
+        n += l->prefetch[i].n_changes;
+    return n;
 }
 
 const struct sim_full_wanted *sim_full_next_wanted(struct sim_full *e)

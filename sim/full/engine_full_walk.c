@@ -31,10 +31,18 @@ struct toucher {
 static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
                                 unsigned place)
 {
-    who->request = sim_full_request_of(e, tag, phase);
-    who->request.run = place;
+    who->request = sim_full_request_by(e, tag, phase, place);
     who->kind = (uint8_t)kind_of(e, kind);
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
+}
+
+/* Shows a hit to prefetchers that see all requests. */
+static void show(struct sim_full *e, uint64_t line, const struct sim_full_place *p, const struct sim_full_request *r)
+{
+    uint64_t n_changes = sim_full_prefetch_changes(&e->level[0]);
+
+    sim_full_watch(e, 0, line, p, r);
+    e->n_changes += sim_full_prefetch_changes(&e->level[0]) - n_changes;
 }
 
 /* A line that is there, and was not prefetched or has been used since. Returns whether prefetchers asked for nothing. */
@@ -47,7 +55,7 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
         e->n_requests++;
         sim_full_classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
         if (l->watches_hits)
-            sim_full_watch(e, 0, line, p, &who->request);
+            show(e, line, p, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;

@@ -7,12 +7,10 @@ static size_t lines_of(uint64_t footprint, size_t max, int64_t first, int64_t *w
 {
     size_t n = 0;
 
-    for (int64_t i = 0; i <= 2 * MIDDLE; i++) {
-        if (!(footprint >> i & 1))
-            continue;
+    for (; footprint; footprint &= footprint - 1) {
         if (n == max)
             return 0;
-        want[n++] = first + i - MIDDLE;
+        want[n++] = first + __builtin_ctzll(footprint) - MIDDLE;
     }
     return n;
 }

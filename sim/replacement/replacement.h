@@ -123,11 +123,17 @@ static inline unsigned sim_replacement_order_place(uint64_t order, uint32_t way)
     return (unsigned)__builtin_ctzll(zeros) & ~3u;
 }
 
-static inline uint64_t sim_replacement_order_use(uint64_t order, uint32_t way)
+/* The way at that place comes to the front. */
+static inline uint64_t sim_replacement_order_move(uint64_t order, unsigned place, uint32_t way)
 {
-    uint64_t newer = ((uint64_t)1 << sim_replacement_order_place(order, way)) - 1;
+    uint64_t newer = ((uint64_t)1 << place) - 1;
 
     return (order & ~(newer << 4 | 15)) | (order & newer) << 4 | way;
+}
+
+static inline uint64_t sim_replacement_order_use(uint64_t order, uint32_t way)
+{
+    return sim_replacement_order_move(order, sim_replacement_order_place(order, way), way);
 }
 
 static inline uint32_t sim_replacement_order_oldest(uint64_t order, uint32_t n_ways)
