@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_pool.h"
 #include "sim/hierarchy.h"
 
+enum { N_LEVELS = 2, PANEL_SHARE = 8 };
 enum { LIST, PLACE, WALK }; /* tags */
 
 static const uint64_t list_addr = (uint64_t)1 << 36, buffer_addr = (uint64_t)1 << 37, other_addr = (uint64_t)1 << 38;
@@ -18,30 +20,44 @@ static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
     sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
 }
 
-/* Reads n lines in an order that no prefetcher follows. */
-static void read_all(struct sim_hierarchy *h, uint64_t addr, uint64_t n)
+/* Reads n lines that lie `step` bytes apart, in an order that no prefetcher follows. */
+static void read_all(struct sim_hierarchy *h, uint64_t addr, uint64_t n, uint64_t step)
 {
     for (uint64_t i = 0; i < n; i++)
-        load(h, addr + i * 0x9E3779B1u % n * EXP_PATTERN_LINE, PLACE);
+        load(h, addr + i * 0x9E3779B1u % n * step, PLACE);
 }
 
-/* Brings the buffer to where it is to be, and out of the levels inside. */
+/* Brings n lines in that lie `step` bytes apart, and out of level k again. */
+static void place_at(struct sim_hierarchy *h, const struct sim_machine *m, size_t k, uint64_t n, uint64_t step)
+{
+    read_all(h, buffer_addr, n, step);
+    read_all(h, other_addr, sim_level_bytes(&m->level[k]) / EXP_PATTERN_LINE, EXP_PATTERN_LINE);
+}
+
+/* Brings the buffer to L2, or only its pages into the TLBs if it was in L3; a buffer in memory has been flushed. */
 static void place(struct sim_hierarchy *h, const struct exp_recorded_row *row, const struct sim_machine *m)
 {
-    size_t level = row->place == EXP_RECORDED_L2 ? 1 : row->place == EXP_RECORDED_L3 ? 2 : 0;
+    uint64_t bytes = row->pattern.buffer_bytes;
 
-    if (!level)
-        return;
-    read_all(h, buffer_addr, row->pattern.buffer_bytes / EXP_PATTERN_LINE);
-    read_all(h, other_addr, sim_level_bytes(&m->level[level - 1]) / EXP_PATTERN_LINE);
+    if (row->place == EXP_RECORDED_L2)
+        place_at(h, m, 0, bytes / EXP_PATTERN_LINE, EXP_PATTERN_LINE);
+    else if (row->place == EXP_RECORDED_L3)
+        place_at(h, m, 1, bytes / EXP_PATTERN_PAGE, EXP_PATTERN_PAGE);
 }
 
-static void walk(struct sim_hierarchy *h, const uint64_t *offset, size_t n)
+/* Reads the list of offsets as it was before a walk, also what the replay cuts off. */
+static void read_list(struct sim_hierarchy *h, const struct exp_recorded_row *row)
 {
-    for (size_t i = 0; i < n; i += EXP_PATTERN_LINE / 4)
+    for (uint64_t i = 0; i < (uint64_t)row->accesses; i += EXP_PATTERN_LINE / 4)
         load(h, list_addr + 4 * i, LIST);
-    sim_hierarchy_clear_stats(h);
+}
+
+/* Walks the pattern; only what comes from access n_before on is counted. */
+static void walk(struct sim_hierarchy *h, const uint64_t *offset, size_t n, size_t n_before)
+{
     for (size_t i = 0; i < n; i++) {
+        if (i == n_before)
+            sim_hierarchy_clear_stats(h);
         load(h, list_addr + 4 * i, LIST);
         load(h, buffer_addr + offset[i], WALK);
     }
@@ -50,18 +66,17 @@ static void walk(struct sim_hierarchy *h, const uint64_t *offset, size_t n)
 static void take(struct exp_comparison *c, const struct sim_stats *stats, size_t n)
 {
     const struct sim_cell sum = sim_stats_total(stats);
-    const struct sim_level_counts *l1 = &sum.level[0];
 
-    c->simulated[EXP_RECORDED_L1_LINES] = (double)l1->lines_in / (double)n;
-    c->simulated[EXP_RECORDED_L1_DEMAND] =
-        (double)(l1->lines_in - l1->prefetch_fills + l1->late_prefetches) / (double)n;
+    c->simulated[EXP_RECORDED_L1_LINES] = (double)sum.level[0].lines_in / (double)n;
+    c->simulated[EXP_RECORDED_L1_DEMAND] = (double)sim_cell_demand_fills(&sum) / (double)n;
     c->simulated[EXP_RECORDED_L2_LINES] = (double)sum.level[1].lines_in / (double)n;
 }
 
 static int replay(struct exp_comparison *c, const struct exp_recorded_row *row, struct sim_hierarchy *h,
                   const struct sim_machine *m, size_t max)
 {
-    size_t asked = row->accesses < (double)max ? (size_t)row->accesses : max, n;
+    size_t cut = row->place == EXP_RECORDED_MIXED ? PANEL_SHARE * max : max;
+    size_t asked = row->accesses < (double)cut ? (size_t)row->accesses : cut, n, n_before;
     uint64_t *offset;
     int err = exp_pattern_offsets(&row->pattern, asked, &offset, &n);
 
@@ -69,8 +84,10 @@ static int replay(struct exp_comparison *c, const struct exp_recorded_row *row, 
         return err;
     sim_hierarchy_clear(h);
     place(h, row, m);
-    walk(h, offset, n);
-    take(c, sim_hierarchy_stats(h), n);
+    read_list(h, row);
+    n_before = row->place == EXP_RECORDED_MIXED ? n / 2 : 0;
+    walk(h, offset, n, n_before);
+    take(c, sim_hierarchy_stats(h), n - n_before);
     free(offset);
     return 0;
 }
@@ -87,49 +104,64 @@ static void judge(struct exp_comparison *c, const struct exp_recorded_row *row)
         c->error[q] = is_compared(row, q) ? fabs(c->simulated[q] / row->counted[q] - 1) : (double)NAN;
 }
 
-static bool walk_the_same(const struct exp_recorded_row *a, const struct exp_recorded_row *b)
+/*
+ * The machine as a row had it: L3 and memory are both beyond L2; dependent loads wait for every prefetch. Large pages
+ * keep their part of the memory together. Of page tables they need one less; the host of a virtual machine has small
+ * pages still.
+ */
+static struct sim_machine machine_of(const struct sim_machine *m, uint64_t page_bytes, bool is_chased)
 {
-    return !strcmp(a->name, b->name) && a->p1 == b->p1 && a->p2 == b->p2 && a->place == b->place;
+    struct sim_machine of = *m;
+
+    of.n_levels = N_LEVELS;
+    of.frame_bytes = page_bytes;
+    of.page_tables -= page_bytes > sim_machine_page_bytes(m) && of.page_tables;
+    for (size_t k = 0; k < of.n_levels; k++) {
+        for (size_t i = 0; is_chased && i < SIM_MAX_PREFETCHERS; i++)
+            of.level[k].prefetch[i].late = 0;
+    }
+    return of;
 }
 
-/* What was simulated for a row before i that walks the same, with pages of another size; NULL if none does. */
-static const struct exp_comparison *find_same(const struct exp_comparison *c, const struct exp_recorded *r, size_t i)
+enum { N_KINDS = 4 }; /* of machine_of() that the rows need */
+
+struct rows {
+    struct exp_comparison *c;
+    const struct exp_recorded *r;
+    const struct sim_machine *m;
+    size_t max_accesses;
+    struct sim_hierarchy *(*h)[N_KINDS]; /* of each thread, built when first needed */
+};
+
+static size_t kind_of(const struct exp_recorded_row *row)
 {
-    for (size_t j = 0; j < i; j++) {
-        if (walk_the_same(&r->row[j], &r->row[i]))
-            return &c[j];
-    }
-    return NULL;
+    return (row->is_chased ? 2u : 0u) + (row->page_bytes > EXP_PATTERN_PAGE ? 1u : 0u);
 }
 
-static struct sim_machine in_time(const struct sim_machine *m)
+static int compare_row(void *rows, size_t i, size_t thread, const struct exp_pool *pool)
 {
-    struct sim_machine punctual = *m;
+    const struct rows *all = rows;
+    const struct exp_recorded_row *row = &all->r->row[i];
+    const struct sim_machine m = machine_of(all->m, row->page_bytes, row->is_chased);
+    struct sim_hierarchy **h = &all->h[thread][kind_of(row)];
+    int err = *h ? 0 : sim_hierarchy_new(h, &m);
 
-    for (size_t k = 0; k < m->n_levels; k++) {
-        for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++)
-            punctual.level[k].prefetch[i].late = 0;
-    }
-    return punctual;
+    (void)pool;
+    if (!err)
+        err = replay(&all->c[i], row, *h, &m, all->max_accesses);
+    judge(&all->c[i], row);
+    return err;
 }
 
 int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const struct sim_machine *m,
-                size_t max_accesses)
+                size_t max_accesses, size_t n_threads)
 {
-    const struct sim_machine punctual = in_time(m);
-    struct sim_hierarchy *h;
-    int err = sim_hierarchy_new(&h, &punctual);
+    struct rows rows = { c, r, m, max_accesses, calloc(n_threads, sizeof *rows.h) };
+    int err = rows.h ? exp_pool_run(r->n, n_threads, compare_row, &rows, NULL, NULL) : -ENOMEM;
 
-    for (size_t i = 0; !err && i < r->n; i++) {
-        const struct exp_comparison *same = find_same(c, r, i);
-
-        if (same)
-            c[i] = *same;
-        else
-            err = replay(&c[i], &r->row[i], h, &punctual, max_accesses);
-        judge(&c[i], &r->row[i]);
-    }
-    sim_hierarchy_free(h);
+    for (size_t i = 0; rows.h && i < n_threads * N_KINDS; i++)
+        sim_hierarchy_free(rows.h[i / N_KINDS][i % N_KINDS]);
+    free(rows.h);
     return err;
 }
 
@@ -140,16 +172,15 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double exp_comparison_quantile(const struct exp_comparison *c, size_t n, enum exp_recorded_quantity q, double share,
-                               size_t *n_compared)
+double exp_comparison_quantile(const struct exp_comparison_choice *of, double share, size_t *n_compared)
 {
-    double *error = calloc(n + 1, sizeof *error);
+    double *error = calloc(of->r->n + 1, sizeof *error);
     double result = (double)NAN;
 
     *n_compared = 0;
-    for (size_t i = 0; error && i < n; i++) {
-        if (!isnan(c[i].error[q]))
-            error[(*n_compared)++] = c[i].error[q];
+    for (size_t i = 0; error && i < of->r->n; i++) {
+        if (of->r->row[i].is_chased == of->is_chased && !isnan(of->c[i].error[of->q]))
+            error[(*n_compared)++] = of->c[i].error[of->q];
     }
     if (*n_compared) {
         qsort(error, *n_compared, sizeof *error, by_size);

@@ -2,8 +2,11 @@
  * Recorded patterns replayed on a simulated machine, and how far apart the two are.
  *
  * The walk's own reads of its list of offsets, four bytes for each access, are replayed as another instruction; so is
- * what brought the buffer to its place. Dependent loads leave prefetches all the time they need, so that `late` does
- * not count here.
+ * what brought the buffer to its place. Dependent loads leave prefetches all the time they need: `late` does not count
+ * for them.
+ *
+ * Panels, which are read again and again, were walked 24 times or more: of the fewer times here, the first half counts
+ * not.
  *
  * The error of a quantity is |simulated - counted| / counted. Where less than EXP_COMPARISON_FLOOR lines an access were
  * counted, which is what the counts wander by, there is none; nor for lines into L2 of a buffer that was in L2: what was
@@ -24,13 +27,23 @@ struct exp_comparison {
     double error[EXP_N_RECORDED];     /* NAN: none */
 };
 
-/* Replays all rows, each cut to max_accesses, on m with at least two levels, into c[r->n]. Returns 0 or -ENOMEM. */
+/*
+ * Replays all rows, each cut to max_accesses (panels: to eight times as many), on m with at least two levels, into
+ * c[r->n]. Returns 0 or -ENOMEM.
+ */
 int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const struct sim_machine *m,
-                size_t max_accesses);
+                size_t max_accesses, size_t n_threads);
 
-/* The error of a quantity that a share of rows stays below (0.5: the median), and how many rows have one. */
-double exp_comparison_quantile(const struct exp_comparison *c, size_t n, enum exp_recorded_quantity q, double share,
-                               size_t *n_compared);
+/* Which errors: a quantity's, of dependent loads or of the others. */
+struct exp_comparison_choice {
+    const struct exp_recorded *r;
+    const struct exp_comparison *c; /* [r->n] */
+    enum exp_recorded_quantity q;
+    bool is_chased;
+};
+
+/* The error that a share of rows stays below (0.5: the median; NAN: there are none), and how many rows have one. */
+double exp_comparison_quantile(const struct exp_comparison_choice *of, double share, size_t *n_compared);
 
 /* The mean of all errors of all quantities, each at most 1. */
 double exp_comparison_score(const struct exp_comparison *c, size_t n);

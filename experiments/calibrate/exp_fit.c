@@ -10,6 +10,8 @@ static const uint8_t values[] = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24
 
 enum { N_VALUES = sizeof values };
 
+#define LEAST_GAIN 0.0002 /* of a step; less is noise */
+
 struct climb {
     const struct exp_fit *f;
     struct sim_machine *m;
@@ -40,7 +42,7 @@ static bool try_value(struct climb *s, const struct sim_prefetch_param *p, struc
         return false;
     }
     score = score_of(s);
-    if (score >= s->score) {
+    if (score > s->score - LEAST_GAIN) {
         *at = before;
         return false;
     }
@@ -70,7 +72,7 @@ static bool climb_param(struct climb *s, const struct sim_prefetch_param *p, str
 {
     bool moved = false;
 
-    if (!(sim_prefetchers[f->kind]->takes & p->bit) || p->bit == SIM_PREFETCH_TAKES_LATE)
+    if (!(sim_prefetchers[f->kind]->takes & p->bit))
         return false;
     for (uint8_t i = 1; p->word && i <= p->max; i++)
         moved = try_value(s, p, f, i) || moved;

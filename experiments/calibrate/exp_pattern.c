@@ -12,10 +12,10 @@ struct term {
 struct shape {
     const char *name;
     enum exp_pattern_order order;
-    struct term group, groups, run, first, step, streams, part, passes;
+    struct term group, groups, run, first, step, streams, part, moving, passes;
 };
 
-enum { L = EXP_PATTERN_LINE, PAGE = EXP_PATTERN_PAGE };
+enum { L = EXP_PATTERN_LINE, PAGE = EXP_PATTERN_PAGE, LINES_PER_KIB = 1024 / EXP_PATTERN_LINE, MANY = 1 << 20 };
 
 /* Terms that are left out are 0, runs and streams and passes then 1. */
 static const struct shape shapes[] = {
@@ -48,6 +48,11 @@ static const struct shape shapes[] = {
       .group = { 0, 0, L },
       .groups = { 0, 1, 0 },
       .passes = { 200, 0, 0 } },
+    { .name = "panel_and_stream",
+      .group = { L, 0, 0 },
+      .groups = { 0, LINES_PER_KIB, 0 },
+      .moving = { 0, 0, LINES_PER_KIB },
+      .passes = { MANY, 0, 0 } },
     { .name = "up", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .step = { L, 0, 0 } },
     { .name = "down", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .first = { 16 * PAGE, 0, 0 }, .step = { -L, 0, 0 } },
     { .name = "page_end", .groups = { 1, 0, 0 }, .run = { 0, 1, 0 }, .step = { L, 0, 0 } },
@@ -90,6 +95,7 @@ int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_
         .step_bytes = value(&shapes[i].step, p1, p2),
         .n_streams = value_or_one(&shapes[i].streams, p1, p2),
         .part_bytes = value(&shapes[i].part, p1, p2),
+        .n_moving = value(&shapes[i].moving, p1, p2),
         .n_passes = value_or_one(&shapes[i].passes, p1, p2),
         .buffer_bytes = buffer_bytes,
     };
@@ -125,42 +131,55 @@ static void order_groups(const struct exp_pattern *p, uint64_t *random, int64_t 
     }
 }
 
-/* Writes what lies within the buffer of one pass; returns how many accesses there are then. */
-static size_t walk_groups(const struct exp_pattern *p, const int64_t *group, uint64_t *offset, size_t n, size_t max)
-{
-    for (int64_t g = 0; g < p->n_groups; g++) {
-        for (int64_t s = 0; s < p->n_streams; s++) {
-            for (int64_t i = 0; i < p->run; i++) {
-                int64_t at = s * p->part_bytes + group[g] * p->group_bytes + p->first_bytes + i * p->step_bytes;
+/* Where a walk is. */
+struct walk {
+    uint64_t *offset;
+    size_t n, max;
+    int64_t n_moved; /* moving groups so far */
+};
 
-                at = at / 4 * 4;
-                if (n == max)
-                    return n;
-                if (at >= 0 && (uint64_t)at < p->buffer_bytes)
-                    offset[n++] = (uint64_t)at;
-            }
+/* Adds an access if it lies within the buffer and there is room. */
+static void add(struct walk *w, const struct exp_pattern *p, int64_t at)
+{
+    at = at / 4 * 4;
+    if (w->n < w->max && at >= 0 && (uint64_t)at < p->buffer_bytes)
+        w->offset[w->n++] = (uint64_t)at;
+}
+
+static void walk_moving(struct walk *w, const struct exp_pattern *p)
+{
+    int64_t n_behind = (int64_t)p->buffer_bytes / p->group_bytes - p->n_groups;
+
+    add(w, p, (p->n_groups + w->n_moved++ % (n_behind - n_behind % p->n_moving)) * p->group_bytes);
+}
+
+static void walk_pass(struct walk *w, const struct exp_pattern *p, const int64_t *group)
+{
+    for (int64_t g = 0; g < p->n_groups && w->n < w->max; g++) {
+        for (int64_t s = 0; s < p->n_streams; s++) {
+            for (int64_t i = 0; i < p->run; i++)
+                add(w, p, s * p->part_bytes + group[g] * p->group_bytes + p->first_bytes + i * p->step_bytes);
         }
+        if (g < p->n_moving)
+            walk_moving(w, p);
     }
-    return n;
 }
 
 int exp_pattern_offsets(const struct exp_pattern *p, size_t max, uint64_t **offset, size_t *n)
 {
     int64_t *group = calloc((size_t)p->n_groups + 1, sizeof *group);
+    struct walk w = { .offset = calloc(max + 1, sizeof *w.offset), .max = max };
     uint64_t random = 88172645463325252u;
+    bool is_able = group && w.offset;
 
-    *n = 0;
-    *offset = calloc(max + 1, sizeof **offset);
-    if (!group || !*offset) {
-        free(group);
-        free(*offset);
-        *offset = NULL;
-        return -ENOMEM;
-    }
-    for (int64_t pass = 0; pass < p->n_passes && *n < max; pass++) {
+    for (int64_t pass = 0; is_able && pass < p->n_passes && w.n < max; pass++) {
         order_groups(p, &random, group);
-        *n = walk_groups(p, group, *offset, *n, max);
+        walk_pass(&w, p, group);
     }
     free(group);
-    return 0;
+    if (!is_able)
+        free(w.offset);
+    *offset = is_able ? w.offset : NULL;
+    *n = w.n;
+    return is_able ? 0 : -ENOMEM;
 }

@@ -4,8 +4,9 @@
  * A pattern is groups of accesses, group_bytes apart. In each group `run` accesses are made, from byte `first` of the
  * group on, step_bytes apart. Groups come in ascending, descending or shuffled order, or are drawn at random, n_groups
  * of them, and all of it n_passes times. With streams, access i of every stream is made before access i + 1 of any;
- * stream s lies s * part_bytes into the buffer. All that a recorded row says is the name and two numbers: the table in
- * exp_pattern.c makes the rest of them.
+ * stream s lies s * part_bytes into the buffer. With moving groups, each of the first n_moving accesses of a pass is
+ * followed by one behind the groups, and these go on from pass to pass, round and round in the rest of the buffer. All
+ * that a recorded row says is the name and two numbers: the table in exp_pattern.c makes the rest of them.
  */
 #ifndef EXPERIMENTS_EXP_PATTERN_H
 #define EXPERIMENTS_EXP_PATTERN_H
@@ -21,6 +22,7 @@ struct exp_pattern {
     int64_t group_bytes, n_groups; /* 0 groups: as many as fit into the buffer */
     int64_t run, first_bytes, step_bytes;
     int64_t n_streams, part_bytes; /* 0 bytes: the buffer's share, in whole pages */
+    int64_t n_moving;
     int64_t n_passes;
     uint64_t buffer_bytes;
 };

@@ -12,10 +12,15 @@
 enum { MAX_TERMS = 4 };
 
 const char *const exp_recorded_names[EXP_N_RECORDED] = { "lines into L1", "lines into L1 by demand", "lines into L2" };
-const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle" };
+const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle", "mixed" };
 
 /* How large the buffer was, by place; of the fourth, by the longest distance that its patterns have. */
-static const uint64_t buffer_bytes[] = { 256 << 10, 6 << 20, 256 << 20, 64 << 20 };
+static const uint64_t buffer_bytes[] = { 256 << 10, 6 << 20, 256 << 20, 64 << 20, 8 << 20 };
+
+static const struct {
+    const char *word;
+    uint64_t bytes;
+} pages[] = { { "4k", 4 << 10 }, { "2m", 2 << 20 } };
 
 /* Which columns add up to what is compared. */
 static const char *const terms[EXP_N_RECORDED][MAX_TERMS + 1] = {
@@ -56,7 +61,7 @@ static const char *text(struct reader *r, const char *column)
 
 static int find_place(const char *word)
 {
-    for (int i = 0; i <= EXP_RECORDED_ANYWHERE; i++) {
+    for (int i = 0; i < EXP_N_RECORDED_PLACES; i++) {
         if (!strcmp(exp_recorded_places[i], word))
             return i;
     }
@@ -77,22 +82,40 @@ static void read_counts(struct reader *r, struct exp_recorded_row *row)
     }
 }
 
+static uint64_t find_page(const char *word)
+{
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        if (!strcmp(pages[i].word, word))
+            return pages[i].bytes;
+    }
+    return 0;
+}
+
+/* Takes a suffix off a name; false if it has it not. */
+static bool cut_suffix(char *name, const char *suffix)
+{
+    size_t length = strlen(name), cut = strlen(suffix);
+    bool has = length > cut && !strcmp(name + length - cut, suffix);
+
+    if (has)
+        name[length - cut] = '\0';
+    return has;
+}
+
 /* Fills a row. Returns false for one that is not compared. */
 static bool read_row(struct reader *r, struct exp_recorded_row *row)
 {
-    size_t length = strlen(text(r, "pattern"));
     int place = find_place(text(r, "where"));
 
     *row = (struct exp_recorded_row){ .place = (enum exp_recorded_place)(place < 0 ? 0 : place) };
     snprintf(row->name, sizeof row->name, "%s", text(r, "pattern"));
     snprintf(row->pages, sizeof row->pages, "%s", text(r, "pages"));
+    row->page_bytes = find_page(row->pages);
+    row->is_chased = cut_suffix(row->name, CHASED);
     row->p1 = (long)number(r, "p1");
     row->p2 = (long)number(r, "p2");
-    if (r->err || place < 0 || length <= strlen(CHASED) || length >= sizeof row->name ||
-        strcmp(row->name + length - strlen(CHASED), CHASED))
-        return false;
-    row->name[length - strlen(CHASED)] = '\0';
-    if (exp_pattern_find(&row->pattern, row->name, row->p1, row->p2, buffer_bytes[place]))
+    if (r->err || place < 0 || !row->page_bytes ||
+        exp_pattern_find(&row->pattern, row->name, row->p1, row->p2, buffer_bytes[place]))
         return false;
     read_counts(r, row);
     return !r->err;
@@ -115,7 +138,7 @@ int exp_recorded_read(struct exp_recorded *recorded, const char *path, char *why
     for (; !r.err && r.at < t.n_rows; r.at++)
         recorded->n += read_row(&r, &recorded->row[recorded->n]);
     if (!r.err && !recorded->n) {
-        snprintf(why, why_bytes, "%s: no pattern of dependent loads in it", path);
+        snprintf(why, why_bytes, "%s: no pattern in it that is known", path);
         r.err = -EINVAL;
     }
     exp_table_release(&t);

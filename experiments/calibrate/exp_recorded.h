@@ -1,6 +1,7 @@
 /*
- * Recorded counts of access patterns (results/reference/zen3/patterns/README.md has the columns): the rows that a
- * simulated machine can be compared with, those that were walked with dependent loads.
+ * Recorded counts of access patterns (results/reference/zen3/patterns/README.md has the columns): the rows whose
+ * pattern is in the table of exp_pattern.c. Chased ones were walked with dependent loads, which leave prefetches all
+ * the time they need; the others as fast as the core could.
  */
 #ifndef EXPERIMENTS_EXP_RECORDED_H
 #define EXPERIMENTS_EXP_RECORDED_H
@@ -11,7 +12,14 @@
 #include "experiments/calibrate/exp_pattern.h"
 
 /* Where the buffer is before the walk. */
-enum exp_recorded_place { EXP_RECORDED_L2, EXP_RECORDED_L3, EXP_RECORDED_MEMORY, EXP_RECORDED_ANYWHERE };
+enum exp_recorded_place {
+    EXP_RECORDED_L2,
+    EXP_RECORDED_L3,
+    EXP_RECORDED_MEMORY,
+    EXP_RECORDED_CYCLE,
+    EXP_RECORDED_MIXED,
+    EXP_N_RECORDED_PLACES,
+};
 
 enum exp_recorded_quantity { EXP_RECORDED_L1_LINES, EXP_RECORDED_L1_DEMAND, EXP_RECORDED_L2_LINES, EXP_N_RECORDED };
 
@@ -20,6 +28,8 @@ struct exp_recorded_row {
     long p1, p2;
     enum exp_recorded_place place;
     char pages[8];
+    uint64_t page_bytes;
+    bool is_chased;
     struct exp_pattern pattern;
     double accesses;
     double counted[EXP_N_RECORDED]; /* per access */

@@ -554,7 +554,7 @@ static void an_estimate_weighs_loads_and_bytes(void)
 
 /*
  * What the victim L3 is for: 2 MiB beyond L2 come from it in the second pass, and no line is in both. Prefetchers would
- * fetch beyond the end of the pass.
+ * fetch beyond the end of the pass, walks read page tables.
  */
 static void the_real_parts_catch_what_leaves_l2(void)
 {
@@ -574,6 +574,7 @@ static void the_real_parts_catch_what_leaves_l2(void)
         if (!test_check(!sim_machine_read(&m, paths[i], why, sizeof why), "%s", why))
             return;
         sim_machine_strip_prefetch(&m);
+        m.page_tables = 0;
         CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m));
         sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
         first = sim_stats_total(sim_hierarchy_stats(h));
