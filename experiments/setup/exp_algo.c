@@ -49,17 +49,42 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 }
 
 /* Plans the paper's SConv with another micro-kernel, in the schedule that CSA chooses for that. */
-static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
-                         const struct exp_algo *self, struct conv_plan *plan)
+static int plan_as_in_paper(const struct exp_setup *s, const struct conv_problem *p, bool packs_filters,
+                            struct conv_plan *plan)
 {
     const struct conv_ukr *u = &s->openblas_ukr.ukr;
     struct csa_tiling own[CSA_N_SCHEDULES];
 
-    (void)tiling;
-    (void)self;
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         own[i] = csa_analyse(p, &s->caches, u->n_win, u->n_f, (enum csa_schedule)i);
-    return conv_plan_sconv(plan, p, u, &own[csa_choose(own)], s->packs_filters);
+    return conv_plan_sconv(plan, p, u, &own[csa_choose(own)], packs_filters);
+}
+
+static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                         const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return plan_as_in_paper(s, p, s->packs_filters, plan);
+}
+
+/* The same without vector-based packing (SConv section 6.2): what that contributes. */
+static int plan_no_vbp(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                       const struct exp_algo *self, struct conv_plan *plan)
+{
+    int err = plan_openblas(s, p, tiling, self, plan);
+
+    plan->sconv.pack_windows = conv_pack_windows_at(0); /* the portable one, which packs every shape */
+    return err;
+}
+
+/* The same with filters that were not packed ahead: what that contributes. */
+static int plan_run_time(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                         const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return plan_as_in_paper(s, p, true, plan);
 }
 
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
