@@ -162,7 +162,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -191,6 +191,14 @@ validate: deps ## How far are simulated counts from those of real counters? make
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
 	$(Q)$(BUILD)/validate $(call pass,validate) "COMMIT=$(COMMIT)"
 
+paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page: make paper [TIMING=0]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
+	$(Q)$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)"
+
+paper-figures: deps ## Draw the figures of the paper's page again from its CSV files: make paper-figures [MODEL=...]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
+	$(Q)$(BUILD)/paper --redraw $(call pass,paper)
+
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
 	$(Q)install -d $(addprefix $(destination)/,bin lib/pkgconfig share/convsim/machines share/man/man1)
@@ -217,12 +225,13 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
 	$(Q)CALIBRATE=$(BUILD)/calibrate EXPERIMENT=$(BUILD)/experiment tests/experiments/calibrate.sh
+	$(Q)PAPER=$(BUILD)/paper tests/experiments/paper.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -330,6 +339,9 @@ help: ## Show this
 	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
 	@$(call print_options,VALIDATE)
 	@echo
+	@echo "Variables of 'make paper' (make paper TIMING=0); 'make paper-figures' takes MODEL and RESULTS:"
+	@$(call print_options,PAPER)
+	@echo
 	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr):"
 	@$(call print_options,CALIBRATE)
 	@echo
@@ -351,4 +363,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper paper-figures judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

@@ -52,6 +52,7 @@
     X(timing) \
     X(verdict) \
     X(validate) \
+    X(paper) \
     X(sconv)
 /* clang-format on */
 

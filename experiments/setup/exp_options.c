@@ -20,7 +20,8 @@ enum {
     PEERS = 1 << EXP_PEERS,
     VALIDATE = 1 << EXP_VALIDATE,
     CALIBRATE = 1 << EXP_CALIBRATE,
-    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE
+    PAPER = 1 << EXP_PAPER,
+    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER
 };
 
 enum { N_WORDS = 4 };
@@ -56,7 +57,7 @@ struct flag {
 
 static const struct flag flags[] = {
     { "--columns", ALL, FIELD(documents), "print what the columns of the result files mean" },
-    { "--redraw", EXPERIMENT, FIELD(redraws), "draw the figures of an earlier run of MODEL on MACHINE again" },
+    { "--redraw", EXPERIMENT | PAPER, FIELD(redraws), "draw the figures of an earlier run of MODEL on MACHINE again" },
     { "--guest", EXPERIMENT, FIELD(asks_guest),
       "print the CPU family of the program that would be observed; nothing if none would" },
     { "--help", ALL, FIELD(helps), "print this" },
@@ -65,12 +66,10 @@ static const struct flag flags[] = {
 static const struct {
     const char *name, *model, *machine;
     size_t least_rounds, most_rounds;
-    unsigned limit;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30 },
-                               { "judge", "all", "host", 0, 0, 0 },
-                               { "peers", "all", "host", 5, 100, 60 },
-                               { "validate", "all", "", 0, 0, 0 },
-                               { "calibrate", "none", "host", 3, 41, 60 } };
+    unsigned limit, cache;
+} programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30, 0 },  { "judge", "all", "host", 0, 0, 0, 0 },
+                               { "peers", "all", "host", 5, 100, 60, 0 },     { "validate", "all", "", 0, 0, 0, 0 },
+                               { "calibrate", "none", "host", 3, 41, 60, 0 }, { "paper", "all", "", 5, 100, 45, 2 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -169,6 +168,7 @@ static struct exp_options defaults(enum exp_program program)
         .hot_reps = 3,
         .jobs = cores > 0 ? (unsigned)cores : 1,
         .timing = 1,
+        .cache = programs[program].cache,
     };
 }
 

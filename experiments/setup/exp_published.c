@@ -53,7 +53,7 @@ static const char *skip_punctuation(const char *text)
     return text;
 }
 
-static bool is_same_model(const char *a, const char *b)
+bool exp_published_is_model(const char *a, const char *b)
 {
     for (;; a++, b++) {
         a = skip_punctuation(a);
@@ -103,7 +103,7 @@ static size_t find_row(const struct exp_published *p, const char *figure, const 
     for (row = 0; row < t->n_rows; row++) {
         if (!strcmp(exp_table_string(t, row, p->figure), figure) && !strcmp(exp_table_string(t, row, p->arch), arch) &&
             !strcmp(exp_table_string(t, row, p->metric), metric) &&
-            is_same_model(exp_table_string(t, row, p->model), model))
+            exp_published_is_model(exp_table_string(t, row, p->model), model))
             break;
     }
     return row;

@@ -19,6 +19,9 @@ int exp_published_read(struct exp_published *p, const char *experiments_dir, cha
 
 void exp_published_release(struct exp_published *p);
 
+/* Whether the paper's name of a model, "VGG-16", is a table's, "vgg16": compared without case and punctuation. */
+bool exp_published_is_model(const char *published, const char *name);
+
 /*
  * Return the paper's name for a computer, "x86" or "P10": by the name of a machine file that describes it, or by what
  * a CPU calls itself. They return "" for every other computer, as what the paper printed does not belong beside its

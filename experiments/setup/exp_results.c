@@ -21,9 +21,10 @@ static const struct layout {
     [EXP_PEERS] = { "/peers", true, "layers.csv" },
     [EXP_CALIBRATE] = { "/calibration", false, EXP_MACHINE_FILE },
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
+    [EXP_PAPER] = { "/paper", true, "numbers.csv" },
 };
 
-static const char all_models[] = "all", some_models[] = "some";
+static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */
 
 /* Tells whether a program's results lie in a folder of that name. */
 static bool is_taken(enum exp_program program, const char *name)
@@ -34,7 +35,7 @@ static bool is_taken(enum exp_program program, const char *name)
         if (*layouts[p].folder && !strcmp(layouts[p].folder + 1, name))
             return true;
     }
-    return own->has_sums && (!strcmp(all_models, name) || !strcmp(some_models, name));
+    return own->has_sums && (!strcmp(all_models, name) || !strcmp(some_models, name) || !strcmp(parts, name));
 }
 
 static int check_name(enum exp_program program, const struct exp_model *model, char *why, size_t why_bytes)

@@ -1,0 +1,33 @@
+/* What the page makes of numbers: formulas that the paper uses or that its numbers imply. Pure functions. */
+#ifndef EXPERIMENTS_EXP_PAPER_FORMULAS_H
+#define EXPERIMENTS_EXP_PAPER_FORMULAS_H
+
+#include <stddef.h>
+
+/*
+ * Amdahl: how many times as fast the whole is when a part, whose share of the time is `share` (0 to 1), becomes `speedup`
+ * times as fast.
+ */
+double exp_paper_amdahl(double share, double speedup);
+
+/* The share that the part must have had for the whole to become `whole` times as fast; NaN for a speedup of 1. */
+double exp_paper_amdahl_share(double whole, double speedup);
+
+/* The largest speed-up of the whole that a part of that share allows, however fast it becomes. */
+double exp_paper_amdahl_limit(double share);
+
+/* 1.15 times as fast is 15 % faster. */
+double exp_paper_percent_faster(double speedup);
+
+/* Misses of two hit rates in percent: how many times as many the first has. */
+double exp_paper_miss_improvement(double base_hit_percent, double own_hit_percent);
+
+/* The geometric mean of x[n]; NaN if n is 0 or one of them is not a positive number. */
+double exp_paper_geomean(const double *x, size_t n);
+
+/* Bytes of an im2col matrix, and of a convolution's input, in float32. */
+struct conv_problem;
+double exp_paper_im2col_bytes(const struct conv_problem *p);
+double exp_paper_input_bytes(const struct conv_problem *p);
+
+#endif

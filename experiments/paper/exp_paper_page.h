@@ -1,0 +1,26 @@
+/* The page: the paper's tables and figures in Markdown, every number next to the printed one. */
+#ifndef EXPERIMENTS_EXP_PAPER_PAGE_H
+#define EXPERIMENTS_EXP_PAPER_PAGE_H
+
+#include <stdio.h>
+
+#include "experiments/paper/exp_paper_others.h"
+#include "experiments/paper/exp_paper_report.h"
+
+struct exp_paper_page {
+    const struct exp_paper_findings *f;
+    struct exp_paper_others *others;
+    const char *experiments_dir;
+};
+
+/* The figures, without ".png", in the order of the page. */
+extern const char *const exp_paper_figures[];
+extern const size_t exp_paper_n_figures;
+
+/* Prints the page. Returns 0 or -errno. Its ctx is a struct exp_paper_page. */
+int exp_paper_page_print(const void *page, FILE *out);
+
+/* Prints the first paragraph alone, for the command line. */
+void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out);
+
+#endif

@@ -1,0 +1,398 @@
+#include "experiments/paper/exp_paper_part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/replay/exp_estimate.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_cells.h"
+
+const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS] = {
+#define SETTING(id_, kind_, machine_, cache_, algos_, what_)                                                           \
+    { #id_, EXP_PAPER_##kind_, machine_, cache_, algos_, what_ },
+#include "experiments/paper/settings.def"
+};
+
+/* ---- what a case says ---- */
+
+typedef double (*number_fn)(const struct exp_paper_source *s, const struct exp_case *c, const char **why);
+
+static double time_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = c->measured.why_no_time;
+    return exp_case_times(c).low_mean;
+}
+
+/* The standard deviation of the rounds, in percent of their mean: the paper reports it. */
+static double spread_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    const struct exp_measured *m = &c->measured;
+    double sum = 0, squares = 0, n = (double)m->n_samples, mean;
+
+    (void)s;
+    *why = m->why_no_time ? m->why_no_time : m->n_samples < 2 ? "one round has no spread" : NULL;
+    for (size_t i = 0; i < m->n_samples; i++)
+        sum += (double)m->sample_ns[i];
+    mean = sum / n;
+    for (size_t i = 0; i < m->n_samples; i++)
+        squares += ((double)m->sample_ns[i] - mean) * ((double)m->sample_ns[i] - mean);
+    return 100 * sqrt(squares / (n - 1)) / mean;
+}
+
+static double rounds_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = c->measured.why_no_time;
+    return (double)c->measured.n_samples;
+}
+
+/* Im2col is packing in the paper's Figure 10. */
+static double packing_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = exp_case_why_no_phases(c);
+    return (double)(exp_phases_packing_ns(&c->measured.phases) + c->measured.phases.step_ns[CONV_STEP_IM2COL]);
+}
+
+static double kernel_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = exp_case_why_no_phases(c);
+    return (double)exp_phases_kernel_ns(&c->measured.phases);
+}
+
+static double steps_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = exp_case_why_no_phases(c);
+    return (double)c->measured.phases.total_ns;
+}
+
+static struct sim_cell total_of(const struct exp_simulated *x, const char **why)
+{
+    *why = x->why_not;
+    return x->why_not ? (struct sim_cell){ 0 } : sim_stats_total(&x->stats);
+}
+
+static double loads_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    return (double)total_of(&c->simulated, why).loads;
+}
+
+static double alone_loads_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    return (double)total_of(&c->alone, why).loads;
+}
+
+static double misses_of(const struct exp_simulated *x, size_t name, const char **why)
+{
+    const struct sim_cell sum = total_of(x, why);
+
+    return *why ? (double)NAN : exp_load_misses(&x->stats, &sum, name);
+}
+
+#define MISSES_OF(which, name)                                                                                         \
+    static double which##_misses_##name(const struct exp_paper_source *s, const struct exp_case *c, const char **why)  \
+    {                                                                                                                  \
+        (void)s;                                                                                                       \
+        return misses_of(&c->which, name - 1, why);                                                                    \
+    }
+MISSES_OF(simulated, 1)
+MISSES_OF(simulated, 2)
+MISSES_OF(simulated, 3)
+MISSES_OF(alone, 1)
+MISSES_OF(alone, 2)
+MISSES_OF(alone, 3)
+
+static struct exp_estimate estimate_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    *why = exp_estimate_why_not_case(&s->e->setup->machine, c);
+    return *why ? (struct exp_estimate){ 0 } : exp_estimate(&s->e->setup->machine, c);
+}
+
+static double issue_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    return estimate_of(s, c, why).issue_cycles;
+}
+
+static double waiting_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    return estimate_of(s, c, why).total_cycles;
+}
+
+static double packing_cycles_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    return estimate_of(s, c, why).packing_cycles;
+}
+
+static double peak_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    const struct sim_issue *i = &s->e->setup->machine.issue;
+    double cycle = i->mac_rows * i->mac_columns * i->mac_instructions_per_cycle;
+
+    (void)c;
+    *why = s->kind == EXP_PAPER_TIMED ? isnan(s->peak) ? "there is no loop for this CPU's peak" : NULL
+           : cycle > 0                ? NULL
+                                      : exp_estimate_why_not(&s->e->setup->machine);
+    return s->kind == EXP_PAPER_TIMED ? s->peak : cycle;
+}
+
+static const struct csa_tiling *tiling_of(const struct exp_case *c, const char **why)
+{
+    *why = c->plan.algorithm == CONV_SCONV ? NULL : "it is not SConv";
+    return *why ? NULL : &c->plan.sconv.tiling;
+}
+
+static double chosen_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    *why = NULL;
+    return c->is_chosen;
+}
+
+static double is_ws_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    const struct csa_tiling *t = tiling_of(c, why);
+
+    (void)s;
+    return t && t->schedule == CSA_WS;
+}
+
+static double n_win_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    const struct csa_tiling *t = tiling_of(c, why);
+
+    (void)s;
+    return t ? (double)t->n_win : 0;
+}
+
+static double n_f_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    const struct csa_tiling *t = tiling_of(c, why);
+
+    (void)s;
+    return t ? (double)t->n_f : 0;
+}
+
+/* ---- the columns ---- */
+
+enum { TIMED = 1 << EXP_PAPER_TIMED, REPLAYED = 1 << EXP_PAPER_REPLAYED };
+
+/* A column's number, the kinds of settings that have it, and what it is. The recorded kind fills rows by itself. */
+static const struct {
+    number_fn of;
+    unsigned kinds;
+} values[EXP_PAPER_N_VALUES] = {
+    [EXP_PAPER_TIME] = { time_of, TIMED },
+    [EXP_PAPER_SPREAD] = { spread_of, TIMED },
+    [EXP_PAPER_ROUNDS] = { rounds_of, TIMED },
+    [EXP_PAPER_PACKING] = { packing_of, TIMED },
+    [EXP_PAPER_KERNEL] = { kernel_of, TIMED },
+    [EXP_PAPER_STEPS] = { steps_of, TIMED },
+    [EXP_PAPER_LOADS] = { loads_of, REPLAYED },
+    [EXP_PAPER_MISSES_1] = { simulated_misses_1, REPLAYED },
+    [EXP_PAPER_MISSES_2] = { simulated_misses_2, REPLAYED },
+    [EXP_PAPER_MISSES_3] = { simulated_misses_3, REPLAYED },
+    [EXP_PAPER_ALONE_LOADS] = { alone_loads_of, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_1] = { alone_misses_1, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_2] = { alone_misses_2, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_3] = { alone_misses_3, REPLAYED },
+    [EXP_PAPER_ISSUE_CYCLES] = { issue_of, REPLAYED },
+    [EXP_PAPER_WAITING_CYCLES] = { waiting_of, REPLAYED },
+    [EXP_PAPER_PACKING_CYCLES] = { packing_cycles_of, REPLAYED },
+    [EXP_PAPER_PEAK] = { peak_of, TIMED | REPLAYED },
+    [EXP_PAPER_CHOSEN] = { chosen_of, TIMED | REPLAYED },
+    [EXP_PAPER_IS_WS] = { is_ws_of, TIMED | REPLAYED },
+    [EXP_PAPER_N_WIN] = { n_win_of, TIMED | REPLAYED },
+    [EXP_PAPER_N_F] = { n_f_of, TIMED | REPLAYED },
+};
+
+/* clang-format off */
+static const struct exp_csv_column columns[] = {
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER_INDEX,
+    EXP_COLUMN_LAYER,
+    EXP_COLUMN_ALGO,
+    { "time_ns", "ns", "mean of the fastest quarter of the rounds", "clock" },
+    { "spread_percent", "%", "standard deviation of the rounds, of their mean", "clock" },
+    { "rounds", "", "timed rounds", "" },
+    { "packing_ns", "ns", "of a run step by step: im2col and packing", "clock" },
+    { "kernel_ns", "ns", "of that run: micro-kernels", "clock" },
+    { "steps_ns", "ns", "all of that run", "clock" },
+    { "cycles", "cycles", "recorded by a real computer's counters", "perf_event" },
+    { "loads", "loads", "load instructions", "replay" },
+    { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay" },
+    { "l2_load_misses", "loads", "nor by L2", "replay" },
+    { "l3_load_misses", "loads", "served by memory", "replay" },
+    { "alone_loads", "loads", "load instructions, the machine's caches alone", "replay" },
+    { "alone_l1_load_misses", "loads", "not served by L1, caches alone: no prefetcher, no TLB", "replay" },
+    { "alone_l2_load_misses", "loads", "nor by L2, likewise", "replay" },
+    { "alone_l3_load_misses", "loads", "served by memory, likewise", "replay" },
+    { "issue_cycles", "cycles", "estimate: all loads hit L1", "replay" },
+    { "waiting_cycles", "cycles", "estimate: every miss waits", "replay" },
+    { "packing_cycles", "cycles", "of those: im2col and packing", "replay" },
+    { "peak", "", "multiply-adds per ns (timed) or per cycle (replayed) that the core does at most", "" },
+    { "chosen", "", "1 for a schedule of SConv's that CSA chose", "predicted" },
+    { "is_ws", "", "1: weight stationary, 0: input stationary", "predicted" },
+    { "n_win", "windows", "Nwin of the micro-kernel", "" },
+    { "n_f", "filters", "Nf of the micro-kernel", "" },
+};
+/* clang-format on */
+
+enum { FIRST_VALUE = 4 };
+_Static_assert(sizeof columns / sizeof columns[0] == FIRST_VALUE + EXP_PAPER_N_VALUES - 1, "a column per value");
+
+const struct exp_csv_file exp_paper_cases_file = EXP_CSV_FILE("cases.csv", columns);
+
+static const char *name_of(enum exp_paper_value v)
+{
+    return columns[FIRST_VALUE + v - 1].name;
+}
+
+/* ---- rows ---- */
+
+void exp_paper_part_release(struct exp_paper_part *p)
+{
+    free(p->row);
+    *p = (struct exp_paper_part){ 0 };
+}
+
+struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model, const struct exp_layer *layer,
+                                         const struct exp_algo *algo)
+{
+    struct exp_paper_row *row = realloc(p->row, (p->n_rows + 1) * sizeof *row);
+
+    if (!row)
+        return NULL;
+    p->row = row;
+    row += p->n_rows++;
+    *row = (struct exp_paper_row){ .model = model, .layer = layer, .algo = algo };
+    for (int v = 0; v < EXP_PAPER_N_VALUES; v++)
+        row->value[v] = (double)NAN;
+    return row;
+}
+
+void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, const char *why)
+{
+    if (!*p->why_no_value[value])
+        exp_say(p->why_no_value[value], sizeof p->why_no_value[value], "%s", why);
+}
+
+/* ---- writing ---- */
+
+static void write_value(struct exp_csv *csv, const struct exp_paper_source *s, const struct exp_case *c,
+                        enum exp_paper_value v)
+{
+    const char *why = NULL;
+    double x;
+
+    if (!values[v].of || !(values[v].kinds >> s->kind & 1)) {
+        exp_csv_empty(csv, name_of(v));
+        return;
+    }
+    x = values[v].of(s, c, &why);
+    if (why)
+        exp_csv_missing(csv, name_of(v), why);
+    else
+        exp_csv_number(csv, name_of(v), x, "it is no number");
+}
+
+int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about, char *why,
+                          size_t why_bytes)
+{
+    const struct exp_experiment *e = s->e;
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &exp_paper_cases_file, about, why, why_bytes);
+
+    for (size_t i = 0; i < e->n_cases && !err; i++) {
+        const struct exp_case *c = &e->cases[i];
+
+        exp_csv_string(csv, "model", e->model->name);
+        exp_csv_u64(csv, "layer_index", c->layer->index);
+        exp_csv_string(csv, "layer", c->layer->name);
+        exp_csv_string(csv, "algo", c->algo->name);
+        for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
+            write_value(csv, s, c, (enum exp_paper_value)v);
+        exp_csv_end_row(csv);
+    }
+    return err ? err : exp_csv_close(csv, why, why_bytes);
+}
+
+/* ---- reading ---- */
+
+static const struct exp_layer *layer_of(const struct exp_model *m, uint64_t index)
+{
+    for (size_t l = 0; l < m->n_layers; l++) {
+        if (m->layer[l].index == index)
+            return &m->layer[l];
+    }
+    return NULL;
+}
+
+static void read_value(struct exp_paper_part *p, struct exp_paper_row *row, enum exp_paper_value v, const char *cell)
+{
+    static const char missing[] = "not available: ";
+    char *end;
+    double x = strtod(cell, &end);
+
+    if (*cell && !*end)
+        row->value[v] = x;
+    else if (!strncmp(cell, missing, strlen(missing)))
+        exp_paper_part_lacks(p, v, cell + strlen(missing));
+}
+
+static int read_row(struct exp_paper_part *p, const struct exp_table *t, size_t r, const struct exp_model *model,
+                    size_t index, char *why, size_t why_bytes)
+{
+    const struct exp_algo *algo = exp_algo_find(exp_table_string(t, r, 3));
+    const struct exp_layer *layer = NULL;
+    struct exp_paper_row *row;
+    uint64_t at;
+    int err = exp_table_u64(t, r, 1, &at, why, why_bytes);
+
+    if (err)
+        return err;
+    layer = layer_of(model, at);
+    if (!layer || !algo)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: no such %s: remove the folder", t->path, t->line[r],
+                        layer ? "algorithm" : "layer");
+    row = exp_paper_part_add(p, index, layer, algo);
+    if (!row)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
+        read_value(p, row, (enum exp_paper_value)v, exp_table_string(t, r, (size_t)(FIRST_VALUE + v - 1)));
+    return 0;
+}
+
+static int check_columns(const struct exp_table *t, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; i < exp_paper_cases_file.n_columns; i++) {
+        if (i >= t->n_columns || strcmp(t->column[i], columns[i].name) != 0)
+            return exp_fail(why, why_bytes, -EINVAL, "%s:%u: column %zu is not '%s': remove the folder", t->path,
+                            t->header_line, i + 1, columns[i].name);
+    }
+    return 0;
+}
+
+int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
+                         char *why, size_t why_bytes)
+{
+    char *path = exp_format("%s/%s", folder, exp_paper_cases_file.name);
+    struct exp_table t = { 0 };
+    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = check_columns(&t, why, why_bytes);
+    for (size_t r = 0; r < t.n_rows && !err; r++)
+        err = read_row(p, &t, r, model, index, why, why_bytes);
+    exp_table_release(&t);
+    free(path);
+    return err;
+}

@@ -1,0 +1,106 @@
+/*
+ * The parts that the page is made of: what one setting (settings.def) has to say of a model, as rows of numbers. A part
+ * lies in a folder of its own and is made again only if its key differs: a text of everything that its numbers depend on.
+ */
+#ifndef EXPERIMENTS_EXP_PAPER_PART_H
+#define EXPERIMENTS_EXP_PAPER_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "experiments/base/exp_outdir.h"
+#include "experiments/base/exp_table.h"
+#include "experiments/setup/exp_case.h"
+
+enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED };
+
+struct exp_paper_setting {
+    const char *id;
+    enum exp_paper_kind kind;
+    const char *machine;
+    enum exp_cache_state cache;
+    const char *algos, *what;
+};
+
+enum {
+#define SETTING(...) +1
+    EXP_PAPER_N_SETTINGS = 0
+#include "experiments/paper/settings.def"
+};
+
+extern const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS];
+
+/* The columns of numbers. */
+enum exp_paper_value {
+    EXP_PAPER_NONE, /* no column: NaN */
+    EXP_PAPER_TIME,
+    EXP_PAPER_SPREAD,
+    EXP_PAPER_ROUNDS,
+    EXP_PAPER_PACKING,
+    EXP_PAPER_KERNEL,
+    EXP_PAPER_STEPS,
+    EXP_PAPER_CYCLES,
+    EXP_PAPER_LOADS,
+    EXP_PAPER_MISSES_1,
+    EXP_PAPER_MISSES_2,
+    EXP_PAPER_MISSES_3,
+    EXP_PAPER_ALONE_LOADS,
+    EXP_PAPER_ALONE_MISSES_1,
+    EXP_PAPER_ALONE_MISSES_2,
+    EXP_PAPER_ALONE_MISSES_3,
+    EXP_PAPER_ISSUE_CYCLES,
+    EXP_PAPER_WAITING_CYCLES,
+    EXP_PAPER_PACKING_CYCLES,
+    EXP_PAPER_PEAK,
+    EXP_PAPER_CHOSEN,
+    EXP_PAPER_IS_WS,
+    EXP_PAPER_N_WIN,
+    EXP_PAPER_N_F,
+    EXP_PAPER_N_VALUES,
+};
+
+/* One layer with one algorithm. */
+struct exp_paper_row {
+    size_t model; /* position among the page's models */
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    double value[EXP_PAPER_N_VALUES]; /* NaN: not known */
+};
+
+struct exp_paper_part {
+    const struct exp_paper_setting *setting;
+    struct exp_paper_row *row; /* model by model, layer by layer, Base first */
+    size_t n_rows;
+    char why_not[256];                          /* the first reason why a number is missing; "": none is */
+    char why_no_value[EXP_PAPER_N_VALUES][160]; /* the same, column by column */
+    char about[512];                            /* how it was made, in one line */
+};
+
+void exp_paper_part_release(struct exp_paper_part *p);
+
+/* Adds a row without numbers, or returns NULL when out of memory. */
+struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model, const struct exp_layer *layer,
+                                         const struct exp_algo *algo);
+
+/* Says why a column lacks numbers; the first reason stays. */
+void exp_paper_part_lacks(struct exp_paper_part *p, enum exp_paper_value value, const char *why);
+
+/* Columns of a folder's file. */
+extern const struct exp_csv_file exp_paper_cases_file;
+
+/* Where a number of an experiment comes from: NaN with a reason in *why, or the number. */
+struct exp_paper_source {
+    const struct exp_experiment *e;
+    enum exp_paper_kind kind;
+    double peak; /* multiply-adds per ns, of what was timed; NaN: not known */
+};
+
+/* Writes cases.csv. Returns 0 or -errno with one line in why. */
+int exp_paper_cases_write(const struct exp_paper_source *s, const struct exp_outdir *dir, const char *about, char *why,
+                          size_t why_bytes);
+
+/* Reads cases.csv of a folder and adds its rows. Returns 0 or -errno with one line in why. */
+int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const struct exp_model *model, size_t index,
+                         char *why, size_t why_bytes);
+
+#endif

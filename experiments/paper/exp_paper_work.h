@@ -1,0 +1,32 @@
+/* Making the parts of the page: what is there already is read, what is not is timed, replayed or looked up. */
+#ifndef EXPERIMENTS_EXP_PAPER_WORK_H
+#define EXPERIMENTS_EXP_PAPER_WORK_H
+
+#include "experiments/base/exp_progress.h"
+#include "experiments/paper/exp_paper_part.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_options.h"
+
+/* Starts as { 0 } but for the first two. Must stay where it is: setups point into themselves. */
+struct exp_paper_work {
+    const struct exp_options *options;
+    const struct exp_models *models;
+    struct exp_setup setup[EXP_PAPER_N_SETTINGS]; /* of those that are timed or replayed */
+    bool has_setup[EXP_PAPER_N_SETTINGS];
+    struct exp_paper_part part[EXP_PAPER_N_SETTINGS];
+    size_t n_kept, n_made; /* parts of a model that were there, and that were made */
+    struct exp_progress *progress;
+    struct exp_forecast forecast;
+    double seconds[EXP_N_WORKS]; /* announced */
+    size_t n_timed;              /* models that will be timed */
+};
+
+/*
+ * Makes all parts. What was finished is kept when a later part fails or is interrupted: the next run of the same commit
+ * goes on from there. Returns 0, or -errno with one line in why.
+ */
+int exp_paper_work(struct exp_paper_work *w, char *why, size_t why_bytes);
+
+void exp_paper_work_release(struct exp_paper_work *w);
+
+#endif

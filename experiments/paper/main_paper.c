@@ -1,0 +1,198 @@
+/*
+ * The paper, regenerated: one page with its tables and figures, every number next to the printed one. `paper --help`
+ * lists the options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/paper/exp_paper_page.h"
+#include "experiments/paper/exp_paper_work.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_results.h"
+
+#define PAGE "paper.md"
+#define PROVENANCE "provenance.txt"
+
+struct session {
+    struct exp_options options;
+    struct exp_models models;
+    struct exp_paper_work work;
+    struct exp_paper_findings findings;
+    struct exp_paper_others others;
+    struct sim_machine x86, p10; /* of the paper's Table 1 */
+    struct exp_results results;
+    char what[768];
+    char why[1024];
+};
+
+static void describe(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_say(s->what, sizeof s->what, "Made on %s at commit %s; %s", cpu, *o->commit ? o->commit : "unknown",
+            o->timing ? "timed with one thread, caches " : "nothing timed");
+    if (o->timing)
+        exp_say_more(s->what, sizeof s->what, "%s, by %s", exp_cache_state_name((enum exp_cache_state)o->cache),
+                     exp_options_clock_name(o));
+}
+
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_machine_find(&s->x86, "clx4208", o->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->p10, "power10", o->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, s->why, sizeof s->why);
+    if (!err)
+        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+}
+
+static int print_what(const void *session, FILE *out)
+{
+    return fprintf(out, "%s\n", ((const struct session *)session)->what) < 0 ? -EIO : 0;
+}
+
+static int print_host(const void *session, FILE *out)
+{
+    (void)session;
+    return ctr_hostinfo_print(out);
+}
+
+static int write_all(struct session *s)
+{
+    const struct exp_paper_page page = { &s->findings, &s->others, EXP_EXPERIMENTS_DIR };
+    const struct exp_outdir *dir = &s->results.dir;
+    int err = exp_paper_report_write(&s->findings, dir, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(dir, PROVENANCE, print_what, s, s->why, sizeof s->why);
+    return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, s->why, sizeof s->why);
+}
+
+/* Draws the figures from the tables of a result folder. */
+static int draw(struct session *s, const struct exp_results *results)
+{
+    static const struct exp_plot_variable variable[] = { { "paper_algo", EXP_PAPER_ALGO } };
+    const struct exp_main_figures figures = {
+        .program = EXP_PAPER,
+        .results = results,
+        .figure = exp_paper_figures,
+        .n_figures = exp_paper_n_figures,
+        .what = s->what,
+        .variable = variable,
+        .n_variables = sizeof variable / sizeof variable[0],
+    };
+
+    return exp_main_draw(&figures, s->why, sizeof s->why);
+}
+
+/* Draws the figures of an earlier run again. */
+static int redraw(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    char *path = NULL;
+    FILE *in;
+    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
+    if (err)
+        return err;
+    path = exp_format("%s/" PROVENANCE, s->results.path);
+    in = path ? fopen(path, "r") : NULL;
+    if (!in || !fgets(s->what, sizeof s->what, in))
+        err = exp_fail(s->why, sizeof s->why, -ENOENT, "no page to draw again: cannot read '%s'",
+                       path ? path : PROVENANCE);
+    if (in)
+        fclose(in);
+    free(path);
+    s->what[strcspn(s->what, "\n")] = '\0';
+    return err ? err : draw(s, &(struct exp_results){ .path = s->results.path, .dir = { .path = s->results.path } });
+}
+
+static int finish(struct session *s)
+{
+    int drawn, err = write_all(s);
+
+    if (err)
+        return err;
+    drawn = draw(s, &s->results);
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("\n");
+    exp_paper_page_answer(&s->findings, stdout);
+    printf("page: %s/" PAGE "\n", s->results.path);
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
+}
+
+static int make_page(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err;
+
+    s->work.options = o;
+    s->work.models = &s->models;
+    describe(s);
+    err = exp_paper_work(&s->work, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("%zu parts made, %zu kept from earlier runs\n", s->work.n_made, s->work.n_kept);
+    s->findings.models = &s->models;
+    s->findings.part = s->work.part;
+    s->findings.what = s->what;
+    err = exp_paper_findings_of(&s->findings, EXP_EXPERIMENTS_DIR, !*o->layers, !*o->layers && !strcmp(o->model, "all"),
+                                &s->x86, &s->p10, s->why, sizeof s->why);
+    return err ? err : finish(s);
+}
+
+static int run(void *session)
+{
+    struct session *s = session;
+    int err = s->options.redraws ? redraw(s) : prepare(s);
+
+    return err || s->options.redraws ? err : make_page(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    exp_paper_findings_release(&s->findings);
+    exp_paper_others_release(&s->others);
+    exp_paper_work_release(&s->work);
+    exp_results_release(&s->results);
+    exp_models_release(&s->models);
+}
+
+int main(int argc, char **argv)
+{
+    static struct session s; /* several machines and setups */
+    const struct exp_main course = {
+        .program = EXP_PAPER,
+        .options = &s.options,
+        .document = exp_paper_report_document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
+
+    return exp_main(&course, argc, argv);
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The paper's page as a user meets it. Run from the project's folder; PAPER is the program (default build/paper).
+set -u
+
+paper=${PAPER:-build/paper}
+program=$paper
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+refuses "vgg17" MODEL=vgg17
+refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
+refuses "CACHE" CACHE=tepid
+refuses "unknown option 'MACHINE=toy'" MACHINE=toy
+refuses "no/such/folder" TIMING=0 MODEL=tests/data/three.csv COUNTS=no/such/folder
+refuses "no page to draw again" --redraw MODEL=tests/data/three.csv
+cp tests/data/three.csv "$work/parts.csv"
+refuses "parts.csv: the folder 'parts' is for other results" MODEL="$work/parts.csv"
+
+three="MODEL=tests/data/three.csv"
+page() { # page ARGUMENTS...: succeeds; $dir is where the results are
+    "$paper" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err"
+    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+}
+
+dir=$work/results/host/paper/three
+page "$three" TIMING=0 OBSERVE=0 COMMIT=abc JOBS=1
+for file in paper.md numbers.csv models.csv speedups.csv host.txt; do
+    check "$file is missing" test -s "$dir/$file"
+done
+for figure in 8 9 10 11; do
+    check "paper_figure$figure.png is missing" test -s "$dir/paper_figure$figure.png"
+    check "the page shows figure $figure" grep -q "(paper_figure$figure.png)" "$dir/paper.md"
+done
+check "all parts were made" grep -q '^6 parts made, 0 kept' "$work/out"
+check "every published number is there" [ "$(csv_rows "$dir/numbers.csv" | tail -n +2 | awk -F, '!($1 $2 $3 $4 in seen) { seen[$1 $2 $3 $4]; n++ } END { print n }')" -eq 157 ]
+check "... and used" bash -c "! grep -q ',unused,' '$dir/numbers.csv'"
+check "what is missing has a reason" [ -z "$(csv_rows "$dir/numbers.csv" | awk -F, '$6 == "compared" && $8 == "" && $NF == ""')" ]
+check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
+check "numbers of other models are not judged" bash -c "! grep -q '^Table 2,.*,\(agrees\|differs\|points the same way\),' '$dir/numbers.csv'"
+check "Table 2's shares are listed as taken over" grep -q '^| Table 2 | VGG-16 | x86 | conv_time_share | 0.70 | it needs whole inference' "$dir/paper.md"
+check "the papers' oddities are worked out" grep -q 'a = 246 and b = 393 is 62.6' "$dir/paper.md"
+
+cp "$dir/paper.md" "$work/first"
+page "$three" TIMING=0 COMMIT=abc
+check "finished parts are kept" grep -q '^0 parts made, 6 kept' "$work/out"
+check "the page is the same" cmp -s "$work/first" "$dir/paper.md"
+rm -r "$work/results/power10/paper/parts/cold-three"
+page "$three" TIMING=0 COMMIT=abc
+check "only the missing part is made again" grep -q '^1 parts made, 5 kept' "$work/out"
+check "the page is the same again" cmp -s "$work/first" "$dir/paper.md"
+page "$three" TIMING=0 COMMIT=abd
+check "another commit makes its own" grep -q '^6 parts made, 0 kept' "$work/out"
+page "$three" TIMING=0 COMMIT=abd LAYERS=pointwise
+check "other layers, too" grep -q '^6 parts made, 0 kept' "$work/out"
+page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
+page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
+check "changed sources never keep" grep -q '^6 parts made, 0 kept' "$work/out"
+
+rm "$dir/paper_figure8.png"
+page --redraw "$three"
+check "figures are drawn again from the tables" test -s "$dir/paper_figure8.png"
+echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three/cases.csv"
+
+page "$three" LAYERS=pointwise REPS=3 COMMIT=abe
+check "this computer is timed" grep -q ',here,[0-9]' "$dir/numbers.csv"
+check "with as many rounds as were asked for" grep -q 'runs_averaged,100,compared,here,3,' "$dir/numbers.csv"
+
+"$paper" "$three" TIMING=0 "RESULTS=$work/results" >/dev/full 2>"$work/err"
+check "a page that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
+documented paper
+echo "paper: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

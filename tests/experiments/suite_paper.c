@@ -1,0 +1,276 @@
+/* The paper's page: formulas and sums against values worked out by hand; every published number has its line. */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/paper/exp_paper_claims.h"
+#include "experiments/paper/exp_paper_formulas.h"
+#include "experiments/paper/exp_paper_others.h"
+#include "experiments/setup/exp_machine.h"
+#include "kernels/problem.h"
+#include "tests/suites.h"
+
+static void test_formulas(void)
+{
+    const double two[] = { 1, 4 }, none[] = { 1, 0 };
+    const struct conv_problem p = { .n = 1, .c = 64, .h = 224, .w = 224, .k = 64, .r = 3, .s = 3, .p = 224, .q = 224 };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl(0.5, 2), 4.0 / 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl(0.74, 1.12), 1.0 / (0.26 + 0.74 / 1.12), 1e-12); /* not the printed 1.16 */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl_share(4.0 / 3, 2), 0.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl_limit(0.75), 4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_percent_faster(1.15), 15, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_miss_improvement(83, 90), 1.7, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_geomean(two, 2), 2, 1e-12);
+    CU_ASSERT(isnan(exp_paper_geomean(none, 2)) && isnan(exp_paper_geomean(two, 0)));
+    CU_ASSERT(exp_paper_im2col_bytes(&p) == 115605504 && exp_paper_input_bytes(&p) == 12845056);
+}
+
+static void test_numbers(void)
+{
+    CU_ASSERT(exp_paper_number("2.11") == 2.11 && exp_paper_number("32 kB") == 32768);
+    CU_ASSERT(exp_paper_number("4 MB") == 4194304);
+    CU_ASSERT(isnan(exp_paper_number("WS")) && isnan(exp_paper_number("None/AVX-512")) &&
+              isnan(exp_paper_number("2/4")) && isnan(exp_paper_number("")));
+}
+
+static void test_verdicts(void)
+{
+    const struct exp_paper_claim ratio = { .tolerance = 0.1, .neutral = 1 };
+    const struct exp_paper_claim points = { .tolerance = 5, .in_points = true, .neutral = 50 };
+    const struct exp_paper_claim most = { .bound = EXP_PAPER_AT_MOST }, exact = { .tolerance = 0 };
+
+    CU_ASSERT(exp_paper_judge(&ratio, 1.2, 1.3) == EXP_PAPER_AGREES);
+    CU_ASSERT(exp_paper_judge(&ratio, 1.2, 1.4) == EXP_PAPER_SAME_WAY);
+    CU_ASSERT(exp_paper_judge(&ratio, 1.2, 0.9) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&points, 87, 83) == EXP_PAPER_AGREES);
+    CU_ASSERT(exp_paper_judge(&points, 87, 60) == EXP_PAPER_SAME_WAY);
+    CU_ASSERT(exp_paper_judge(&points, 87, 40) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&most, 18, 17) == EXP_PAPER_AGREES &&
+              exp_paper_judge(&most, 18, 19) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&exact, 393, 393) == EXP_PAPER_AGREES &&
+              exp_paper_judge(&exact, 393, 392) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&ratio, 1.2, (double)NAN) == EXP_PAPER_NOT_JUDGED);
+}
+
+/* ---- sums ---- */
+
+enum { N_LAYERS = 3 };
+
+/* Two layers of a first model, the second pointwise; a pointwise one of a second model. */
+static struct exp_layer layers[N_LAYERS] = {
+    { .problem = { .n = 1,
+                   .c = 1,
+                   .h = 8,
+                   .w = 8,
+                   .k = 1,
+                   .r = 3,
+                   .s = 3,
+                   .stride_h = 1,
+                   .stride_w = 1,
+                   .groups = 1,
+                   .p = 6,
+                   .q = 6 } },
+    { .problem = { .n = 1,
+                   .c = 2,
+                   .h = 56,
+                   .w = 56,
+                   .k = 4,
+                   .r = 1,
+                   .s = 1,
+                   .stride_h = 1,
+                   .stride_w = 1,
+                   .groups = 1,
+                   .p = 56,
+                   .q = 56 } },
+    { .problem = { .n = 1,
+                   .c = 2,
+                   .h = 7,
+                   .w = 7,
+                   .k = 4,
+                   .r = 1,
+                   .s = 1,
+                   .stride_h = 1,
+                   .stride_w = 1,
+                   .groups = 1,
+                   .p = 7,
+                   .q = 7 } },
+};
+
+static const struct exp_paper_view view = {
+    .time = EXP_PAPER_TIME,
+    .packing = EXP_PAPER_PACKING,
+    .steps = EXP_PAPER_STEPS,
+    .loads = EXP_PAPER_LOADS,
+    .misses = EXP_PAPER_MISSES_1,
+    .peak = EXP_PAPER_PEAK,
+    .spread = EXP_PAPER_SPREAD,
+};
+
+/* A row of each layer and side: time, packing, steps, loads, misses of L1. */
+static void add(struct exp_paper_part *part, size_t model, size_t layer, const char *algo, const double x[5])
+{
+    static const enum exp_paper_value column[] = { EXP_PAPER_TIME, EXP_PAPER_PACKING, EXP_PAPER_STEPS, EXP_PAPER_LOADS,
+                                                   EXP_PAPER_MISSES_1 };
+    struct exp_paper_row *row = exp_paper_part_add(part, model, &layers[layer], exp_algo_find(algo));
+
+    CU_ASSERT_FATAL(row != NULL);
+    for (size_t i = 0; i < 5; i++)
+        row->value[column[i]] = x[i];
+}
+
+static void make_set(struct exp_paper_part *part, struct exp_paper_set *s)
+{
+    add(part, 0, 0, "base", (double[]){ 300, 90, 300, 1000, 100 });
+    add(part, 0, 0, "sconv_openblas", (double[]){ 100, 10, 100, 900, 50 });
+    add(part, 0, 1, "base", (double[]){ 100, 10, 100, 1000, 100 });
+    add(part, 0, 1, "sconv_openblas", (double[]){ 200, 15, 200, 1100, 150 });
+    add(part, 1, 2, "base", (double[]){ 90, 9, 100, 1000, 40 });
+    add(part, 1, 2, "sconv_openblas", (double[]){ 30, 3, 30, 1000, 10 });
+    CU_ASSERT_FATAL(!exp_paper_set_of(s, &view, part, "sconv_openblas", 2));
+    CU_ASSERT_FATAL(s->n == N_LAYERS);
+}
+
+static void test_models(void)
+{
+    struct exp_paper_part part = { .n_rows = 0 };
+    struct exp_paper_set s;
+    const double share[] = { 0.5, 0.75 };
+
+    make_set(&part, &s);
+    s.share = share;
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_speedup(&s, 0, 0), 400.0 / 300, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_speedup(&s, 1, 0), 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, exp_paper_speedup, EXP_PAPER_GEOMEAN, 0), 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, exp_paper_speedup, EXP_PAPER_LEAST, 0), 4.0 / 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, exp_paper_speedup, EXP_PAPER_MOST, 0), 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_model_speedup(&s, 1, 0), 2, 1e-12); /* 1 / (0.25 + 0.75 / 3) */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_base_packing_percent(&s, 0, 0), 25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_own_packing_percent(&s, 1, 0), 10, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_packing_reduction(&s, 0, 0), 4, 1e-12); /* (90 + 10) / (10 + 15) */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_over(&s, exp_paper_packing_reduction, EXP_PAPER_MEAN, 0), 3.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_base_miss_percent(&s, 0, 0), 10, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_miss_ratio(&s, 1, 0), 4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_own_hit_percent(&s, 0), 100 - sqrt(10 * 1), 1e-12);
+    CU_ASSERT(isnan(exp_paper_miss_ratio(&s, 0, 1))); /* nobody counted L2 */
+    exp_paper_set_release(&s);
+    exp_paper_part_release(&part);
+}
+
+static void test_layers(void)
+{
+    struct exp_paper_part part = { .n_rows = 0 };
+    struct exp_paper_set s;
+
+    make_set(&part, &s);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_won_percent(&s, 0), 200.0 / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_pointwise_won_percent(&s, 0), 50, 1e-9);
+    CU_ASSERT(exp_paper_lost_pointwise_percent(&s, 0) == 100 && exp_paper_large_pointwise_lost_percent(&s, 56) == 100);
+    CU_ASSERT(isnan(exp_paper_large_pointwise_lost_percent(&s, 112)));
+    CU_ASSERT(exp_paper_most_speedup(&s, 0) == 3 && exp_paper_largest_pointwise(&s, 0) == 56);
+    CU_ASSERT(exp_paper_pointwise(&s, 0) == 2 && exp_paper_layers(&s, 0) == 3 && exp_paper_most_batch(&s, 0) == 1);
+    CU_ASSERT(exp_paper_fewer_loads(&s, 0) == 1 && exp_paper_more_loads(&s, 0) == 1); /* and one with as many */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_fewer_loads(&s, 1), 100.0 / 3, 1e-9);
+    CU_ASSERT(exp_paper_more_misses(&s, 0) == 1 && isnan(exp_paper_more_misses(&s, 2)));
+    part.row[1].value[EXP_PAPER_PEAK] = 9 * 36 / 100.0 * 2; /* the first layer does half of that */
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_best_peak_percent(&s, 0), 50, 1e-9);
+    part.row[1].value[EXP_PAPER_SPREAD] = 4;
+    part.row[3].value[EXP_PAPER_SPREAD] = 6;
+    CU_ASSERT_DOUBLE_EQUAL(exp_paper_calm_percent(&s, 5), 50, 1e-9);
+    exp_paper_set_release(&s);
+    exp_paper_part_release(&part);
+}
+
+/* ---- every published number ---- */
+
+/* With nothing to compare, as many results as a page can have. */
+static void test_every_number(void)
+{
+    struct exp_published published;
+    struct exp_models models;
+    struct exp_paper_part part[EXP_PAPER_N_SETTINGS] = { { .n_rows = 0 } };
+    struct exp_paper_set set[EXP_PAPER_N_VIEWS];
+    struct sim_machine x86, p10;
+    struct exp_paper_results r;
+    bool used[EXP_PAPER_N_CLAIMS] = { false };
+    char why[256];
+    size_t n = 0;
+
+    CU_ASSERT_FATAL(!exp_published_read(&published, "experiments", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", why, sizeof why) &&
+                    !exp_machine_find(&p10, "power10", "results", why, sizeof why));
+    for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
+        CU_ASSERT_FATAL(!exp_paper_set_of(&set[v], &exp_paper_views[v], &part[exp_paper_views[v].setting],
+                                          "sconv_openblas", models.n));
+    CU_ASSERT_FATAL(!exp_paper_results_of(&r, &(struct exp_paper_evidence){ .published = &published,
+                                                                            .models = &models,
+                                                                            .has_whole_models = true,
+                                                                            .has_whole_set = true,
+                                                                            .part = part,
+                                                                            .set = set,
+                                                                            .x86 = &x86,
+                                                                            .p10 = &p10 }));
+    for (size_t i = 0; i < r.n; i++) {
+        n += !i || r.result[i].published != r.result[i - 1].published;
+        CU_ASSERT(r.result[i].claim != NULL);
+        CU_ASSERT(!isnan(r.result[i].ours) || *r.result[i].says);
+        if (r.result[i].claim)
+            used[r.result[i].claim - exp_paper_claims] = true;
+    }
+    CU_ASSERT_EQUAL(n, 157);
+    CU_ASSERT_EQUAL(published.table.n_rows, 157);
+    for (size_t i = 0; i < EXP_PAPER_N_CLAIMS; i++)
+        CU_ASSERT(used[i]);
+    exp_paper_results_release(&r);
+    for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
+        exp_paper_set_release(&set[v]);
+    exp_models_release(&models);
+    exp_published_release(&published);
+}
+
+static void test_views(void)
+{
+    for (size_t i = 0; i < EXP_PAPER_N_CLAIMS; i++) {
+        char ids[256], *rest = ids;
+
+        if (!exp_paper_claims[i].views)
+            continue;
+        snprintf(ids, sizeof ids, "%s", exp_paper_claims[i].views);
+        for (char *id = strtok_r(ids, " ", &rest); id; id = strtok_r(NULL, " ", &rest))
+            CU_ASSERT(exp_paper_view_find(id) != NULL);
+        CU_ASSERT((exp_paper_claims[i].models != NULL) != (exp_paper_claims[i].layers != NULL));
+    }
+}
+
+static void test_other_papers(void)
+{
+    struct exp_paper_others o;
+    char *text = NULL, why[256];
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_FATAL(out && !exp_paper_others_read(&o, "experiments", why, sizeof why));
+    CU_ASSERT(o.table.n_rows == 105 && !exp_paper_others_print(&o, "experiments", out, why, sizeof why));
+    fclose(out);
+    CU_ASSERT(o.n_unused == 0 && o.n_checked == 4 && o.n_agree == 4);
+    CU_ASSERT(strstr(text, "printed 116 MB, ours 115.6 MB") && strstr(text, "printed 13 MB, ours 12.85 MB"));
+    free(text);
+    exp_paper_others_release(&o);
+}
+
+static const struct test_case cases[] = {
+    { "formulas", test_formulas },
+    { "published values as numbers", test_numbers },
+    { "verdicts", test_verdicts },
+    { "numbers of models", test_models },
+    { "numbers of layers", test_layers },
+    { "every published number has a line, every line a number", test_every_number },
+    { "lines name views and one formula", test_views },
+    { "the other papers", test_other_papers },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_paper = { "paper", cases };
