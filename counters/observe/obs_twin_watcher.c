@@ -1,45 +1,72 @@
 /*
  * The observer inside the program: its kernels are compiled with the compiler's access instrumentation, and their hooks
  * feed the simulator. So every load and store of the kernels' own code is seen, on the CPU that it was written for, at
- * the speed of that CPU; spilled registers, calls and code without instrumentation (libraries) are not.
+ * the speed of that CPU; spilled registers and calls are not. Of OpenBLAS, copies of the machine code are watched
+ * (obs_rewritten.h), if there are any beside the program.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "counters/observe/obs_marker.h"
+#include "counters/observe/obs_rewritten.h"
 #include "counters/observe/obs_stream.h"
 #include "counters/observe/obs_watcher.h"
 #include "sim/machine/machine.h"
 
-enum { N_SITES = 256 };
+enum { N_SITES = 256, CLEARED_BYTES = 64 };
+
+/* "-" is no memory. */
+#define RULE(pattern, phase, tag) { #pattern, phase, #tag[0] == '-' ? -1 : #tag[0] - '0' },
+static const struct obs_rule rules[] = {
+#include "counters/observe/obs_openblas_rules.def"
+};
 
 /* The hooks have no argument for it. One thread. */
 static struct {
     struct obs_stream *stream;
-    struct obs_site *site[N_SITES];
+    struct obs_site *site[N_SITES], *clearing;
     uint64_t *executed;
     const char *out;
 } watcher;
+
+/* The copies lie beside the program; without them, OpenBLAS goes unseen, and the result says so by what it lacks. */
+static int load_copies(char *why, size_t why_bytes)
+{
+    static const char suffix[] = ".rewritten";
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof suffix);
+    int err;
+
+    if (n < 0)
+        return -errno;
+    memcpy(path + n, suffix, sizeof suffix);
+    err = obs_rewritten_load(path, watcher.stream, why, why_bytes);
+    return err == -ENOENT ? 0 : err;
+}
 
 int obs_watcher_find(const char *out, const char *machine, char *why, size_t why_bytes)
 {
     struct sim_machine m;
     int err = sim_machine_read(&m, machine, why, why_bytes);
 
-    if (!err)
-        err = obs_stream_new(&watcher.stream, &m, NULL, 0, NULL);
+    if (err)
+        return err;
+    err = obs_stream_new(&watcher.stream, &m, rules, sizeof rules / sizeof rules[0], NULL);
     for (size_t i = 0; i < N_SITES && !err; i++) {
         watcher.site[i] = obs_stream_site(watcher.stream, "instrumented_kernels");
         err = watcher.site[i] ? 0 : -ENOMEM;
     }
-    if (err == -ENOMEM)
+    watcher.clearing = err ? NULL : obs_stream_site(watcher.stream, "memset");
+    if (err || !watcher.clearing) {
         snprintf(why, why_bytes, "out of memory");
-    if (err)
-        return err;
+        return -ENOMEM;
+    }
     watcher.executed = obs_stream_executed(watcher.stream);
     watcher.out = out;
-    return 0;
+    return load_copies(why, why_bytes);
 }
 
 static int write_result(char *why, size_t why_bytes)
@@ -61,6 +88,7 @@ void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c)
 {
     char why[4400] = "";
 
+    obs_rewritten_drain();
     obs_stream_mark(watcher.stream, mark, a, b, c);
     if (obs_stream_error(watcher.stream)) {
         fprintf(stderr, "observer: %s\n", obs_stream_error(watcher.stream));
@@ -77,8 +105,26 @@ static void record(const void *p, size_t bytes, enum sim_kind kind, const void *
 {
     if (!watcher.stream || kind == SIM_PREFETCH)
         return;
+    obs_rewritten_drain();
     ++*watcher.executed;
     obs_stream_access(watcher.site[(uintptr_t)caller % N_SITES], (uintptr_t)p, (uint32_t)bytes, kind == SIM_STORE);
+}
+
+/* The linker sends calls of memset here. What OpenBLAS clears counts as the vectors that the C library stores. */
+void *__wrap_memset(void *to, int byte, size_t bytes);
+void *__real_memset(void *to, int byte, size_t bytes);
+
+void *__wrap_memset(void *to, int byte, size_t bytes)
+{
+    if (obs_rewritten_holds(__builtin_return_address(0))) {
+        obs_rewritten_drain();
+        for (size_t i = 0, n; i < bytes; i += n) {
+            n = bytes - i < CLEARED_BYTES ? bytes - i : CLEARED_BYTES;
+            ++*watcher.executed;
+            obs_stream_access(watcher.clearing, (uintptr_t)to + i, (uint32_t)n, true);
+        }
+    }
+    return __real_memset(to, byte, bytes);
 }
 
 #define RECORD(p, bytes, kind) record(p, bytes, kind, __builtin_return_address(0))

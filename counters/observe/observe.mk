@@ -30,16 +30,28 @@ $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe
 	$(link_guest)
 
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
-twin_sources := experiments/observe/main_guest.c counters/observe/obs_twin_watcher.c
+twin_sources := experiments/observe/main_guest.c counters/observe/obs_twin_watcher.c counters/observe/obs_rewritten_watcher.c
+rewritten_magic := 314e5754534f424f
 
 $(BUILD)/twin/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC TWIN $<"
-	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DOBS_TWIN -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DOBS_TWIN -DOBS_REWRITTEN_MAGIC=0x$(rewritten_magic) -MMD -MP -c -o $@ $<
 
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	@echo "  LINK    $@"
-	$(link_guest)
+	$(link_guest) -Wl,--wrap=memset
+
+# OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program.
+rewritten_names := sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE)
+disassemble = $(NM) -S $1 | grep -E ' T $(rewritten_names)$$' | while read address size type name; do echo "FUNCTION $$name"; \
+    $(OBJDUMP) -d -w --insn-width=16 --start-address=0x$$address --stop-address=$$((0x$$address + 0x$$size)) $1; done
+
+$(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest counters/observe/rewrite.awk counters/observe/rewritten.ld
+	@echo "  REWRITE $@"
+	$(Q)$(call disassemble,$<) | awk -v MAGIC=$(rewritten_magic) -v WORK=0x60000000 -f counters/observe/rewrite.awk >$@.s
+	$(Q)$(CC) -c -o $@.o $@.s
+	$(Q)$(LD) -static -nostdlib -T counters/observe/rewritten.ld -o $@ $@.o
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
 # described one by one: beside such builds the guest has one of its own, by gcc.
@@ -52,7 +64,7 @@ GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/
 native-guest: deps
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin))
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten)
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest

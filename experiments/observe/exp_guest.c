@@ -36,12 +36,11 @@ static const struct exp_emulator twin = {
     .arch = "x86_64", .isa = CPU_ISA_AVX512, .core = "", .source = "instrumented twin", .ns_per_mac = 2, .start_s = 0.05
 };
 
-/*
- * Whose work OpenBLAS's functions do, and whose memory the copying ones fill. The clearing (beta = 0) may be left to
- * memset, which nothing else in the region calls.
- */
-static const char openblas_rules[] = "rule=sgemm_itcopy*:1:1,rule=sgemm_oncopy*:1:3,rule=sgemm_kernel*:2:-,"
-                                     "rule=sgemm_small_kernel*:2:-,rule=sgemm_beta*:3:-,rule=*memset*:3:-";
+/* As the plugin takes them. */
+#define RULE(pattern, phase, tag) ",rule=" #pattern ":" #phase ":" #tag
+static const char openblas_rules[] =
+#include "counters/observe/obs_openblas_rules.def"
+    ;
 
 _Static_assert(CONV_PHASE_PACK == 1 && CONV_PHASE_UKR == 2 && CONV_PHASE_ZERO == 3, "the rules name these");
 _Static_assert(CONV_PACKED_INPUT == 1 && CONV_PACKED_FILTER == 3, "the rules name these");
@@ -57,6 +56,16 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr)
 const struct exp_emulator *exp_emulator_twin(void)
 {
     return &twin;
+}
+
+char *exp_guest_rewritten_path(const char *guest)
+{
+    return exp_format("%s.rewritten", guest);
+}
+
+bool exp_guest_is_rewritten(const struct conv_gemm_core *core)
+{
+    return core->ukr.isa == CPU_ISA_AVX512;
 }
 
 /* ---- what a run is told ---- */
@@ -97,8 +106,8 @@ static char *plugin_text(const struct exp_guest_run *run)
     char *machine = escape_commas(run->machine_path), *trace = escape_commas(run->trace ? run->trace : "");
 
     if (observer && out && machine && trace)
-        text = exp_format("%s,out=%s,machine=%s,%s%s%s", observer, out, machine, openblas_rules,
-                          *trace ? ",trace=" : "", trace);
+        text = exp_format("%s,out=%s,machine=%s%s%s%s", observer, out, machine, openblas_rules, *trace ? ",trace=" : "",
+                          trace);
     free(observer);
     free(out);
     free(machine);
@@ -109,7 +118,7 @@ static char *plugin_text(const struct exp_guest_run *run)
 /* A command line; strings of its own are in text[], from malloc. */
 struct command {
     const char *argv[32];
-    char *text[9];
+    char *text[12];
     size_t n_args, n_texts;
     bool is_short_of_memory;
 };
@@ -149,6 +158,13 @@ static void add_emulator(struct command *c, const struct exp_guest_run *run)
     add_text(c, plugin_text(run));
 }
 
+static void add_twin(struct command *c, const struct exp_guest_run *run)
+{
+    add(c, "env");
+    add(c, "OPENBLAS_NUM_THREADS=1");
+    add_text(c, exp_format("OPENBLAS_CORETYPE=%s", run->core));
+}
+
 static void add_guest(struct command *c, const struct exp_guest_run *run)
 {
     add(c, run->guest);
@@ -157,7 +173,7 @@ static void add_guest(struct command *c, const struct exp_guest_run *run)
     add_text(c, exp_format("ALGO=%s", run->algo));
     add_text(c, exp_format("MACHINE=%s", run->machine_path));
     add_text(c, exp_format("UKR=%s", run->ukr));
-    add_text(c, exp_format("CORE=%s", run->emulator->core));
+    add_text(c, exp_format("CORE=%s", run->emulator->program ? run->emulator->core : run->core));
     add_text(c, exp_format("OUT=%s", run->out));
     add(c, run->packs_filters ? "FILTERS=run_time" : "FILTERS=ahead");
     add(c, run->verifies ? "VERIFY=1" : "VERIFY=0");
@@ -166,8 +182,7 @@ static void add_guest(struct command *c, const struct exp_guest_run *run)
 static int make_command(struct command *c, const struct exp_guest_run *run)
 {
     *c = (struct command){ .n_args = 0 };
-    if (run->emulator->program)
-        add_emulator(c, run);
+    (run->emulator->program ? add_emulator : add_twin)(c, run);
     add_guest(c, run);
     return c->is_short_of_memory ? -ENOMEM : 0;
 }

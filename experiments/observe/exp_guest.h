@@ -31,6 +31,15 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 /* The way that needs no emulator: for kernels of the project that this computer runs and no emulator does. */
 const struct exp_emulator *exp_emulator_twin(void);
 
+/*
+ * Where the machine code of OpenBLAS for a twin at that path is, which the twin watches (obs_rewritten.h). From malloc;
+ * NULL when out of memory.
+ */
+char *exp_guest_rewritten_path(const char *guest);
+
+/* Whether such machine code was made of an OpenBLAS core. */
+bool exp_guest_is_rewritten(const struct conv_gemm_core *core);
+
 /* One run of the guest program under observation. */
 struct exp_guest_run {
     const struct exp_emulator *emulator;
@@ -41,6 +50,7 @@ struct exp_guest_run {
     const struct conv_problem *problem;
     const struct conv_part *part; /* NULL: the whole */
     const char *algo, *ukr;
+    const char *core; /* OpenBLAS's, of a twin; emulated ones have their emulator's */
     bool packs_filters;
     bool verifies; /* the guest checks its output against plain loops: slow */
     unsigned limit_s;

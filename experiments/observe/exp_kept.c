@@ -79,12 +79,42 @@ static bool is_same_plan(const struct conv_layout *l, const struct obs_result *r
     return input && (input->address & (CONV_ARENA_ALIGN - 1)) == 0;
 }
 
+/* Whether the kernel was seen at all: code that nobody watches leaves no trace. */
+static bool is_kernel_seen(const struct obs_result *r)
+{
+    uint64_t loads = 0;
+
+    for (unsigned t = 0; t < CONV_N_TENSORS; t++)
+        loads += r->stats.cell[t][CONV_PHASE_UKR].loads;
+    return loads > 0;
+}
+
+/* Of OpenBLAS in a twin, whether its copying was: an emulator sees every function, and some products need none. */
+static bool is_copying_seen(const struct conv_plan *plan, const struct obs_result *r)
+{
+    unsigned learned = 0;
+
+    for (size_t i = 0; i < r->n_buffers; i++)
+        learned |= r->buffer[i].is_learned ? 1u << r->buffer[i].tag : 0;
+    return !conv_plan_is_base(plan) || r->n_outside > 0 ||
+           learned == (1u << CONV_PACKED_INPUT | 1u << CONV_PACKED_FILTER);
+}
+
+static int check(const struct conv_plan *plan, const struct obs_result *r, char *why, size_t why_bytes)
+{
+    if (!is_same_plan(&plan->layout, r))
+        return exp_fail(why, why_bytes, -EILSEQ, "the guest planned otherwise than the experiment");
+    if (!is_kernel_seen(r) || !is_copying_seen(plan, r))
+        return exp_fail(why, why_bytes, -EILSEQ, "a part of its code ran without being watched");
+    return 0;
+}
+
 int exp_kept_find(const char *path, const struct conv_plan *plan, struct obs_result *seen)
 {
     char ignored[256];
     int err = obs_result_read(seen, path, ignored, sizeof ignored);
 
-    return err ? err : is_same_plan(&plan->layout, seen) ? 0 : -EINVAL;
+    return err ? err : check(plan, seen, ignored, sizeof ignored);
 }
 
 /* Removes what a guest that did not get to its end left behind. */
@@ -117,8 +147,8 @@ int exp_kept_observe(const struct exp_guest_run *run, const char *path, const st
     err = exp_guest_run(&here, why, why_bytes);
     if (!err)
         err = obs_result_read(seen, out, why, why_bytes);
-    if (!err && !is_same_plan(&plan->layout, seen))
-        err = exp_fail(why, why_bytes, -EILSEQ, "the guest planned otherwise than the experiment");
+    if (!err)
+        err = check(plan, seen, why, why_bytes);
     if (!err && rename(out, path))
         err = exp_fail(why, why_bytes, -errno, "cannot keep '%s': %s", path, strerror(errno));
     if (err)

@@ -32,12 +32,12 @@ int exp_kept_hash_program(uint64_t *hash, const char *path);
 /* Where the observation of a run is kept, from malloc; NULL when out of memory. programs: their hash. */
 char *exp_kept_path(const struct exp_kept *k, uint64_t programs, const struct exp_guest_run *run);
 
-/* Reads what is kept at path. Returns 0, or -errno or -EINVAL if nothing whole of that plan is. */
+/* Reads what is kept at path. Returns 0; -errno, -EINVAL or -EILSEQ if nothing whole of that plan is there. */
 int exp_kept_find(const char *path, const struct conv_plan *plan, struct obs_result *seen);
 
 /*
  * Runs the guest, its result to be `path`: it is there afterwards if 0 is returned, and read into seen. Else one line
- * in why, and what exp_guest_run returns; -EILSEQ if the guest planned otherwise; -errno of writing.
+ * in why, and what exp_guest_run returns; -EILSEQ if the guest planned otherwise, or code ran unseen; -errno of writing.
  */
 int exp_kept_observe(const struct exp_guest_run *run, const char *path, const struct conv_plan *plan,
                      struct obs_result *seen, char *why, size_t why_bytes);

@@ -97,6 +97,7 @@ static struct exp_guest_run run_of(const struct observing *ob, const struct job 
         .part = conv_part_is_whole(&j->part, &j->c->layer->problem) ? NULL : &j->part,
         .algo = j->c->algo->name,
         .ukr = ukr_name(ob, j),
+        .core = ob->o->way[j->x->way].setup.core ? ob->o->way[j->x->way].setup.core->name : "",
         .packs_filters = ob->o->way[j->x->way].setup.packs_filters,
         .limit_s = limit_s(ob, conv_plan_part_macs(&j->plan)),
     };
@@ -327,13 +328,17 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
                     char *why, size_t why_bytes)
 {
     struct observing ob = { .o = o, .options = options, .progress = progress };
-    const char *const emulated[] = { options->observer, options->guest }, *const twin[] = { options->twin };
+    char *rewritten = exp_guest_rewritten_path(options->twin);
+    const char *const emulated[] = { options->observer, options->guest };
+    const char *const twin[] = { options->twin, rewritten ? rewritten : "" };
     int err;
 
-    if (!o->observation)
+    if (!o->observation) {
+        free(rewritten);
         return 0;
+    }
     find_programs(&ob, EXP_WAY_EMULATED, emulated, 2);
-    find_programs(&ob, EXP_WAY_TWIN, twin, 1);
+    find_programs(&ob, EXP_WAY_TWIN, twin, 2);
     err = order_cases(&ob);
     if (err)
         exp_fail(why, why_bytes, err, "out of memory");
@@ -343,5 +348,6 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
         err = run_all(&ob, why, why_bytes);
     exp_kept_close(&ob.kept);
     free(ob.order);
+    free(rewritten);
     return err;
 }

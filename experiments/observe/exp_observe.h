@@ -67,6 +67,7 @@ struct exp_observed {
     struct exp_observation *observation; /* [experiment.n_cases]; NULL: nothing is observed */
     enum exp_observe_mode mode;
     const struct conv_ukr *unobserved_ukr; /* the machine's own, if it is not emulated; NULL */
+    const char *rewritten_core;            /* OpenBLAS's, if the twin watches it; NULL */
     unsigned limit_s;                      /* 0: none */
     double spent_s;
 };
@@ -90,6 +91,9 @@ size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
                     char *why, size_t why_bytes);
+
+/* By what a case was watched, for people. */
+const char *exp_observe_source(const struct exp_observed *o, size_t index);
 
 /* Hands the cases of the experiment what was observed of their own kernels, or the reason why nothing was. */
 void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e);

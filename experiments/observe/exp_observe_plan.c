@@ -8,6 +8,8 @@
 #include "experiments/observe/exp_observe.h"
 #include "kernels/ukr/dispatch.h"
 
+enum { SMALL_PRODUCT_MACS = 1000000 };
+
 /* POWER10's programs are built on every computer, others on their own CPU family. */
 static bool can_observe(const struct conv_ukr *ukr)
 {
@@ -39,12 +41,27 @@ static void choose_emulated(struct exp_observed *o, const struct exp_setup *setu
     o->unobserved_ukr = fits ? NULL : setup->ukr;
 }
 
-/* Whether a case is the project's own code, all of it, and runs here. */
+/* Whether OpenBLAS would give a product to its small-matrix kernels, which no twin has. */
+static bool is_small_product(const struct conv_problem *p)
+{
+    return conv_macs(p) / (double)(p->n * p->groups) <= SMALL_PRODUCT_MACS;
+}
+
+/* Whether OpenBLAS runs that core here, and its machine code is watched. */
+static bool has_core(const struct exp_setup *setup)
+{
+    return setup->core && exp_guest_is_rewritten(setup->core) && setup->blas.handle &&
+           !strcmp(setup->blas.core, setup->core->name);
+}
+
+/* Whether all code of a case runs here and is seen: the project's kernels, and OpenBLAS's that were rewritten. */
 static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
 {
-    bool is_own = c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr;
-
-    return c->algo->is_sconv && is_own && conv_plan_runs(&c->plan);
+    if (conv_plan_is_base(&c->plan))
+        return has_core(setup) && !is_small_product(&c->layer->problem);
+    if (!c->algo->is_sconv || !conv_plan_runs(&c->plan))
+        return false;
+    return c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr || has_core(setup);
 }
 
 /* Plans the cases that no emulator could run as they are for their twin. */
@@ -59,6 +76,7 @@ static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, con
     err = exp_experiment_plan(&e, setup, model, algos, why, why_bytes);
     if (err)
         return err;
+    o->rewritten_core = has_core(setup) ? setup->core->name : NULL;
     for (size_t i = 0; i < e.n_cases; i++) {
         if (!suits_twin(setup, &e.cases[i]))
             continue;
@@ -132,6 +150,16 @@ size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed)
     return n;
 }
 
+const char *exp_observe_source(const struct exp_observed *o, size_t index)
+{
+    const struct conv_plan *plan = &o->experiment.cases[index].plan;
+    bool is_openblas = plan->algorithm != CONV_DIRECT && strstr(plan->ukr->name, "openblas");
+
+    if (o->observation[index].way == EXP_WAY_TWIN && is_openblas)
+        return "instrumented twin, with a copy of OpenBLAS's machine code that records its accesses";
+    return o->way[o->observation[index].way].emulator->source;
+}
+
 void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases && o->observation; i++) {
@@ -144,10 +172,9 @@ void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e)
         } else if (strcmp(conv_plan_kernel_name(seen), conv_plan_kernel_name(own)) != 0) {
             w->why_not = "the kernel is not emulated, and has no twin; observed.csv has another one's";
         } else {
-            *w = (struct exp_watched){ .source = o->way[x->way].emulator->source,
-                                       .share = x->share,
-                                       .seen = &x->seen->stats,
-                                       .replayed = x->replayed };
+            *w = (struct exp_watched){
+                .source = exp_observe_source(o, i), .share = x->share, .seen = &x->seen->stats, .replayed = x->replayed
+            };
         }
     }
 }

@@ -46,13 +46,15 @@ void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes
     exp_say(text, bytes, "%s", o->observation ? "SConv " : "nothing");
     if (!o->observation)
         return;
-    if (twin->emulator)
-        exp_say_more(text, bytes, "%s as %s, OpenBLAS %s ", own->name, twin->emulator->source,
-                     emulated->setup.core->name);
+    if (o->rewritten_core)
+        exp_say_more(text, bytes, "%s and OpenBLAS %s as %ss", own->name, o->rewritten_core, twin->emulator->source);
+    else if (twin->emulator)
+        exp_say_more(text, bytes, "%s as %s, OpenBLAS %s %s", own->name, twin->emulator->source,
+                     emulated->setup.core->name, emulated->emulator->source);
     else
-        exp_say_more(text, bytes, "%s%s%s%s and OpenBLAS %s ", emulated->setup.ukr->name, own ? " (for " : "",
-                     own ? own->name : "", own ? ", which is not emulated)" : "", emulated->setup.core->name);
-    exp_say_more(text, bytes, "%s", emulated->emulator->source);
+        exp_say_more(text, bytes, "%s%s%s%s and OpenBLAS %s %s", emulated->setup.ukr->name, own ? " (for " : "",
+                     own ? own->name : "", own ? ", which is not emulated)" : "", emulated->setup.core->name,
+                     emulated->emulator->source);
     if (n_observed < n)
         exp_say_more(text, bytes, "; %zu of %zu shapes", n_observed, n);
     else if (o->mode != EXP_OBSERVE_ALL)

@@ -141,7 +141,7 @@ static void put_names(struct exp_csv *csv, const struct row *row)
     exp_csv_string(csv, "algo", c->algo->name);
     exp_csv_string(csv, "observed_layer", row->o->experiment.cases[row->x->same_as].layer->name);
     exp_csv_string(csv, "ukr", conv_plan_kernel_name(&c->plan));
-    exp_csv_string(csv, "observed_by", row->o->way[row->x->way].emulator->source);
+    exp_csv_string(csv, "observed_by", exp_observe_source(row->o, (size_t)(row->x - row->o->observation)));
     if (*row->x->why_not)
         exp_csv_empty(csv, "observed_share_percent");
     else

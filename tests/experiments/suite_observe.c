@@ -153,6 +153,7 @@ static void a_budget_is_used_up_and_kept(void)
 struct place {
     const struct exp_emulator *emulator;
     const char *observer, *guest, *machine, *ukr;
+    const char *core; /* OpenBLAS's; NULL: the emulator's, or any */
 };
 
 static bool find_place(struct place *p, const char *ukr, const char *variable, const char *machine)
@@ -207,7 +208,7 @@ static void plan_layer(struct layer *l, const struct place *p, struct conv_probl
     CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why, sizeof why) == 0);
     CU_ASSERT_FATAL(exp_algo_select(algo, &algos, why, sizeof why) == 0);
     l->setup.packs_filters = packs_filters;
-    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->emulator->core, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->core ? p->core : p->emulator->core, why, sizeof why) == 0);
     l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
     CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
     l->plan = l->e.cases[0].plan;
@@ -243,6 +244,7 @@ static int run_layer(const struct layer *l, const struct place *p, bool is_trace
         .part = l->is_part ? &l->part : NULL,
         .algo = l->e.cases[0].algo->name,
         .ukr = p->ukr,
+        .core = l->setup.core->name,
         .packs_filters = l->setup.packs_filters,
         .verifies = true,
         .limit_s = 120,
@@ -517,21 +519,29 @@ static void check_equal(const struct layer *l, const struct obs_result *r, const
     sim_hierarchy_free(h);
 }
 
+static bool find_twin(struct place *p)
+{
+    *p = (struct place){ .emulator = exp_emulator_twin(),
+                         .guest = getenv("TWIN"),
+                         .machine = "sim/machines/clx4208.cfg" };
+    if (p->guest && !access(p->guest, X_OK))
+        return true;
+    test_skip("no TWIN in the environment");
+    return false;
+}
+
 static void twins_do_what_is_replayed(void)
 {
     static const char *const ukrs[] = { "f32_16x24__avx512", "f32_16x6__avx2", "f32_16x24__ref" };
-    struct place place = { .emulator = exp_emulator_twin(),
-                           .guest = getenv("TWIN"),
-                           .machine = "sim/machines/clx4208.cfg" };
     struct obs_result *r = malloc(sizeof *r);
+    struct place place;
+    bool is_there = find_twin(&place);
     struct layer l;
     char why[512] = "";
 
     CU_ASSERT_FATAL(r != NULL);
-    if (!place.guest || access(place.guest, X_OK))
-        test_skip("no TWIN in the environment");
     scratch_open();
-    for (size_t k = 0; place.guest && k < 2 * N(small_problems) * N(ukrs); k++) {
+    for (size_t k = 0; is_there && k < 2 * N(small_problems) * N(ukrs); k++) {
         place.ukr = ukrs[k / 2 % N(ukrs)];
         if (!conv_ukr_runs(conv_ukr_find(place.ukr)))
             continue;
@@ -543,6 +553,33 @@ static void twins_do_what_is_replayed(void)
         release_layer(&l);
     }
     scratch_close();
+    free(r);
+}
+
+/* Of a layer that fills the ring of recorded accesses many times, and of a part of it. */
+static void twins_watch_openblas(void)
+{
+    static const struct conv_problem problem = { IMAGES(1, 64, 24, 24), FILTERS(72, 3, 3), PADDING(1, 1, 1, 1),
+                                                 UNIT_STEPS, .groups = 1 };
+    static const char *const algos[] = { "base", "sconv_openblas" };
+    struct obs_result *r = malloc(sizeof *r);
+    struct place place;
+    struct layer l;
+    char why[512] = "";
+
+    CU_ASSERT_FATAL(r != NULL);
+    if (find_twin(&place) && conv_ukr_runs(conv_ukr_find("f32_16x24__avx512"))) {
+        place.ukr = "f32_16x24__avx512";
+        place.core = "SkylakeX";
+        scratch_open();
+        for (size_t k = 0; k < 2 * N(algos); k++)
+            check_layer(&place, problem, algos[k % 2], k > 1, r);
+        plan_layer(&l, &place, small_problems[1], "base", false);
+        CU_ASSERT(run_layer(&l, &place, false, r, why, sizeof why) == -EIO);
+        test_check(strstr(why, "OpenBLAS called sgemm_small_kernel_b0_") != NULL, "%s", why);
+        release_layer(&l);
+        scratch_close();
+    }
     free(r);
 }
 
@@ -592,6 +629,7 @@ static const struct test_case cases[] = {
     { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
     { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },
     { "instrumented twins touch what is replayed, in every count", twins_do_what_is_replayed },
+    { "OpenBLAS's machine code is watched in a twin", twins_watch_openblas },
     { "runs that fail say why", failed_runs_say_why },
     { NULL, NULL },
 };

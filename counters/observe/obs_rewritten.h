@@ -1,0 +1,28 @@
+/*
+ * Functions of a library without sources of ours, observed natively: copies of their machine code that record every
+ * access (rewrite.awk makes them when the program is built) run in their place.
+ *
+ * The copies write addresses into a ring of memory; a page behind it that must not be touched says when it is full. The
+ * functions that could not be copied end the program with the reason when they are called: nothing goes unseen.
+ */
+#ifndef COUNTERS_OBSERVE_OBS_REWRITTEN_H
+#define COUNTERS_OBSERVE_OBS_REWRITTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "counters/observe/obs_stream.h"
+
+/*
+ * Loads the copies that were made for this very program, and puts them into place; accesses go to s from then on.
+ * Returns 0; -ENOENT if there is no such file; -EINVAL for a file of another program; -errno; each with one line in why.
+ */
+int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t why_bytes);
+
+/* Whether a place in the program is one of the copies. */
+bool obs_rewritten_holds(const void *place);
+
+/* Hands the stream what has been recorded: before anything else is. Nothing to do if nothing is loaded. */
+void obs_rewritten_drain(void);
+
+#endif

@@ -1,0 +1,216 @@
+#define _GNU_SOURCE /* REG_RCX, MAP_FIXED_NOREPLACE */
+
+#include "counters/observe/obs_rewritten.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* As rewrite.awk writes them. */
+struct head {
+    uint64_t magic, base, work, n_functions, n_sites;
+};
+
+struct function {
+    uint64_t original, copy; /* copy 0: refused */
+    uint64_t n_first;
+    uint8_t first[8]; /* the first instruction of the original */
+    char name[64], why_not[96];
+};
+
+struct site {
+    uint16_t function;
+    uint8_t bytes, kinds; /* kinds: READS, WRITES or both */
+};
+
+enum { READS = 1, WRITES = 2 };
+
+struct record {
+    uint64_t address, site;
+};
+
+/* The memory that the copies use: three words, and from the second page on the ring. */
+struct work {
+    struct record *next;
+    uint64_t saved[2];
+};
+
+enum { PAGE = 4096, RING_BYTES = 1 << 20, SIGNAL_STACK_BYTES = 1 << 20 };
+
+/* The handler of a signal has no other way to it. */
+static struct {
+    const struct head *head;
+    size_t bytes; /* of all that it begins */
+    const struct function *function;
+    const struct site *site;
+    struct obs_site **place; /* [n_sites] */
+    struct work *work;
+    struct record *ring;
+    uint64_t *executed;
+} code;
+
+bool obs_rewritten_holds(const void *place)
+{
+    return code.head && (uintptr_t)place - (uintptr_t)code.head < code.bytes;
+}
+
+void obs_rewritten_drain(void)
+{
+    if (!code.work)
+        return;
+    for (const struct record *r = code.ring; r < code.work->next; r++) {
+        const struct site *s = &code.site[r->site];
+
+        ++*code.executed;
+        if (s->kinds & READS)
+            obs_stream_access(code.place[r->site], r->address, s->bytes, false);
+        if (s->kinds & WRITES)
+            obs_stream_access(code.place[r->site], r->address, s->bytes, true);
+    }
+    code.work->next = code.ring;
+}
+
+/* The ring is full: the instruction that found out writes its first record instead. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    ucontext_t *c = context;
+    const char *at = info->si_addr, *end = (const char *)code.ring + RING_BYTES;
+
+    if (at < end || at >= end + PAGE) {
+        signal(number, SIG_DFL); /* somebody's mistake: made once more, it ends the program */
+        return;
+    }
+    obs_rewritten_drain();
+    c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)code.ring;
+}
+
+static void end_program(uint64_t function)
+{
+    fprintf(stderr, "observer: OpenBLAS called %s, whose machine code cannot be observed here (%s)\n",
+            code.function[function].name, code.function[function].why_not);
+    exit(EXIT_FAILURE);
+}
+
+/* ---- loading ---- */
+
+static int refuse(int err, char *why, size_t why_bytes, const char *what, const char *path)
+{
+    snprintf(why, why_bytes, "%s: %s", path, what);
+    return err;
+}
+
+static void *map_fixed(uint64_t address, size_t bytes, int protection, int fd)
+{
+    int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
+    void *p = mmap((void *)(uintptr_t)address, bytes, protection, flags, fd, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Maps the file where it wants to be. */
+static int map_file(int fd, const char *path, char *why, size_t why_bytes)
+{
+    struct head head;
+    struct stat status;
+
+    if (fstat(fd, &status) || read(fd, &head, sizeof head) != (ssize_t)sizeof head || head.magic != OBS_REWRITTEN_MAGIC)
+        return refuse(-EINVAL, why, why_bytes, "no rewritten machine code", path);
+    code.head = map_fixed(head.base, (size_t)status.st_size, PROT_READ | PROT_EXEC, fd);
+    code.work = map_fixed(head.work, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, -1);
+    if (!code.head || !code.work || !map_fixed(head.work + PAGE + RING_BYTES, PAGE, PROT_NONE, -1))
+        return refuse(-ENOMEM, why, why_bytes, "its place in memory is taken", path);
+    code.bytes = (size_t)status.st_size;
+    code.function = (const struct function *)(code.head + 1);
+    code.site = (const struct site *)(code.function + head.n_functions);
+    code.ring = (struct record *)((char *)code.work + PAGE);
+    code.work->next = code.ring;
+    return 0;
+}
+
+static bool is_of_this_program(void)
+{
+    for (size_t i = 0; i < code.head->n_functions; i++) {
+        const struct function *f = &code.function[i];
+
+        if (memcmp((const void *)(uintptr_t)f->original, f->first, f->n_first) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int find_places(struct obs_stream *s)
+{
+    code.place = calloc(code.head->n_sites, sizeof(struct obs_site *));
+    for (size_t i = 0; i < code.head->n_sites && code.place; i++) {
+        code.place[i] = obs_stream_site(s, code.function[code.site[i].function].name);
+        if (!code.place[i])
+            return -ENOMEM;
+    }
+    code.executed = obs_stream_executed(s);
+    return code.place ? 0 : -ENOMEM;
+}
+
+/* mov $number, %edi; jmp target */
+static int put_jump(const struct function *f, uint64_t target)
+{
+    uint8_t *at = (uint8_t *)(uintptr_t)f->original, *page = at - f->original % PAGE;
+    uint32_t number = (uint32_t)(f - code.function), distance;
+    size_t n = f->copy ? 0 : 5;
+
+    if (mprotect(page, (size_t)2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return -errno;
+    at[0] = 0xbf;
+    if (!f->copy)
+        memcpy(at + 1, &number, sizeof number);
+    distance = (uint32_t)(target - (f->original + n + 5));
+    at[n] = 0xe9;
+    memcpy(at + n + 1, &distance, sizeof distance);
+    return mprotect(page, (size_t)2 * PAGE, PROT_READ | PROT_EXEC) ? -errno : 0;
+}
+
+static int put_into_place(void)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < code.head->n_functions && !err; i++)
+        err = put_jump(&code.function[i],
+                       code.function[i].copy ? code.function[i].copy : (uint64_t)(uintptr_t)end_program);
+    return err;
+}
+
+static int catch_faults(void)
+{
+    const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    const stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
+
+    if (!stack.ss_sp)
+        return -ENOMEM;
+    return sigaltstack(&stack, NULL) || sigaction(SIGSEGV, &action, NULL) ? -errno : 0;
+}
+
+int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t why_bytes)
+{
+    int fd = open(path, O_RDONLY), err;
+
+    if (fd < 0)
+        return refuse(-errno, why, why_bytes, strerror(errno), path);
+    err = map_file(fd, path, why, why_bytes);
+    close(fd);
+    if (err)
+        return err;
+    if (!is_of_this_program())
+        return refuse(-EINVAL, why, why_bytes, "made for another program", path);
+    err = find_places(s);
+    if (!err)
+        err = catch_faults();
+    if (!err)
+        err = put_into_place();
+    return err ? refuse(err, why, why_bytes, strerror(-err), path) : 0;
+}
