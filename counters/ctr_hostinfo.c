@@ -133,7 +133,7 @@ static void print_cache(FILE *out, hwloc_obj_t o)
     fprintf(out, ", shared by %d hardware threads\n", hwloc_bitmap_weight(o->cpuset));
 }
 
-/* The caches above one hardware thread of the allowed ones, innermost first. */
+/* Prints the caches above one hardware thread of the allowed ones, innermost first. */
 static void print_caches(FILE *out, hwloc_topology_t t)
 {
     hwloc_obj_t o = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 0);

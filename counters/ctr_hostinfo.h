@@ -12,7 +12,9 @@
 /* Returns 0 or -EIO if writing failed. Not thread-safe (see ctr_event.h). */
 int ctr_hostinfo_print(FILE *out);
 
-/* Names this computer's CPU in a few words: "Intel(R) Xeon(R) Processor (family 6, model 167)"; "unknown aarch64 CPU". */
+/*
+ * Names this computer's CPU in a few words: "Intel(R) Xeon(R) Processor (family 6, model 167)"; "unknown aarch64 CPU".
+ */
 void ctr_hostinfo_cpu(char *text, size_t bytes);
 
 #endif

@@ -21,8 +21,8 @@ void conv_naive_plane(const struct conv_problem *p, const float *in, const float
                       double *plane, double *magnitude);
 
 /*
- * The largest error that a float kernel may make in a sum of len products of total magnitude m, in any order of
- * summation: |error| <= (len + 1) * eps * m * (1 + small). Exactly 0 when the caller knows all partial sums to be
+ * Returns the largest error that a float kernel may make in a sum of len products of total magnitude m, in any order
+ * of summation: |error| <= (len + 1) * eps * m * (1 + small). Exactly 0 when the caller knows all partial sums to be
  * integers below 2^24.
  */
 double conv_error_bound(size_t len, double magnitude);

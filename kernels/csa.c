@@ -38,7 +38,7 @@ struct tiles {
     size_t n_stationary, n_streaming;
 };
 
-/* The largest of start, start / 2, start / 4, ... at which fits() holds; 1 if none does. */
+/* Returns the largest of start, start / 2, start / 4, ... at which fits() holds; 1 if none does. */
 static size_t halve(size_t start, bool (*fits)(const void *ctx, size_t n), const void *ctx)
 {
     while (start > 1 && !fits(ctx, start))
@@ -79,7 +79,10 @@ static bool fits_l3(const void *ctx, size_t k3) /* Eq. 5 */
            q->l3_limit;
 }
 
-/* What a tile pair may take instead of L1 when channels are taken deep: the rest of L2 holds the streaming tiles. */
+/*
+ * Returns what a tile pair may take instead of L1 when channels are taken deep: the rest of L2 holds the streaming
+ * tiles.
+ */
 static double deep_bytes(const struct csa_caches *caches)
 {
     return fmax(caches->l1_bytes, caches->l2_bytes / 8);
@@ -102,7 +105,10 @@ static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *
     return n_c;
 }
 
-/* K2 from Eq. 4, then K3 from Eq. 5; if not even one stationary tile fits beside K2 streaming ones, fewer of those. */
+/*
+ * Chooses K2 by Eq. 4, then K3 by Eq. 5; if not even one stationary tile fits beside K2 streaming ones, fewer of
+ * those.
+ */
 static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t, struct csa_tiling *c)
 {
     struct l23_question q = { .t = t, .l2_limit = caches->l2_bytes, .l3_limit = caches->l3_bytes };
@@ -140,8 +146,8 @@ static void scale(struct csa_tiling *c, double times)
 }
 
 /*
- * tile_bytes: what a tile pair and its outputs may take (Eq. 2). elements: of the input that a window brings along, per
- * channel; packed, that is one for each tap.
+ * Analyses a schedule. tile_bytes is what a tile pair and its outputs may take (Eq. 2). elements is what of the input
+ * a window brings along, per channel; packed, that is one for each tap.
  */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                  size_t n_f, enum csa_schedule schedule, double tile_bytes, double elements)

@@ -34,8 +34,8 @@ struct csa_caches {
 extern const double csa_default_share;
 
 /*
- * The machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats its last). Sizes
- * are multiplied by share, 0 < share <= 1.
+ * Returns the machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats its last).
+ * Sizes are multiplied by share, 0 < share <= 1.
  */
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
@@ -65,22 +65,25 @@ struct csa_tiling {
     double total_cycles; /* Eq. 6 */
 };
 
-/* Tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). Cannot fail. */
+/*
+ * Computes tiles and costs of one schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). It cannot
+ * fail.
+ */
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule);
 
 /*
- * The same with more channels per tile than Eq. 2 allows: a pair of tiles may take an eighth of L2 instead of L1. Every
- * channel set reads and writes the whole output once more, which Eq. 6 does not charge; where L2 feeds the micro-kernel
- * in time, fewer sets are faster.
+ * Does the same with more channels per tile than Eq. 2 allows: a pair of tiles may take an eighth of L2 instead of L1.
+ * Every channel set reads and writes the whole output once more, which Eq. 6 does not charge; where L2 feeds the
+ * micro-kernel in time, fewer sets are faster.
  */
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule);
 
 /*
- * The same where windows are read in place, in tiles by rows of the output: an input tile is the elements that it does
- * not share with the tile beside it, stride_h * stride_w for each window and channel, instead of one for each tap; and
- * that is also the volume that moves. Filters stream through L1, so a pair may take a quarter of L2.
+ * Does the same where windows are read in place, in tiles by rows of the output: an input tile is the elements that it
+ * does not share with the tile beside it, stride_h * stride_w for each window and channel, instead of one for each
+ * tap; and that is also the volume that moves. Filters stream through L1, so a pair may take a quarter of L2.
  */
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule);

@@ -9,7 +9,7 @@
 #include "kernels/nest/nest.h"
 #include "kernels/sizes.h"
 
-/* A pointwise convolution reads its input as one long row: windows are contiguous across image rows. */
+/* Flattens a pointwise convolution, which reads its input as one long row: windows are contiguous across image rows. */
 static struct conv_problem flattened(const struct conv_problem *p)
 {
     struct conv_problem view = *p;
@@ -22,7 +22,7 @@ static struct conv_problem flattened(const struct conv_problem *p)
     return view;
 }
 
-/* Bytes of a product of element counts into *bytes; -EOVERFLOW. */
+/* Puts the bytes of a product of element counts into *bytes. Returns 0 or -EOVERFLOW. */
 static int float_bytes(size_t a, size_t b, size_t c, size_t *bytes)
 {
     if (__builtin_mul_overflow(a, b, bytes) || __builtin_mul_overflow(*bytes, c, bytes) ||
@@ -62,7 +62,7 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena)
     return b;
 }
 
-/* Whether windows at the upper or lower edge have any; tiles may still have none. */
+/* Tells whether windows at the upper or lower edge have any; tiles may still have none. */
 static bool has_dead_rows(const struct conv_problem *p)
 {
     const struct conv_live_windows live = conv_live_windows(p);
@@ -154,7 +154,7 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
     return conv_plan_sconv_with(plan, p, ukr, tiling, &(struct conv_sconv_options){ .packs_filters = packs_filters });
 }
 
-/* Rows that fit into the budget: all, or whole tiles of them. */
+/* Cuts the output into the rows that fit into the budget: all, or whole tiles of them. */
 static struct conv_plan_direct cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
 {
     double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
@@ -188,7 +188,9 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
     return place(&plan->layout);
 }
 
-/* The longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c). */
+/*
+ * Returns the length of the longest block that the nest makes of `total` positions (see block_extent in nest_gemm.c).
+ */
 static size_t longest_block(size_t total, size_t block, size_t unit)
 {
     return min_size(total, round_up(block, unit));

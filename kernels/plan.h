@@ -98,7 +98,10 @@ struct conv_plan {
     };
 };
 
-/* Whether the micro-kernel can read the shape's windows tap by tap: it walks taps, and the filter is not too large. */
+/*
+ * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks taps, and the filter is not too
+ * large.
+ */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
 
 /*
@@ -111,43 +114,43 @@ bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);
 
-/* The first window of an SConv plan's input tile; of the one past the last, past the last window. */
+/* Returns the first window of an SConv plan's input tile; of the one past the last, past the last window. */
 size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile);
 
-/* How the kernels get their windows: "in place", "packed", or "packed without rows of padding". */
+/* Tells how the kernels get their windows: "in place", "packed", or "packed without rows of padding". */
 const char *conv_plan_windows_name(const struct conv_plan *plan);
 
-/* The name of the micro-kernel, or of the direct kernel. */
+/* Returns the name of the micro-kernel, or of the direct kernel. */
 const char *conv_plan_kernel_name(const struct conv_plan *plan);
 
-/* The core whose blocking it has; NULL: it is no GEMM. */
+/* Returns the core whose blocking it has; NULL if it is no GEMM. */
 static inline const struct conv_gemm_core *conv_plan_core(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM ? plan->gemm.core : NULL;
 }
 
-/* Whether it is what OpenBLAS does: GEMM with the core's own micro-kernel. */
+/* Tells whether a plan is what OpenBLAS does: GEMM with the core's own micro-kernel. */
 static inline bool conv_plan_is_base(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM && plan->ukr == &plan->gemm.core->ukr;
 }
 
-/* Whether it packs filters as it runs, into a buffer that is of no use afterwards. */
+/* Tells whether it packs filters as it runs, into a buffer that is of no use afterwards. */
 static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters);
 }
 
-/* Whether rows of taps that only meet padding are left out of its panels. */
+/* Tells whether rows of taps that only meet padding are left out of its panels. */
 static inline bool conv_plan_skips_padding(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_SCONV && plan->sconv.options.skips_padding;
 }
 
-/* Whether this build and this CPU can execute it. */
+/* Tells whether this build and this CPU can execute it. */
 bool conv_plan_runs(const struct conv_plan *plan);
 
-/* The same as in the paper: only packs_filters may be set. */
+/* Plans SConv as in the paper. */
 int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                     const struct csa_tiling *tiling, bool packs_filters);
 

@@ -32,7 +32,7 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole)
     return true;
 }
 
-/* The first tiles that cover so many windows. */
+/* Returns how many tiles cover so many windows. */
 static size_t tiles_of(const struct conv_plan *plan, size_t windows)
 {
     size_t n = 0;
@@ -51,7 +51,7 @@ static void cut_sconv(struct conv_plan *plan, const struct conv_part *part)
     plan->problem.n = plan->view.n = part->images;
 }
 
-/* The same layer with only the input that its first rows read. */
+/* Makes the same layer with only the input that its first rows read. */
 static struct conv_problem cut_problem(const struct conv_problem *whole, const struct conv_part *part)
 {
     struct conv_problem p = *whole;

@@ -32,7 +32,9 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole);
 /* Plans a part. Returns 0, or -EOVERFLOW as planning does. */
 int conv_plan_part(struct conv_plan *plan, const struct conv_plan *whole, const struct conv_part *part);
 
-/* What a planned part computes: the first of every plane's windows and of every group's filters; multiply-adds. */
+/*
+ * Return what a planned part computes: the first of every plane's windows and of every group's filters; multiply-adds.
+ */
 size_t conv_plan_part_windows(const struct conv_plan *plan);
 size_t conv_plan_part_filters(const struct conv_plan *plan);
 double conv_plan_part_macs(const struct conv_plan *plan);

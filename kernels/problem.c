@@ -72,7 +72,7 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value)
     *(size_t *)(void *)((char *)p + field * sizeof(size_t)) = value;
 }
 
-/* The most bytes from the first tensor's start on. */
+/* Returns the most bytes that tensors take, from the first one's start on. */
 static size_t max_bytes(void)
 {
     const uint64_t simulated = ((uint64_t)1 << SIM_ADDRESS_BITS) - CONV_REPLAY_BASE;
@@ -109,7 +109,7 @@ static void __attribute__((format(printf, 3, 4))) append(char *text, size_t text
     va_end(args);
 }
 
-/* " (field value, field value)" */
+/* Appends " (field value, field value)". */
 static void append_terms(const struct conv_problem *p, const struct term_list *t, char *why, size_t why_bytes)
 {
     for (size_t i = 0; i < t->n; i++)
@@ -177,7 +177,7 @@ static int check_reach(const struct conv_problem *p, char *why, size_t why_bytes
     return 0;
 }
 
-/* Output positions along one axis, whose reach is known to be representable. */
+/* Sets the output positions along one axis, whose reach is known to be representable. */
 static int set_extent(struct conv_problem *p, const struct axis *axis, char *why, size_t why_bytes)
 {
     const size_t *member = axis->reach.member;
@@ -207,8 +207,8 @@ static bool product_bytes(const struct conv_problem *p, const struct term_list *
 }
 
 /*
- * All that an algorithm holds at a time, each tensor on pages of its own: beside the four products, packed filters are
- * as large as filters, and packed windows at most a matrix whose windows were rounded up to a tile.
+ * Tells whether all that an algorithm holds at a time fits, each tensor on pages of its own. Beside the four products,
+ * packed filters are as large as filters, and packed windows at most a matrix whose windows were rounded up to a tile.
  */
 static bool total_fits(const struct conv_problem *p, const size_t bytes[N_PRODUCTS])
 {

@@ -50,7 +50,7 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value);
  */
 int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes);
 
-/* Per group: channels, filters, reduction length (channels * r * s). */
+/* Return what a group has: channels, filters, reduction length (channels * r * s). */
 size_t conv_group_channels(const struct conv_problem *p);
 size_t conv_group_filters(const struct conv_problem *p);
 size_t conv_reduction(const struct conv_problem *p);

@@ -13,7 +13,7 @@ static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t
     return b->addr[t] + index * sizeof(float);
 }
 
-/* First element of a channel of the step's group and image. */
+/* Returns the address of the first element of a channel of the step's group and image. */
 static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
                             size_t channel)
 {
@@ -22,7 +22,7 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
     return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
-/* First output of a step: its image, filter and window. */
+/* Returns the address of the first output of a step: its image, filter and window. */
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
 {
     const struct conv_problem *q = &p->problem;
@@ -139,7 +139,7 @@ static size_t clip(ptrdiff_t x, size_t n)
     return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;
 }
 
-/* Dead rows of taps are the first and the last steps of panels by rows. */
+/* Leaves out dead rows of taps: they are the first and the last steps of panels by rows. */
 static void leave_out(const struct conv_plan *p, const struct conv_step *s, struct conv_ukr_args *a)
 {
     size_t row = s->n_k / p->problem.r; /* steps */
@@ -190,7 +190,7 @@ static uint32_t inside(ptrdiff_t x, size_t stride, size_t n, size_t size)
     return bits;
 }
 
-/* Each bit becomes n neighbours. */
+/* Makes n neighbours of each bit. */
 static uint32_t widen(uint32_t bits, size_t n)
 {
     uint32_t wide = 0;
@@ -238,7 +238,9 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
     return t;
 }
 
-/* The element of a channel's plane that a window needs first of the row of taps `tap`; of padding, the nearest element.
+/*
+ * Returns the element of a channel's plane that a window needs first of the row of taps `tap`; of padding, the nearest
+ * element.
  */
 static size_t tap_element(const struct conv_problem *v, size_t window, size_t tap)
 {
@@ -249,8 +251,8 @@ static size_t tap_element(const struct conv_problem *v, size_t window, size_t ta
 }
 
 /*
- * Per channel, the lines of the tile's first and last window, and of the one in the middle where strides spread them
- * over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
+ * Asks, per channel, for the lines of the tile's first and last window, and of the one in the middle where strides
+ * spread them over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
                         size_t n_steps, struct conv_ahead line[N_INPUT_LISTS])
@@ -273,9 +275,9 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
 }
 
 /*
- * The last output of a row that the next call writes; this call's where that is not the next tile of windows. A call's
- * own would arrive too late: those of short reductions, and of a register tile that is the first of several. Rows are
- * not aligned, and the line of the first output is the last one's of the tile before.
+ * Returns the last output of a row that the next call writes; this call's where that is not the next tile of windows.
+ * A call's own would arrive too late: those of short reductions, and of a register tile that is the first of several.
+ * Rows are not aligned, and the line of the first output is the last one's of the tile before.
  */
 static uint64_t next_outputs(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a)
 {

@@ -13,7 +13,10 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
 struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s);
 
-/* The routine that packs them: the plan's, or the portable one where parts of a ragged tile have narrower panels. */
+/*
+ * Returns the routine that packs them: the plan's, or the portable one where parts of a ragged tile have narrower
+ * panels.
+ */
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a);
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
@@ -25,11 +28,14 @@ struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const str
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 
-/* How the call a, whose windows are read tap by tap, reaches them: NULL if they are not, else *t, filled, and a->in. */
+/*
+ * Tells how the call a, whose windows are read tap by tap, reaches them: NULL if they are not, else *t, filled, and
+ * a->in.
+ */
 const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
                                           const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t);
 
-/* What the call a prefetches: NULL if nothing, else *ahead, filled. */
+/* Returns what the call a prefetches: NULL if nothing, else *ahead, filled. */
 const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
                                                   const struct conv_step *s, const struct conv_ukr_args *a,
                                                   struct conv_ahead_lists *ahead);

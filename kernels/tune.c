@@ -23,7 +23,7 @@ static double step_slots(const struct conv_ukr *u, size_t n_win, size_t n_f)
     return loads > fmas ? loads : fmas;
 }
 
-/* The sum of a cost of one step over all steps of all tiles. */
+/* Sums a cost of one step over all steps of all tiles. */
 static double sum_steps(const struct conv_ukr *u, const struct conv_problem *p,
                         double (*cost)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {
@@ -52,9 +52,9 @@ static size_t tile_points(const struct conv_ukr *u)
 }
 
 /*
- * Fewer multiply-adds without more slots, or the same in larger tiles, or clearly fewer slots: 16x24's own one load too
- * many in 24 is less than what else changes with the tile, and nothing at all on CPUs that do more loads than
- * multiply-adds.
+ * Tells whether a micro-kernel is better: fewer multiply-adds without more slots, or the same in larger tiles, or
+ * clearly fewer slots. 16x24's own one load too many in 24 is less than what else changes with the tile, and nothing
+ * at all on CPUs that do more loads than multiply-adds.
  */
 static bool is_better(const struct conv_ukr *u, const struct conv_ukr *than, const struct conv_problem *p)
 {
@@ -84,14 +84,20 @@ enum {
     FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
 };
 
-/* Packing multiplies the input where windows overlap; elsewhere it gathers, for all filter tiles that follow. */
+/*
+ * Tells whether packing may lose: it multiplies the input where windows overlap. Elsewhere it gathers, for all filter
+ * tiles that follow.
+ */
 static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker)
 {
     return !conv_is_pointwise(p) &&
            (p->r * p->s > p->stride_h * p->stride_w || conv_group_filters(p) <= FEW_FILTER_TILES * walker->n_f);
 }
 
-/* Over a sixteenth longer is more than packing costs: tiles that fit the filters badly, short sums. */
+/*
+ * Tells whether walking may win: over a sixteenth longer is more than packing costs, where tiles fit the filters badly
+ * or sums are short.
+ */
 static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     double steps = (double)conv_reduction(p);
@@ -118,15 +124,18 @@ static bool planes_collide(const struct conv_problem *p)
     return p->h * p->w * sizeof(float) % CONV_PAGE_BYTES == 0;
 }
 
-/* Reading in place would bring lines of which a tile uses a part, once for every tile that shares them. */
+/*
+ * Tells whether rows fill lines. If not, reading in place would bring lines of which a tile uses a part, once for
+ * every tile that shares them.
+ */
 static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *caches)
 {
     return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
 }
 
 /*
- * Where planes are no whole lines, most rows lie across two. A micro-kernel that reads its windows once per panel of
- * filters then pays every time, and packing pays from some number of filter tiles on.
+ * Tells whether most rows lie across two lines, as they do where planes are no whole lines. A micro-kernel that reads
+ * its windows once per panel of filters then pays every time, and packing pays from some number of filter tiles on.
  */
 static bool rows_cross_lines_often(const struct conv_problem *p, const struct conv_ukr *u,
                                    const struct csa_caches *caches)
@@ -169,8 +178,8 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
 }
 
 /*
- * A direct kernel computes one filter at a time, and reads the rows of its tiles again for each filter of the group:
- * from half of L1, or it waits.
+ * Tells whether the rows of a tile fit into half of L1. A direct kernel computes one filter at a time, and reads them
+ * again for each filter of the group: from there, or it waits.
  */
 static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
 {
@@ -180,7 +189,10 @@ static bool rereads_from_l1(const struct conv_problem *p, const struct conv_dire
     return conv_group_filters(p) == 1 || row_bytes * fmin(rows, (double)p->h) <= caches->l1_bytes / 2;
 }
 
-/* Where filters are too few to fill micro-kernels' tiles, or to pay for packing and calls. A sixteenth decides. */
+/*
+ * Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing and calls. A sixteenth
+ * decides.
+ */
 static bool is_direct_better(const struct conv_problem *p, const struct conv_direct *d, const struct conv_ukr *u,
                              const struct csa_caches *caches)
 {

@@ -36,7 +36,7 @@
 /* Multiply-add instructions that the micro-kernel takes for one image and group, edges and skipped padding included. */
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);
 
-/* The same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
+/* Counts the same in issue slots: of each step the multiply-adds or the loads, whichever are more. */
 double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p);
 
 /* All zero: the best for this computer, filters packed ahead. */

@@ -231,7 +231,7 @@ static bool serves_pmu(const struct ctr_cpu *cpu, const char *pmu)
     return false;
 }
 
-/* By model before by PMU: libpfm4 may take a new CPU for an older one. */
+/* Searches by model before by PMU: libpfm4 may take a new CPU for an older one. */
 static int search(struct ctr_cpu *cpu, const char *groups_dir, struct dirent **entry, size_t n,
                   const struct ctr_models *is, const char *pmu, char *why, size_t why_bytes)
 {

@@ -20,7 +20,10 @@ struct reader {
 
 static double sum(struct reader *r);
 
-/* The locale and the character set must not matter, so no isalpha() and no strtod(). */
+/*
+ * Tells whether a character is a digit. The locale and the character set must not matter, so there is no isalpha() and
+ * no strtod() here.
+ */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

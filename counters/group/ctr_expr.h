@@ -23,7 +23,10 @@ typedef int (*ctr_expr_lookup_fn)(void *context, const char *name, size_t name_c
  */
 int ctr_expr_eval(const char *text, ctr_expr_lookup_fn lookup, void *context, double *value, size_t *error_at);
 
-/* Length of the name (letter or underscore, then letters, digits, underscores) that text starts with, or 0. */
+/*
+ * Returns the length of the name (letter or underscore, then letters, digits, underscores) that text starts with, or
+ * 0.
+ */
 size_t ctr_expr_name_chars(const char *text);
 
 #endif

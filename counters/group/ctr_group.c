@@ -194,7 +194,7 @@ static const struct {
 
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* The section that starts on this line, or N_SECTIONS. */
+/* Returns the section that starts on this line, or N_SECTIONS. */
 static size_t section_of(const char *text)
 {
     size_t n = strcspn(text, blanks), i = 0;
@@ -280,7 +280,7 @@ static int read_lines(struct reader *r, FILE *in)
     return err ? err : check_whole(r);
 }
 
-/* ".../clx/CACHE.txt" says both names. */
+/* Takes both names from the path: ".../clx/CACHE.txt". */
 static int name_from_path(struct ctr_group *g, const char *path)
 {
     char folders[sizeof g->path], *file, *slash;

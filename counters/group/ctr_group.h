@@ -72,8 +72,8 @@ struct ctr_group {
 int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why_bytes);
 
 /*
- * Reads groups_dir/<uarch>/<group>.txt, where uarch NULL means the CPU that this runs on, or the file of the folder that
- * this one is `like` (ctr_cpu.h). Returns as ctr_group_read;
+ * Reads groups_dir/<uarch>/<group>.txt, where uarch NULL means the CPU that this runs on, or the file of the folder
+ * that this one is `like` (ctr_cpu.h). Returns as ctr_group_read;
  * -ENOENT with the reason if there is no group for this CPU or no group of this name.
  */
 int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,
@@ -81,7 +81,7 @@ int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uar
 
 void ctr_group_free(struct ctr_group *g); /* NULL is fine */
 
-/* Index of a label (length label_chars) in event[], or n_events; of a name in metric[], or n_metrics. */
+/* Return the index of a label (length label_chars) in event[], or n_events; of a name in metric[], or n_metrics. */
 size_t ctr_group_event_index(const struct ctr_group *g, const char *label, size_t label_chars);
 size_t ctr_group_metric_index(const struct ctr_group *g, const char *name);
 

@@ -16,7 +16,7 @@ struct ctr_quantity {
 size_t ctr_n_quantities(void);
 const struct ctr_quantity *ctr_quantity_at(size_t i);
 
-/* Index of a name, or ctr_n_quantities(). */
+/* Returns the index of a name, or ctr_n_quantities(). */
 size_t ctr_quantity_index(const char *name);
 
 #endif

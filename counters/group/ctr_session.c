@@ -240,7 +240,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lower median of one column of the samples; column[n] is scratch space. */
+/* Returns the lower median of one column of the samples; column[n] is scratch space. */
 static uint64_t median(const struct ctr_counts *sample, size_t n, size_t event, uint64_t *column)
 {
     for (size_t i = 0; i < n; i++)
@@ -304,7 +304,7 @@ struct lookup {
     size_t missing; /* index of the last event without a value, or n_events */
 };
 
-/* A zero that nothing proves may be a filter of the hypervisor's. */
+/* Tells whether a value is believed. A zero that nothing proves may be a filter of the hypervisor's. */
 static bool is_believed(const struct ctr_reading *r, size_t event)
 {
     const struct ctr_trust *t = r->trust;

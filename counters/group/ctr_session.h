@@ -67,8 +67,10 @@ struct ctr_reading {
     struct ctr_event_reading event[CTR_MAX_EVENTS];
 };
 
-/* g has to outlive the session. On failure *s is NULL and why holds one sentence that says what to do or that nothing
- * can be done. */
+/*
+ * Opens a session of a group, which has to outlive it. On failure *s is NULL and why holds one sentence that says what
+ * to do or that nothing can be done.
+ */
 int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, char *why, size_t why_bytes);
 int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g, char *why,
                         size_t why_bytes);
@@ -88,7 +90,7 @@ void ctr_session_run(struct ctr_session *s, const struct ctr_loop *loop, struct 
 const struct ctr_group *ctr_session_group(const struct ctr_session *s);
 void ctr_session_forget(struct ctr_session *s); /* what was counted so far */
 
-/* What was counted between the last start and stop of each set (or until now). */
+/* Reads what was counted between the last start and stop of each set (or until now). */
 int ctr_session_read(struct ctr_session *s, struct ctr_reading *out);
 
 /*
@@ -100,7 +102,10 @@ int ctr_session_overhead(struct ctr_session *s, unsigned n_repeats, struct ctr_r
 /* Takes the overhead off every value that both have, down to 0 at most. -EINVAL if the groups differ. */
 int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhead);
 
-/* Value of a metric, or of an event by its label. -ENODATA if it is missing, -ENOENT if the group has none such. */
+/*
+ * Finds the value of a metric, or of an event by its label. Returns 0; -ENODATA if it is missing; -ENOENT if the group
+ * has none such.
+ */
 int ctr_reading_metric(const struct ctr_reading *r, const char *name, double *value);
 int ctr_reading_event(const struct ctr_reading *r, const char *label, double *value);
 
@@ -108,15 +113,15 @@ int ctr_reading_event(const struct ctr_reading *r, const char *label, double *va
 int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes);
 
 /*
- * The parts of ctr_session_read, for counts from elsewhere: an empty reading, in which nothing is measured, and
- * entering what one set counted (values in the order of the file), scaled.
+ * Do the parts of ctr_session_read, for counts from elsewhere: the first makes an empty reading, in which nothing is
+ * measured; the second enters what one set counted (values in the order of the file), scaled.
  */
 void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g);
 void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts *c);
 
 /*
- * count * enabled / running, exact if both are equal. -ENODATA if the event never ran, ran too little for an estimate,
- * or cannot have happened so often.
+ * Computes count * enabled / running, exactly if both are equal. Returns 0; -ENODATA if the event never ran, ran too
+ * little for an estimate, or cannot have happened so often.
  */
 int ctr_scale(uint64_t count, uint64_t time_enabled_ns, uint64_t time_running_ns, double *value);
 

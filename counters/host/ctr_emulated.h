@@ -7,7 +7,10 @@
 
 #include <stdbool.h>
 
-/* Told by /proc/cpuinfo, which describes another CPU family, or by the CPU's own signature (x86: QEMU's TCG). */
+/*
+ * Tells whether this computer is emulated: /proc/cpuinfo describes another CPU family, or the CPU's own signature says
+ * so (x86: QEMU's TCG).
+ */
 bool ctr_is_emulated(void);
 
 #endif

@@ -23,7 +23,7 @@ const char *ctr_flush_name(void)
     return has_clflushopt() ? "clflushopt" : "clflush";
 }
 
-/* clflush waits for itself, line by line; clflushopt is the same opcode with a prefix, and does not. */
+/* Flushes line by line. clflush waits for itself; clflushopt is the same opcode with a prefix, and does not. */
 static void flush_lines(const char *line, const char *end)
 {
     if (has_clflushopt()) {

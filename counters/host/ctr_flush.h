@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
-/* The instruction that ctr_flush uses here, such as "clflushopt"; NULL: none that a program may use. */
+/*
+ * Returns the name of the instruction that ctr_flush uses here, such as "clflushopt"; NULL if there is none that a
+ * program may use.
+ */
 const char *ctr_flush_name(void);
 
 /*

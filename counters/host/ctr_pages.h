@@ -14,7 +14,7 @@ struct ctr_pages {
     size_t mapping_bytes;
 };
 
-/* Zeroed memory of at least so many bytes. Returns 0 or -ENOMEM. */
+/* Allocates zeroed memory of at least so many bytes. Returns 0 or -ENOMEM. */
 int ctr_pages_init(struct ctr_pages *p, size_t bytes);
 void ctr_pages_release(struct ctr_pages *p); /* one that is all zeros is fine */
 

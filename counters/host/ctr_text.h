@@ -9,12 +9,12 @@
 /* Writes the reason into why[why_bytes] (cut if too long; skipped if why is NULL) and returns err. */
 int ctr_fail(int err, char *why, size_t why_bytes, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The first line of a file without its end of line. Returns 0, -errno, or -ENODATA if the file is empty. */
+/* Reads the first line of a file without its end of line. Returns 0, -errno, or -ENODATA if the file is empty. */
 int ctr_text_first_line(const char *path, char *value, size_t value_bytes);
 
 /*
- * The value of the first `key : value` line of a file such as /proc/cpuinfo; blanks around key and value are dropped.
- * Returns 0, -errno, or -ENODATA if no line has that key.
+ * Reads the value of the first `key : value` line of a file such as /proc/cpuinfo. Blanks around key and value are
+ * dropped. Returns 0, -errno, or -ENODATA if no line has that key.
  */
 int ctr_text_key(const char *path, const char *key, char *value, size_t value_bytes);
 

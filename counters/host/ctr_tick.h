@@ -7,12 +7,15 @@
 
 #include <stdint.h>
 
-/* What is read, such as "time stamp counter"; NULL: nothing here, and the functions below return 0. */
+/* Returns what is read, such as "time stamp counter"; NULL: nothing here, and the functions below return 0. */
 const char *ctr_tick_name(void);
 
 uint64_t ctr_tick(void);
 
-/* The ticks that one load of the byte at p takes, what was before it being done; with those of the reading itself. */
+/*
+ * Returns the ticks that one load of the byte at p takes, what was before it being done; with those of the reading
+ * itself.
+ */
 uint64_t ctr_tick_load(const void *p);
 
 /* Waits, at least so many ticks. */

@@ -11,7 +11,10 @@
 
 uint64_t ctr_now_ns(void); /* since an arbitrary start; only differences mean anything */
 
-/* The calling thread's own time on a CPU, by CLOCK_THREAD_CPUTIME_ID: stands still while others have the CPU. */
+/*
+ * Returns the calling thread's own time on a CPU, by CLOCK_THREAD_CPUTIME_ID. It stands still while others have the
+ * CPU.
+ */
 uint64_t ctr_thread_ns(void);
 
 struct ctr_timer {

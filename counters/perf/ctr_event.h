@@ -16,7 +16,7 @@
 
 #include "counters/perf/ctr_perf.h"
 
-/* True if text starts as a raw code does (r0x); its digits may still be wrong. */
+/* Tells whether text starts as a raw code does (r0x); its digits may still be wrong. */
 bool ctr_event_is_raw(const char *text);
 
 /* Reads a raw code, r0x and 1 to 16 hexadecimal digits. Returns 0 or -EINVAL. */
@@ -25,7 +25,7 @@ int ctr_event_raw_code(const char *text, uint64_t *config);
 /* Returns 0, or -EINVAL with the reason if the raw code is malformed or libpfm4 does not know the name. */
 int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, size_t why_bytes);
 
-/* The name that libpfm4 has for this CPU's core PMU ("clx"). Returns 0, or -ENOENT if it recognises none. */
+/* Finds the name that libpfm4 has for this CPU's core PMU ("clx"). Returns 0, or -ENOENT if it recognises none. */
 int ctr_event_host_pmu(char *name, size_t bytes);
 
 #endif

@@ -71,7 +71,7 @@ static void branch_on(uint64_t x)
 
 static const uint64_t seed = 88172645463325252u;
 
-/* xorshift64: no predictor learns its bits. */
+/* Returns the next random number by xorshift64: no predictor learns its bits. */
 static uint64_t next_random(uint64_t x)
 {
     x ^= x << 13;
@@ -109,7 +109,7 @@ static void make_ring(struct ctr_ground *g, size_t n, size_t stride)
     g->start = g->memory;
 }
 
-/* The same in random order, as one ring through all places (Sattolo's shuffle). */
+/* Does the same in random order, as one ring through all places (Sattolo's shuffle). */
 static void make_random_ring(struct ctr_ground *g, size_t n, size_t stride)
 {
     uint64_t x = seed;
@@ -133,7 +133,9 @@ static void follow(const struct ctr_ground *g)
         at = (void *const volatile *)*at;
 }
 
-/* The same, with three loads more from each line, so that prefetchers have time; all wait for each other. */
+/*
+ * Follows the ring with three loads more from each line, so that prefetchers have time; all loads wait for each other.
+ */
 static void follow_slowly(const struct ctr_ground *g)
 {
     void *const volatile *at = (void *const volatile *)g->start;
@@ -175,7 +177,7 @@ static void prepare_l2_in_turn(struct ctr_ground *g)
     g->n_turns = n * N_ROUNDS;
 }
 
-/* Every second line, so that a prefetcher of pairs brings in what nobody follows. */
+/* Takes every second line, so that a prefetcher of pairs brings in what nobody follows. */
 static void prepare_l2_at_random(struct ctr_ground *g)
 {
     size_t n = L2_BYTES / (2 * g->line_bytes);
@@ -191,7 +193,7 @@ static void prepare_l2_prefetches(struct ctr_ground *g)
     g->n_turns = N_TURNS;
 }
 
-/* Round and round through more than L2 holds; the first round is the preparation's. */
+/* Goes round and round through more than L2 holds; the first round is the preparation's. */
 static void prepare_l3_in_turn(struct ctr_ground *g)
 {
     size_t n = MEMORY_BYTES / g->line_bytes;

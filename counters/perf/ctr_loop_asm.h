@@ -22,7 +22,7 @@
                          : "cc", "memory", __VA_ARGS__);                                                               \
     }
 
-/* For CPUs with AVX and FMA only. */
+/* Runs on CPUs with AVX and FMA only. */
 void ctr_run_broadcasts__avx2(const struct ctr_ground *g);
 void ctr_run_fmas__avx2(const struct ctr_ground *g);
 

@@ -36,11 +36,11 @@ struct ctr_perf_set {
 /* Adds an event of the calling thread, any core. Returns 0 or -errno of perf_event_open; -E2BIG if the set is full. */
 int ctr_perf_add(struct ctr_perf_set *set, const struct ctr_event_code *code);
 
-/* Counting starts from zero, or ends. Return 0 or -errno. */
+/* Start counting from zero, and end it. Return 0 or -errno. */
 int ctr_perf_start(struct ctr_perf_set *set);
 int ctr_perf_stop(struct ctr_perf_set *set);
 
-/* What was counted since the last start; fine while counting. Returns 0 or -errno. */
+/* Reads what was counted since the last start, also while it counts. Returns 0 or -errno. */
 int ctr_perf_read(const struct ctr_perf_set *set, struct ctr_counts *counts);
 
 void ctr_perf_close(struct ctr_perf_set *set); /* a zeroed or closed set is fine */

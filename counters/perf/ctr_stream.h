@@ -1,6 +1,6 @@
 /*
- * Loops that do nothing but load, or store, all bytes of a stretch of memory in order, by instructions of one width: for
- * bandwidths. Written in assembly, so that no compiler widens or drops any.
+ * Loops that do nothing but load, or store, all bytes of a stretch of memory in order, by instructions of one width:
+ * for bandwidths. Written in assembly, so that no compiler widens or drops any.
  */
 #ifndef CTR_STREAM_H
 #define CTR_STREAM_H

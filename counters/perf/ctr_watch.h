@@ -44,7 +44,10 @@ void ctr_watch_close(struct ctr_watch *w); /* NULL is fine */
 int ctr_watch_start(struct ctr_watch *w);
 int ctr_watch_stop(struct ctr_watch *w);
 
-/* count[n_points]: accesses between the last start and stop. Returns 0, -errno, -ENODATA if they are not complete. */
+/*
+ * Reads count[n_points]: the accesses between the last start and stop. Returns 0, -errno, or -ENODATA if they are not
+ * complete.
+ */
 int ctr_watch_read(const struct ctr_watch *w, uint64_t *count);
 
 #endif

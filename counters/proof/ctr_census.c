@@ -58,7 +58,7 @@ static int count(struct census *c, unsigned n, struct ctr_counts *counts, bool *
     return err;
 }
 
-/* The most counters that can be had together. The NMI watchdog or another program may hold some. */
+/* Finds the most counters that can be had together. The NMI watchdog or another program may hold some. */
 static int find_most(struct census *c, struct ctr_census *out, struct ctr_counts *counts)
 {
     bool ran = false;

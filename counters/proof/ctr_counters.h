@@ -29,11 +29,11 @@ struct ctr_counters {
 int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
                       const char *uarch, const char *group, char *why, size_t why_bytes);
 
-/* The same without census and proof: for what the kernel itself counts (folder software). */
+/* Does the same without census and proof: for what the kernel itself counts (folder software). */
 int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
                             const char *uarch, const char *group, char *why, size_t why_bytes);
 
-/* The overhead taken off. Returns 0 or -errno. */
+/* Reads what was counted, with the overhead taken off. Returns 0 or -errno. */
 int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out);
 
 void ctr_counters_close(struct ctr_counters *c); /* a zeroed or closed one is fine */

@@ -38,7 +38,9 @@ static int append(const struct fit *f, struct fitted_set *s, const struct ctr_ev
     return 0;
 }
 
-/* The kernel refuses a set that no time could schedule, such as events that need the same counter. */
+/*
+ * Tries to open a set. The kernel refuses one that no time could schedule, such as events that need the same counter.
+ */
 static int try_open(const struct fit *f, const struct fitted_set *s)
 {
     size_t refused;

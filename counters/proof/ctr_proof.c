@@ -83,7 +83,7 @@ static void check_claim(struct ctr_evidence *e, const struct ctr_claim *c, const
     e->counted = value;
 }
 
-/* Whether a loop still has claims without good evidence. */
+/* Tells whether a loop still has claims without good evidence. */
 static bool is_wanted(const struct ctr_proof *p, const struct ctr_group *g, const char *loop)
 {
     for (size_t i = 0; i < N_CLAIMS; i++)
@@ -125,7 +125,7 @@ static void refute(struct ctr_proof *p, size_t metric, const struct ctr_claim *c
         ctr_fail(0, why, sizeof p->trust.why[metric], "not available: it could not be proven: %s", e->why);
 }
 
-/* One refuted claim refutes its metric, whatever else it got right. */
+/* Judges the metrics: one refuted claim refutes its metric, whatever else it got right. */
 static void judge_metrics(struct ctr_proof *p, const struct ctr_group *g)
 {
     for (size_t i = 0; i < N_CLAIMS; i++) {
@@ -156,7 +156,7 @@ static int collect(void *context, const char *name, size_t name_chars, double *v
     return 0;
 }
 
-/* An event is as good as the best metric that it is in, of those that anything is known of. */
+/* Judges the events: one is as good as the best metric that it is in, of those that anything is known of. */
 static void judge_events(struct ctr_proof *p, const struct ctr_group *g)
 {
     for (size_t m = 0; m < g->n_metrics; m++) {

@@ -72,7 +72,7 @@ static int try_watch(char *why, size_t why_bytes)
     return err;
 }
 
-/* What else the kernel can count, to tell "no counters" from "no counting at all". */
+/* Prints what else the kernel can count, to tell "no counters" from "no counting at all". */
 static void print_kinds(void)
 {
     char why[1024];

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /*
- * The methods, each once: options, columns, tables and figures are made of these lines, in their order. One record each:
+ * The methods, each once: options, columns, tables and figures are made of these lines, in their order. One record
+ * each:
  *
  *     PEER(number, kind, name in files, head of its column on the terminal, note behind the name, title and colour in figures)
  *

@@ -1,6 +1,7 @@
 /*
- * The common quantities (counters/group/ctr_quantity.h) as the replay counts them: the same definitions, so that a simulated
- * number may stand beside a measured one. Some are no business of a memory hierarchy: branches, instructions, cycles.
+ * The common quantities (counters/group/ctr_quantity.h) as the replay counts them: the same definitions, so that a
+ * simulated number may stand beside a measured one. Some are no business of a memory hierarchy: branches,
+ * instructions, cycles.
  */
 #ifndef EXPERIMENTS_EXP_QUANTITY_H
 #define EXPERIMENTS_EXP_QUANTITY_H

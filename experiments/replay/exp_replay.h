@@ -13,8 +13,8 @@
  * layers of an algorithm one after the other through the same caches; a layer reads its input where the layer before
  * wrote its output, if the sizes agree, and all use the same buffers for packed and lowered data.
  *
- * If the setup classifies misses, the machine's simulation is setup->classified. A plain machine is then simulated twice,
- * by two engines of the simulator, which must agree in every other count.
+ * If the setup classifies misses, the machine's simulation is setup->classified. A plain machine is then simulated
+ * twice, by two engines of the simulator, which must agree in every other count.
  *
  * Returns 0, or with one line in why: -EINTR if interrupted; -ENOMEM; -EBADMSG if the engines do not agree.
  */

@@ -3,8 +3,8 @@
  * by layer, and why. A pure function of the numbers that it is given; it knows no algorithm, and takes any number of
  * them.
  *
- * A variant pays in a layer whose measured speed-up is above 1 with its whole interval, loses where that is below 1, and
- * is open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
+ * A variant pays in a layer whose measured speed-up is above 1 with its whole interval, loses where that is below 1,
+ * and is open where the interval holds 1. Where nothing was timed, simulated misses speak, and the words say so.
  */
 #ifndef EXPERIMENTS_EXP_VERDICT_H
 #define EXPERIMENTS_EXP_VERDICT_H

@@ -18,8 +18,8 @@
 #include "sim/stats.h"
 
 /*
- * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported; and
- * the common quantities of group COMMON, quantity q (counters/ctr_quantity.h) as EXP_COMMON + q.
+ * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
+ * and the common quantities of group COMMON, quantity q (counters/ctr_quantity.h) as EXP_COMMON + q.
  */
 enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
 

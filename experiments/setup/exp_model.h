@@ -1,8 +1,8 @@
 /*
  * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md).
  *
- * Required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns are ignored.
- * Every error is one line; for what a table says, "path:line: column, value".
+ * Required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns are
+ * ignored. Every error is one line; for what a table says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_EXP_MODEL_H
 #define EXPERIMENTS_EXP_MODEL_H

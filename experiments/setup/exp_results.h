@@ -7,8 +7,9 @@
  *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
  *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
  *
- * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of models.
- * In such a folder, machine.cfg is the machine that was simulated, and models.txt names the layer tables (exp_results_owner.h).
+ * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of
+ * models. In such a folder, machine.cfg is the machine that was simulated, and models.txt names the layer tables
+ * (exp_results_owner.h).
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H

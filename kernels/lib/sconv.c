@@ -163,7 +163,10 @@ static int read_options(struct sconv_plan *plan, const struct sconv_options *o, 
     return 0;
 }
 
-/* Checks CONV_CPU, which limits the choice of kernels: a value that means nothing here would silently choose the slowest. */
+/*
+ * Checks CONV_CPU, which limits the choice of kernels: a value that means nothing here would silently choose the
+ * slowest.
+ */
 static int check_cpu(struct reason why)
 {
     return sim_cpu_check_limit(why.text, why.bytes);
@@ -188,7 +191,7 @@ static int size_workspace(struct sconv_plan *plan, struct reason why)
     return 0;
 }
 
-/* What is decided before anything is packed. */
+/* Decides what must be known before anything is packed. */
 static int decide(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine,
                   struct reason why)
 {
@@ -249,7 +252,7 @@ static int copy_bias(struct sconv_plan *plan, const float *bias)
     return 0;
 }
 
-/* The tensor that a plan's kernel takes its filters from. */
+/* Returns the tensor that a plan's kernel takes its filters from. */
 static enum conv_tensor filter_tensor(const struct sconv_plan *plan)
 {
     return plan->plan.algorithm == CONV_DIRECT ? CONV_FILTER : CONV_PACKED_FILTER;
@@ -335,7 +338,7 @@ int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_
     return 0;
 }
 
-/* How the work is cut. */
+/* Tells how the work is cut. */
 static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
 {
     const struct csa_tiling *t = &p->sconv.tiling;
@@ -397,7 +400,7 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* A thread that cannot be started costs time, not the result: its share is done here. */
+/* Runs the workers. A thread that cannot be started costs time, not the result: its share is done here. */
 static int work_together(struct worker *w, unsigned n)
 {
     int err = 0;

@@ -8,10 +8,10 @@
  *     sconv_plan_free(plan);
  *
  * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL.
- * sconv_strerror says what a value means, sconv_plan_check and sconv_run_check what is wrong with these arguments. There
- * is no global state. A plan does not change once created: any number of threads may run it at the same time, each with
- * a workspace and a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not
- * finite meets padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
+ * sconv_strerror says what a value means, sconv_plan_check and sconv_run_check what is wrong with these arguments.
+ * There is no global state. A plan does not change once created: any number of threads may run it at the same time,
+ * each with a workspace and a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that
+ * is not finite meets padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
  */
 #ifndef SCONV_H
 #define SCONV_H
@@ -65,10 +65,10 @@ struct sconv_options {
 
 enum { SCONV_MAX_THREADS = 64 };
 
-/* The version of the library that runs, such as "1.1.0". */
+/* Returns the version of the library that runs, such as "1.1.0". */
 SCONV_API const char *sconv_version(void);
 
-/* What a returned value means, in a few words: constant text, never NULL, the same in every locale and thread. */
+/* Says what a returned value means, in a few words: constant text, never NULL, the same in every locale and thread. */
 SCONV_API const char *sconv_strerror(int err);
 
 struct sconv_machine; /* the caches that a plan is made for */
@@ -100,16 +100,17 @@ SCONV_API int sconv_plan_create(struct sconv_plan **plan, const struct sconv_sha
 SCONV_API void sconv_plan_free(struct sconv_plan *plan); /* NULL is fine */
 
 /*
- * Says whether sconv_plan_create takes these arguments, without packing or keeping anything. Returns 0, or what it would
- * return, with the reason in why: one line that names the field and its value (why may be NULL if why_bytes is 0).
+ * Says whether sconv_plan_create takes these arguments, without packing or keeping anything. Returns 0, or what it
+ * would return, with the reason in why: one line that names the field and its value (why may be NULL if why_bytes is
+ * 0).
  */
 SCONV_API int sconv_plan_check(const struct sconv_shape *shape, const struct sconv_machine *machine,
                                const float *weights, const struct sconv_options *options, char *why, size_t why_bytes);
 
-/* Bytes that sconv_run needs, for any alignment of the workspace; never 0. 0 if plan is NULL. */
+/* Returns how many bytes sconv_run needs, for any alignment of the workspace; never 0, but for a NULL plan. */
 SCONV_API size_t sconv_workspace_bytes(const struct sconv_plan *plan);
 
-/* Output height and width. Returns 0, or -EINVAL for NULL. */
+/* Tells the output's height and width. Returns 0, or -EINVAL for NULL. */
 SCONV_API int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, size_t *out_w);
 
 /* Writes the plan as one line of text, cut and terminated like snprintf's. Returns the length of the whole line. */

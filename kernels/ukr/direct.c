@@ -52,7 +52,7 @@ static struct issued issued_by(const struct conv_direct *d, const struct conv_pr
     return (struct issued){ (double)fmas, (double)(loads > fmas ? loads : fmas) };
 }
 
-/* The sum over all tiles of n_rows rows of one filter. */
+/* Sums up the rows of one filter over all tiles of n_rows rows. */
 static struct issued issued_for(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows)
 {
     struct conv_direct_step s = conv_direct_steps[conv_direct_step_of(p, d->lanes)];

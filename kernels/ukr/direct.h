@@ -50,25 +50,26 @@ struct conv_direct {
     conv_direct_emit_fn emit;
 };
 
-/* All direct kernels, the portable one first. */
+/* List all direct kernels, the portable one first. */
 size_t conv_direct_count(void);
 const struct conv_direct *conv_direct_at(size_t i);
 
 /*
- * Of those that take the shape and run wherever the instruction set does, the one with the fewest slots, the narrower
- * one of equals; the portable one only where there is no other. Runnable here or not.
+ * Finds the kernel with the fewest slots, the narrower one of equals, of those that take the shape and run wherever
+ * the instruction set does; the portable one only where there is no other. It may be runnable here or not.
  */
 const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu_isa isa);
 
-/* Whether this build and this CPU can execute it. */
+/* Tells whether this build and this CPU can execute a kernel. */
 bool conv_direct_runs(const struct conv_direct *d);
 
-/* Whether it takes the shape. */
+/* Tells whether a kernel takes the shape. */
 bool conv_direct_suits(const struct conv_direct *d, const struct conv_problem *p);
 
 /*
- * Issue slots for one image and group: of the steps of each tile the multiply-adds or the loads, whichever are more,
- * whole vectors, taps on padding included; and what starting and ending a tile costs. Comparable with conv_ukr_slots.
+ * Counts issue slots for one image and group: of the steps of each tile the multiply-adds or the loads, whichever are
+ * more, whole vectors, taps on padding included; and what starting and ending a tile costs. They compare with
+ * conv_ukr_slots.
  */
 double conv_direct_slots(const struct conv_direct *d, const struct conv_problem *p);
 

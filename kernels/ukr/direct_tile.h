@@ -44,7 +44,7 @@ static const struct conv_direct_step conv_direct_steps[CONV_DIRECT_N_STEPS] = {
 #define CONV_DIRECT_COUNT_STEP(n_taps, rows_apart, n_vectors) +1
 _Static_assert(CONV_DIRECT_N_STEPS == 0 CONV_DIRECT_STEPS(CONV_DIRECT_COUNT_STEP), "all of them");
 
-/* The number of the step that a shape takes: a column of taps where there is one, else a tap. */
+/* Returns the number of the step that a shape takes: a column of taps where there is one, else a tap. */
 static inline size_t conv_direct_step_of(const struct conv_problem *p, size_t lanes)
 {
     size_t n_vectors = lanes > 1 ? p->stride_w : 1, i = CONV_DIRECT_N_STEPS - 1;
@@ -56,7 +56,7 @@ static inline size_t conv_direct_step_of(const struct conv_problem *p, size_t la
     return i >= CONV_DIRECT_MAX_VECTORS ? i : n_vectors - 1;
 }
 
-/* Input rows of a step on a tile of n_rows output rows. */
+/* Returns how many input rows a step on a tile of n_rows output rows reads. */
 static inline size_t conv_direct_in_rows(struct conv_direct_step s, size_t n_rows)
 {
     return (n_rows - 1) * s.rows_apart + s.n_taps;
@@ -98,7 +98,7 @@ struct conv_direct_tile {
     ptrdiff_t row, column; /* of that element in its plane */
 };
 
-/* Bit i: input row first + i * apart exists. */
+/* Returns the rows that exist: bit i is input row first + i * apart. */
 static inline uint32_t conv_direct_live(ptrdiff_t first, size_t apart, size_t n, size_t height)
 {
     uint32_t bits = 0;
@@ -133,7 +133,10 @@ static inline struct conv_direct_part conv_direct_part_of(ptrdiff_t column, size
     return first < end ? (struct conv_direct_part){ (int)first, (int)end } : (struct conv_direct_part){ 0, 0 };
 }
 
-/* Whether all rows of the tile's windows exist, and hold all vectors: `span` input columns from each tap's first on. */
+/*
+ * Tells whether all rows of the tile's windows exist, and hold all vectors: `span` input columns from each tap's first
+ * on.
+ */
 static inline bool conv_direct_is_inside(const struct conv_problem *p, const struct conv_direct_tile *t, size_t span)
 {
     size_t last_row = (t->n_rows - 1) * p->stride_h + (p->r - 1) * p->dilation_h;

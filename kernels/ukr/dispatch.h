@@ -7,27 +7,30 @@
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/ukr.h"
 
-/* All micro-kernels, the portable ones first. */
+/* List all micro-kernels, the portable ones first. */
 size_t conv_ukr_count(void);
 const struct conv_ukr *conv_ukr_at(size_t i);
 
-/* The micro-kernel of that name, runnable here or not; NULL if there is none. */
+/* Returns the micro-kernel of that name, runnable here or not; NULL if there is none. */
 const struct conv_ukr *conv_ukr_find(const char *name);
 
-/* Whether this build and this CPU can execute it. */
+/* Tells whether this build and this CPU can execute a micro-kernel. */
 bool conv_ukr_runs(const struct conv_ukr *u);
 
-/* The first micro-kernel of an instruction set, which is the paper's tile where it has one; runnable here or not. */
+/*
+ * Returns the first micro-kernel of an instruction set, which is the paper's tile where it has one; runnable here or
+ * not.
+ */
 const struct conv_ukr *conv_ukr_of(enum cpu_isa isa);
 
-/* The first one of the widest vectors that this CPU runs. */
+/* Returns the first micro-kernel of the widest vectors that this CPU runs. */
 const struct conv_ukr *conv_ukr_best(void);
 
-/* All window packing routines, the portable one first. */
+/* List all window packing routines, the portable one first. */
 size_t conv_pack_windows_count(void);
 const struct conv_pack_windows *conv_pack_windows_at(size_t i);
 
-/* The packing routine that goes with a micro-kernel's instruction set for this shape. */
+/* Returns the packing routine that goes with a micro-kernel's instruction set for this shape. */
 const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u);
 
 #endif

@@ -26,7 +26,7 @@ void element_emit_copy(struct sim_run load, struct sim_run store, size_t n, stru
         sim_emit(sink, run, 2, n);
 }
 
-/* A run counts in 32 bits; a row may have more. */
+/* Emits the stores in pieces: a run counts in 32 bits, and a row may have more. */
 void element_emit_stores(struct sim_run store, size_t n, struct sim_sink *sink)
 {
     const size_t most = (size_t)1 << 31;
@@ -38,7 +38,7 @@ void element_emit_stores(struct sim_run store, size_t n, struct sim_sink *sink)
     }
 }
 
-/* How many of the positions 0 .. len - 1, stride apart from start, lie below limit (may be negative). */
+/* Returns how many of the positions 0 .. len - 1, stride apart from start, lie below limit (may be negative). */
 static size_t positions_below(ptrdiff_t start, size_t stride, size_t len, ptrdiff_t limit)
 {
     size_t n;

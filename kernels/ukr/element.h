@@ -7,14 +7,14 @@
 
 #include "kernels/ukr/pack.h"
 
-/* A run of count floats, stride_elems apart, that does not advance from one repetition to the next. */
+/* Returns a run of count floats, stride_elems apart, that does not advance from one repetition to the next. */
 struct sim_run element_run(enum sim_kind kind, enum conv_tensor tag, enum conv_phase phase, uint64_t addr,
                            int64_t stride_elems, size_t count);
 
-/* An element-wise copy of n elements: load, store, load, store. */
+/* Emits an element-wise copy of n elements: load, store, load, store. */
 void element_emit_copy(struct sim_run load, struct sim_run store, size_t n, struct sim_sink *sink);
 
-/* n stores in a row. */
+/* Emits n stores in a row. */
 void element_emit_stores(struct sim_run store, size_t n, struct sim_sink *sink);
 
 /* One segment at one filter position: `before` zeros, `inside` elements from column `column` on, `after` zeros. */
@@ -23,7 +23,7 @@ struct element_clip {
     size_t row, column;
 };
 
-/* What filter position (fh, fw) of the segment meets. */
+/* Returns what filter position (fh, fw) of the segment meets. */
 struct element_clip element_clip(const struct conv_problem *p, const struct conv_segment *s, size_t fh, size_t fw);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* What a list asks for at step t and every `block` steps after. */
+/* Returns what a list asks for at step t and every `block` steps after. */
 static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)
 {
     return (struct sim_run){
@@ -16,7 +16,7 @@ static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, siz
     };
 }
 
-/* The prefetches of a block from step t on; *end becomes the last block's end for which they are the same. */
+/* Returns the prefetches of a block from step t on; *end becomes the last block's end for which they are the same. */
 static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t block, struct sim_run *run, size_t *end)
 {
     size_t n = 0;
@@ -35,7 +35,7 @@ static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t bloc
     return n;
 }
 
-/* One burst per stretch of blocks in which the same lists prefetch. */
+/* Emits one burst per stretch of blocks in which the same lists prefetch. */
 void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
                         size_t n_runs, struct sim_sink *sink)
 {

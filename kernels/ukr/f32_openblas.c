@@ -47,7 +47,7 @@ static void conv_f32_ukr_openblas(const struct conv_ukr *u, const struct conv_uk
                      conv_out_ptr(a->out), (long)a->ld_out);
 }
 
-/* As the routine walks: filters outside, windows inside. */
+/* Emits as the routine walks: filters outside, windows inside. */
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     const struct conv_ukr *core = &whole(u)->core->ukr;

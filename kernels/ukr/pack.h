@@ -37,7 +37,7 @@ struct conv_pack_windows_args {
     size_t live_win; /* by rows: windows per micro-kernel tile, a multiple of width; 0: by channels, everything */
 };
 
-/* Where a panel holds a channel's row of taps: elements from its start. */
+/* Returns where a panel holds a channel's row of taps, in elements from its start. */
 static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size_t channel, size_t fh)
 {
     return (a->live_win ? fh * a->n_c + channel : channel * a->p->r + fh) * a->p->s * a->width;
@@ -58,7 +58,7 @@ struct conv_pack_windows {
     void (*pack_group)(const struct vbp_group *group); /* and what does them */
 };
 
-/* Whether the routine writes panels of width windows for the shape. */
+/* Tells whether the routine writes panels of width windows for the shape. */
 static inline bool conv_pack_windows_suits(const struct conv_pack_windows *pack, const struct conv_problem *p,
                                            size_t width)
 {
@@ -91,8 +91,10 @@ static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_
     return fh >= t->dead.above && fh < p->r - t->dead.below;
 }
 
-/* The tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at the
- * end. */
+/*
+ * Gets the tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at
+ * the end.
+ */
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
 /*

@@ -16,7 +16,10 @@ struct columns {
     size_t fw0, n;
 };
 
-/* Columns from fw0 on that one span reaches: lane i of two vectors reads up to element (lanes - 1) * stride + shift. */
+/*
+ * Finds the columns from fw0 on that one span reaches: lane i of two vectors reads up to element (lanes - 1) * stride
+ * + shift.
+ */
 static struct columns columns_at(const struct conv_problem *p, size_t lanes, size_t fh, size_t fw0)
 {
     size_t max_shift = 2 * lanes - 1 - (lanes - 1) * p->stride_w;
@@ -25,7 +28,7 @@ static struct columns columns_at(const struct conv_problem *p, size_t lanes, siz
     return (struct columns){ .fh = fh, .fw0 = fw0, .n = p->s - fw0 < n ? p->s - fw0 : n };
 }
 
-/* The group after c; n = 0 after the last. */
+/* Returns the group after c; n = 0 after the last. */
 static struct columns next_columns(const struct conv_problem *p, size_t lanes, struct columns c)
 {
     if (c.fw0 + c.n < p->s)
@@ -123,13 +126,13 @@ __attribute__((unused)) static void pack(const struct conv_pack_windows *self, c
     for_each_group(self, a, NULL, run_group);
 }
 
-/* A stride of 1 or 2 along the width. */
+/* Tells whether the stride along the width is 1 or 2. */
 static bool can_pack(const struct conv_problem *p)
 {
     return p->stride_w <= 2;
 }
 
-/* The loads of one span: its valid elements, cut at vector boundaries. */
+/* Returns the loads of one span: its valid elements, cut at vector boundaries. */
 static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_t vector_bytes, struct sim_run *run)
 {
     uint32_t lanes = vector_bytes / (uint32_t)sizeof(float);
@@ -153,7 +156,7 @@ static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_
     return n;
 }
 
-/* One tile's runs in channel 0; each advances by a channel. */
+/* Returns one tile's runs in channel 0; each advances by a channel. */
 static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uint32_t vector_bytes, struct sim_run *run)
 {
     size_t n = 0;

@@ -18,16 +18,18 @@ struct conv_peak {
     float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */
 };
 
-/* All peak loops, and whether this build and this CPU can execute one. */
+/* List all peak loops, and tell whether this build and this CPU can execute one. */
 size_t conv_peak_count(void);
 const struct conv_peak *conv_peak_at(size_t i);
 bool conv_peak_runs(const struct conv_peak *p);
 
-/* The one with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises fused
- * operations). */
+/*
+ * Returns the peak loop with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises
+ * fused operations).
+ */
 const struct conv_peak *conv_peak_best(void);
 
-/* That of an instruction set, where this CPU has it and it has one; else the best. */
+/* Returns the peak loop of an instruction set, where this CPU has it and it has one; else the best. */
 const struct conv_peak *conv_peak_of(enum cpu_isa isa);
 
 #endif

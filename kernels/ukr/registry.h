@@ -1,10 +1,11 @@
 /*
- * Which kernels there are: a line for each, in this file only. Declarations, tables (dispatch.c, direct_emit.c, peak.c),
- * names, instrumented twins and tests follow from the lists. Internal to kernels/.
+ * Which kernels there are: a line for each, in this file only. Declarations, tables (dispatch.c, direct_emit.c,
+ * peak.c), names, instrumented twins and tests follow from the lists. Internal to kernels/.
  *
- * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they define
- * functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls touch and
- * cost, and the rest that is asked on CPUs without the instruction set are in plain files beside them, *_emit.c.
+ * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they
+ * define functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls
+ * touch and cost, and the rest that is asked on CPUs without the instruction set are in plain files beside them,
+ * *_emit.c.
  */
 #ifndef KERNELS_UKR_REGISTRY_H
 #define KERNELS_UKR_REGISTRY_H

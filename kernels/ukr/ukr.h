@@ -127,25 +127,25 @@ struct conv_ukr {
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
 };
 
-/* Whether a call is within the micro-kernel's tile. */
+/* Tells whether a call is within the micro-kernel's tile. */
 static inline bool conv_ukr_takes(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     return a->n_f <= u->n_f && (a->n_win <= u->n_win || (u->takes_columns && a->n_win % u->n_win == 0));
 }
 
-/* Width in elements of the packed panel of n_win windows. */
+/* Returns the width in elements of the packed panel of n_win windows. */
 static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
 {
     return round_up(n_win, u->win_granule);
 }
 
-/* Windows of a full packed panel. */
+/* Returns how many windows a full packed panel has. */
 static inline size_t conv_ukr_win_panel(const struct conv_ukr *u)
 {
     return u->win_panel ? u->win_panel : u->n_win;
 }
 
-/* Elements from one panel of a call's windows to the next. */
+/* Returns how many elements lie between one panel of a call's windows and the next. */
 static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_panel)
 {
     if (a->ld_in)
@@ -153,7 +153,7 @@ static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_
     return a->in_step ? a->in_step : a->k * win_panel;
 }
 
-/* Elements between the steps of a call's windows, and the tensor that they belong to. */
+/* Return how many elements lie between the steps of a call's windows, and the tensor that they belong to. */
 static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     if (a->ld_in)
@@ -167,8 +167,8 @@ static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
 }
 
 /*
- * The extent of the next tile when `left` positions remain: a full tile, else one smaller tile, or with `splits` first
- * the whole panels (multiples of panel) and then powers of two.
+ * Returns the extent of the next tile when `left` positions remain: a full tile, else one smaller tile, or with
+ * `splits` first the whole panels (multiples of panel) and then powers of two.
  */
 static inline size_t conv_tile_extent(size_t left, size_t full, size_t panel, bool splits)
 {

@@ -1,6 +1,6 @@
 /*
- * The portable direct kernel: a vector is one float. Built without auto-vectorisation, so that a load in the source is a
- * load in the machine. Descriptor: direct_emit.c.
+ * The portable direct kernel: a vector is one float. Built without auto-vectorisation, so that a load in the source is
+ * a load in the machine. Descriptor: direct_emit.c.
  */
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 #define LANE_MASK bool
 enum { LANES = CONV_DIRECT_LANES__ref, KEEPS_WINDOWS = 0 };
 
-/* Volatile: loads stay as many as in the source, and in its order. */
+/* Loads through a volatile pointer, so that loads stay as many as in the source, and in its order. */
 static inline float load(const volatile float *p)
 {
     return *p;

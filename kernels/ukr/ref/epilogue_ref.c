@@ -7,7 +7,7 @@ enum { PIECE = 4 };
 typedef float piece __attribute__((vector_size(PIECE * sizeof(float)), aligned(4), may_alias));
 typedef int mask __attribute__((vector_size(PIECE * sizeof(int))));
 
-/* Where a comparison with NaN is false, NaN stays. */
+/* Keeps NaN: a comparison with NaN is false. */
 static float activate(float x, enum conv_activation a)
 {
     if (a == CONV_ACTIVATION_NONE)
@@ -63,7 +63,7 @@ void conv_epilogue(const struct conv_epilogue_args *a)
                    a->residual ? conv_in_ptr(a->residual) + f * a->ld_out : NULL);
 }
 
-/* count pieces of the given width: load the output, load the residual, store. */
+/* Emits count pieces of the given width: load the output, load the residual, store. */
 static void emit_pieces(const struct conv_epilogue_args *a, uint64_t offset, size_t count, size_t width,
                         struct sim_sink *sink)
 {

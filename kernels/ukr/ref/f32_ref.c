@@ -33,7 +33,7 @@ static void ukr_ref(const struct conv_ukr *u, const struct conv_ukr_args *a)
     }
 }
 
-/* Per step and filter: the weight, then the tile's windows one by one. */
+/* Emits, per step and filter, the weight and then the tile's windows one by one. */
 static void ukr_ref_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     struct sim_run run[2] = {

@@ -58,7 +58,7 @@ struct emit_matrix {
     struct sim_sink *sink;
 };
 
-/* Per row of a part: the row in pieces, each loaded and stored; then the zero columns. */
+/* Emits each row of a part: the row in pieces, each loaded and stored; then the zero columns. */
 static void emit_part(void *ctx, const struct panel_part *part)
 {
     const struct emit_matrix *e = ctx;
@@ -99,7 +99,7 @@ static size_t panel_filters(const struct conv_pack_filters_args *a, size_t f0)
     return conv_tile_extent(a->n_f - f0, a->ukr->f_panel, a->ukr->f_panel, a->ukr->splits_edges);
 }
 
-/* Where a panel has step t. */
+/* Returns where a panel has step t. */
 static size_t panel_step(const struct conv_pack_filters_args *a, size_t t)
 {
     size_t row, n_c;
@@ -186,7 +186,7 @@ void conv_zero(const struct conv_zero_args *a)
         memset(conv_out_ptr(a->out) + f * a->ld_out, 0, a->n_win * sizeof(float));
 }
 
-/* Rows without gaps are cleared as one, as OpenBLAS does it. */
+/* Emits the stores. Rows without gaps are cleared as one, as OpenBLAS does it. */
 void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink)
 {
     size_t per_piece = a->piece_bytes / sizeof(float);
