@@ -1,6 +1,7 @@
 #include "experiments/calibrate/exp_here.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,7 +15,14 @@
 #include "experiments/calibrate/exp_probes.h"
 #include "experiments/setup/exp_machines.h"
 
-enum { LEAST_SPEED_ROUNDS = 3, MOST_SPEED_ROUNDS = 25, SPEED_SECONDS = 10, TIMING_SECONDS = 15, USUAL_SWEEPS = 2 };
+enum {
+    LEAST_SPEED_ROUNDS = 3,
+    MOST_SPEED_ROUNDS = 25,
+    SPEED_SECONDS = 10,
+    TIMING_SECONDS = 15,
+    COUNTED_PASSES = 5,
+    USUAL_SWEEPS = 2
+};
 
 /* ---- its beginning and end ---- */
 
@@ -60,6 +68,7 @@ int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes)
 void exp_here_end(struct exp_here *h)
 {
     exp_native_release(&h->native);
+    exp_recorded_release(&h->counted);
     exp_evidence_release(&h->evidence);
 }
 
@@ -112,6 +121,40 @@ static int time_patterns(struct exp_here *h, const struct exp_options *o, struct
     return exp_timing_run(&how, &h->evidence.times, &h->timing, why, why_bytes);
 }
 
+static int count_patterns(struct exp_here *h, struct ctr_counters *c, struct exp_progress *p, char *why,
+                          size_t why_bytes)
+{
+    struct reporter reporter = { .progress = p };
+    const struct exp_counting how = {
+        .counters = c,
+        .machine = &h->machine,
+        .n_passes = COUNTED_PASSES,
+        .interrupted = exp_interrupted,
+        .progress = report,
+        .ctx = &reporter,
+    };
+
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "prefetchers", "counting lines of patterns");
+    exp_say(h->how, sizeof h->how, "by counters (%s)", c->cpu.name);
+    return exp_counting_run(&how, &h->counted, why, why_bytes);
+}
+
+/* Counts if that can be done. Returns 0, -EINTR or -ENOMEM, or another error with the reason in h->how. */
+static int try_counters(struct exp_here *h, struct exp_progress *p, char *why, size_t why_bytes)
+{
+    struct ctr_counters *c = calloc(1, sizeof *c);
+    int err = c ? exp_counting_open(c, NULL, CTR_GROUPS_DIR, NULL, why, why_bytes) : -ENOMEM;
+
+    if (!err) {
+        err = count_patterns(h, c, p, why, why_bytes);
+        ctr_counters_close(c);
+    }
+    free(c);
+    if (err)
+        exp_say(h->how, sizeof h->how, "by time alone: %s", why);
+    return err;
+}
+
 int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
                      size_t why_bytes)
 {
@@ -122,9 +165,10 @@ int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp
     exp_progress_begin(p, EXP_WORK_PHASES, "caches", "latencies and bandwidths");
     err = exp_speeds_measure(&h->speeds, &h->native.computer, &rounds, exp_interrupted, why, why_bytes);
     exp_progress_step(p, EXP_WORK_PHASES, SPEED_SECONDS);
-    if (!err)
-        err = time_patterns(h, o, p, why, why_bytes);
-    return err;
+    if (err)
+        return err;
+    err = try_counters(h, p, why, why_bytes);
+    return !err || err == -EINTR || err == -ENOMEM ? err : time_patterns(h, o, p, why, why_bytes);
 }
 
 /* ---- the machine ---- */
@@ -158,7 +202,8 @@ int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, cha
     h->is_fitted = sweeps > 0;
     if (!sweeps)
         return 0;
-    fprintf(log, "fitting prefetchers: share of lines that are not as timed\n");
+    fprintf(log, "fitting prefetchers: %s\n",
+            h->evidence.is_timed ? "share of lines that are not as timed" : "mean error of what was counted");
     return exp_evidence_fit(&h->evidence, &h->machine, EXP_MACHINES_DIR, sweeps, exp_interrupted, log, why, why_bytes);
 }
 
@@ -184,18 +229,25 @@ int exp_here_print_machine(const void *here, FILE *out)
 
 /* ---- what people see ---- */
 
-void exp_here_print(struct exp_here *h, FILE *out)
+static void print_timing(const struct exp_here *h, FILE *out)
 {
     const double *ticks = h->timing.place_ticks;
 
-    fprintf(out, "\n%s; %s; %s\n", h->host.cpu, h->pinned, h->pages);
-    fprintf(out, "before: %s\n\n", h->host.source);
-    exp_speeds_print(&h->speeds, out);
     fprintf(out,
-            "\n%zu lines looked for after patterns, %zu rounds; %zu of them near in a quarter to three quarters only\n"
+            "%zu lines looked for after patterns, %zu rounds; %zu of them near in a quarter to three quarters only\n"
             "ticks of the %s: L1 %.0f, L2 %.0f, beyond %.0f, memory %.0f; near: less than %.0f\n\n",
             h->evidence.times.n, h->timing.n_rounds, h->timing.n_undecided, ctr_tick_name(), ticks[EXP_PLACE_L1],
             ticks[EXP_PLACE_L2], ticks[EXP_PLACE_BEYOND], ticks[EXP_PLACE_MEMORY], h->timing.threshold);
+}
+
+void exp_here_print(struct exp_here *h, FILE *out)
+{
+    fprintf(out, "\n%s; %s; %s\n", h->host.cpu, h->pinned, h->pages);
+    fprintf(out, "before: %s\n\n", h->host.source);
+    exp_speeds_print(&h->speeds, out);
+    fprintf(out, "\npatterns %s\n", h->how);
+    if (h->evidence.is_timed)
+        print_timing(h, out);
 }
 
 /* ---- files ---- */
@@ -213,23 +265,29 @@ static int print_host(const void *writing, FILE *out)
     fprintf(out, "commit: %s\n", *w->commit ? w->commit : "unknown");
     fprintf(out, "measured on: %s\n", w->h->pinned);
     fprintf(out, "memory: %s\n", w->h->pages);
+    fprintf(out, "patterns: %s\n", w->h->how);
     fprintf(out, "clock: %s, %.3f ticks per ns, %.0f ticks taken off\n", ctr_tick_name(), w->h->native.ticks_per_ns,
             w->h->native.overhead_ticks);
-    fprintf(out, "rounds: %zu\n", w->h->timing.n_rounds);
-    fprintf(out, "near: less than %.0f ticks\n", w->h->timing.threshold);
+    if (w->h->evidence.is_timed)
+        fprintf(out, "rounds: %zu\nnear: less than %.0f ticks\n", w->h->timing.n_rounds, w->h->timing.threshold);
     return err;
 }
 
 static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
+    const bool is_timed = h->evidence.is_timed;
     struct exp_csv *csv;
-    int err =
-        exp_csv_create(&csv, dir, &exp_timing_file, "which lines were near after patterns, by time", why, why_bytes);
+    int err = exp_csv_create(
+        &csv, dir, is_timed ? &exp_timing_file : &exp_counting_file,
+        is_timed ? "which lines were near after patterns, by time" : "lines that patterns brought in", why, why_bytes);
 
     if (err)
         return err;
     exp_csv_header(csv, "computer", "%s", h->host.cpu);
-    exp_timing_write(&h->evidence.times, csv);
+    if (is_timed)
+        exp_timing_write(&h->evidence.times, csv);
+    else
+        exp_counting_write(&h->counted, csv);
     return exp_csv_close(csv, why, why_bytes);
 }
 
@@ -246,22 +304,32 @@ static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, 
     return exp_csv_close(csv, why, why_bytes);
 }
 
-int exp_here_write(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
-                   size_t why_bytes)
+int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    int err = write_patterns(h, dir, why, why_bytes);
+    char *path = exp_outdir_file(dir, exp_counting_file.name);
+    int err = path ? write_patterns(h, dir, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err)
         err = write_speeds(h, dir, why, why_bytes);
-    if (!err)
-        err = exp_outdir_write(dir, EXP_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
-    if (!err)
-        err = exp_outdir_write(dir, "host.txt", print_host, &(struct writing){ h, commit }, why, why_bytes);
+    if (!err && !h->evidence.is_timed)
+        err = exp_evidence_read(&h->evidence, path, why, why_bytes);
+    free(path);
     return err;
+}
+
+int exp_here_write_machine(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
+                           size_t why_bytes)
+{
+    int err = exp_outdir_write(dir, EXP_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
+
+    return err ? err : exp_outdir_write(dir, "host.txt", print_host, &(struct writing){ h, commit }, why, why_bytes);
 }
 
 void exp_here_document(FILE *out)
 {
+    fprintf(out,
+            "\nWithout counters, patterns.csv has times of single lines; with counters, counts of whole patterns.\n");
     exp_csv_document(&exp_timing_file, out);
+    exp_csv_document(&exp_counting_file, out);
     exp_csv_document(&exp_speeds_file, out);
 }

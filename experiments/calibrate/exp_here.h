@@ -7,6 +7,7 @@
 
 #include "experiments/base/exp_progress.h"
 #include "experiments/calibrate/exp_computer.h"
+#include "experiments/calibrate/exp_counting.h"
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_speeds.h"
 #include "experiments/calibrate/exp_timing.h"
@@ -18,8 +19,10 @@ struct exp_here {
     struct sim_machine machine; /* as it is known before, then as it was found */
     struct exp_native native;
     struct exp_speeds speeds;
-    struct exp_evidence evidence;
-    struct exp_timing_result timing;
+    struct exp_evidence evidence;    /* timed, or read back from the file of what was counted */
+    struct exp_recorded counted;     /* if counters count here */
+    struct exp_timing_result timing; /* else */
+    char how[512];                   /* "by counters (Intel Skylake-SP)"; "by time alone: <why not by counters>" */
     char pages[128], pinned[160];
     bool is_fitted;
 };
@@ -31,18 +34,24 @@ void exp_here_end(struct exp_here *h); /* one that is all zeros is fine */
 /* Announces the work for exp_progress_new. */
 void exp_here_announce(double seconds[EXP_N_WORKS]);
 
-/* Measures. Returns 0, or -errno with one line in why: exp_speeds_measure, exp_timing_run. */
+/*
+ * Measures; patterns by this computer's counters, if they count what tells of prefetchers, else by time alone. Returns 0, or -errno with
+ * one line in why: exp_speeds_measure, exp_timing_run.
+ */
 int exp_here_measure(struct exp_here *h, const struct exp_options *o, struct exp_progress *p, char *why,
                      size_t why_bytes);
+
+/* Writes what was measured, and has the evidence from it. Returns 0, or -errno with one line in why. */
+int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, char *why, size_t why_bytes);
 
 /* Makes the machine of what was measured; fits its prefetchers, if wanted. Returns as exp_evidence_fit. */
 int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes);
 
 void exp_here_print(struct exp_here *h, FILE *out);
 
-/* Writes all files of a calibration. Returns 0, or -errno with one line in why. */
-int exp_here_write(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
-                   size_t why_bytes);
+/* Writes the machine and what it was measured on. Returns 0, or -errno with one line in why. */
+int exp_here_write_machine(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
+                           size_t why_bytes);
 
 /* Writes the machine with its values' sources. An exp_outdir_write callback of a struct exp_here. */
 int exp_here_print_machine(const void *here, FILE *out);

@@ -1,17 +1,19 @@
 #include "experiments/calibrate/exp_recorded.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_table.h"
 
-#define CHASED "_chased"
+#define MISSING "not available" /* exp_csv_missing */
 
 enum { MAX_TERMS = 4 };
 
 const char *const exp_recorded_names[EXP_N_RECORDED] = { "lines into L1", "lines into L1 by demand", "lines into L2" };
+const char *const exp_recorded_quantities[EXP_N_RECORDED] = { "l1_lines_in", "l1_lines_in_by_demand", "l2_lines_in" };
 const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle", "mixed" };
 
 /* How large the buffer was, by place; of the fourth, by the longest distance that its patterns have. */
@@ -22,7 +24,7 @@ static const struct {
     uint64_t bytes;
 } pages[] = { { "4k", 4 << 10 }, { "2m", 2 << 20 } };
 
-/* Which columns add up to what is compared. */
+/* Which columns add up to what is compared, where a file does not have it in one (exp_recorded_quantities). */
 static const char *const terms[EXP_N_RECORDED][MAX_TERMS + 1] = {
     [EXP_RECORDED_L1_LINES] = { "any_l2", "any_l3", "any_mem" },
     [EXP_RECORDED_L1_DEMAND] = { "demand_l2", "demand_l3", "demand_mem" },
@@ -59,6 +61,14 @@ static const char *text(struct reader *r, const char *column)
     return r->err ? "" : exp_table_string(r->t, r->at, c);
 }
 
+static bool has_column(const struct reader *r, const char *column)
+{
+    char ignored[256];
+    size_t c;
+
+    return !exp_table_column(r->t, column, &c, ignored, sizeof ignored);
+}
+
 static int find_place(const char *word)
 {
     for (int i = 0; i < EXP_N_RECORDED_PLACES; i++) {
@@ -66,6 +76,19 @@ static int find_place(const char *word)
             return i;
     }
     return -1;
+}
+
+/* NAN if the CPU could not count it. */
+static double read_quantity(struct reader *r, size_t q)
+{
+    const char *column = exp_recorded_quantities[q];
+    double sum = 0;
+
+    if (has_column(r, column))
+        return strncmp(text(r, column), MISSING, strlen(MISSING)) ? number(r, column) : (double)NAN;
+    for (size_t i = 0; terms[q][i]; i++)
+        sum += number(r, terms[q][i]);
+    return sum;
 }
 
 static void read_counts(struct reader *r, struct exp_recorded_row *row)
@@ -76,10 +99,8 @@ static void read_counts(struct reader *r, struct exp_recorded_row *row)
                  row->name);
         r->err = -EINVAL;
     }
-    for (size_t q = 0; q < EXP_N_RECORDED && !r->err; q++) {
-        for (size_t i = 0; terms[q][i]; i++)
-            row->counted[q] += number(r, terms[q][i]) / row->accesses;
-    }
+    for (size_t q = 0; q < EXP_N_RECORDED && !r->err; q++)
+        row->counted[q] = read_quantity(r, q) / row->accesses;
 }
 
 static uint64_t find_page(const char *word)
@@ -106,16 +127,17 @@ static bool cut_suffix(char *name, const char *suffix)
 static bool read_row(struct reader *r, struct exp_recorded_row *row)
 {
     int place = find_place(text(r, "where"));
+    uint64_t bytes;
 
     *row = (struct exp_recorded_row){ .place = (enum exp_recorded_place)(place < 0 ? 0 : place) };
     snprintf(row->name, sizeof row->name, "%s", text(r, "pattern"));
     snprintf(row->pages, sizeof row->pages, "%s", text(r, "pages"));
     row->page_bytes = find_page(row->pages);
-    row->is_chased = cut_suffix(row->name, CHASED);
+    row->is_chased = cut_suffix(row->name, EXP_RECORDED_CHASED);
     row->p1 = (long)number(r, "p1");
     row->p2 = (long)number(r, "p2");
-    if (r->err || place < 0 || !row->page_bytes ||
-        exp_pattern_find(&row->pattern, row->name, row->p1, row->p2, buffer_bytes[place]))
+    bytes = has_column(r, "buffer_bytes") ? (uint64_t)number(r, "buffer_bytes") : buffer_bytes[place < 0 ? 0 : place];
+    if (r->err || place < 0 || !row->page_bytes || exp_pattern_find(&row->pattern, row->name, row->p1, row->p2, bytes))
         return false;
     read_counts(r, row);
     return !r->err;

@@ -32,7 +32,7 @@ struct exp_recorded_row {
     bool is_chased;
     struct exp_pattern pattern;
     double accesses;
-    double counted[EXP_N_RECORDED]; /* per access */
+    double counted[EXP_N_RECORDED]; /* per access; NAN: the CPU could not count it */
 };
 
 struct exp_recorded {
@@ -40,8 +40,11 @@ struct exp_recorded {
     size_t n;
 };
 
+#define EXP_RECORDED_CHASED "_chased" /* ends the names of patterns that were walked with dependent loads */
+
 extern const char *const exp_recorded_names[EXP_N_RECORDED];
-extern const char *const exp_recorded_places[]; /* by place */
+extern const char *const exp_recorded_quantities[EXP_N_RECORDED]; /* as ctr_quantity.h has them */
+extern const char *const exp_recorded_places[];                   /* by place */
 
 /* Reads a file of counts. Returns 0, or -errno with one line in why and *r empty. */
 int exp_recorded_read(struct exp_recorded *r, const char *path, char *why, size_t why_bytes);

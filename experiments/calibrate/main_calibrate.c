@@ -86,6 +86,8 @@ static int calibrate_here(struct session *s)
         err = exp_here_begin(&s->here, s->why, sizeof s->why);
     if (!err)
         err = measure(s);
+    if (!err)
+        err = exp_here_write_measured(&s->here, &s->results.dir, s->why, sizeof s->why);
     if (err)
         return err;
     exp_here_print(&s->here, stdout);
@@ -93,7 +95,7 @@ static int calibrate_here(struct session *s)
     if (!err && exp_evidence_print(&s->here.evidence, &s->here.machine, !o->hides_rows, stdout))
         err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_here_write(&s->here, o->commit, &s->results.dir, s->why, sizeof s->why);
+        err = exp_here_write_machine(&s->here, o->commit, &s->results.dir, s->why, sizeof s->why);
     if (!err)
         err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)

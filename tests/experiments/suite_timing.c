@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/calibrate/exp_counting.h"
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_noted.h"
 #include "experiments/calibrate/exp_probes.h"
@@ -14,6 +15,7 @@
 #include "experiments/setup/exp_host.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_machines.h"
+#include "tests/counters/fake_counters.h"
 #include "tests/experiments/fake_computer.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
@@ -303,6 +305,94 @@ static void times_are_read_back(void)
     fake_computer_release(&f);
 }
 
+/* ---- by counters ---- */
+
+enum { L1_LINES = 2, DEMAND_LINES, L2_LINES = 6 }; /* places of common quantities: what region[] is by */
+
+static void counted_like(struct fake_counters *fake, double l1, double demand, double l2)
+{
+    fake_counters_init(fake);
+    fake->region[L1_LINES] = l1;
+    fake->region[DEMAND_LINES] = demand;
+    fake->region[L2_LINES] = l2;
+}
+
+static bool is_row_right(const struct exp_recorded_row *row, double l1, double demand, double l2)
+{
+    return fabs(row->counted[EXP_RECORDED_L1_LINES] * row->accesses - l1) < 1e-6 &&
+           fabs(row->counted[EXP_RECORDED_L2_LINES] * row->accesses - l2) < 1e-6 &&
+           (isnan(demand) ? isnan(row->counted[EXP_RECORDED_L1_DEMAND])
+                          : fabs(row->counted[EXP_RECORDED_L1_DEMAND] * row->accesses - demand) < 1e-6);
+}
+
+/* Written and read back; returns how many rows are not as counted. */
+static size_t n_wrong_rows(struct ctr_counters *c, double l1, double demand, double l2, size_t *n_rows)
+{
+    struct sim_machine m = small_machine();
+    const struct exp_counting how = { .counters = c, .machine = &m, .n_passes = 1 };
+    struct exp_recorded r, back;
+    struct exp_csv *csv;
+    char why[256] = "";
+    size_t n_wrong = 0;
+
+    scratch_open();
+    CU_ASSERT_FATAL(!exp_counting_run(&how, &r, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path("counts.csv"), &exp_counting_file, why, sizeof why));
+    exp_counting_write(&r, csv);
+    CU_ASSERT(!exp_csv_close(csv, why, sizeof why));
+    test_check(!exp_recorded_read(&back, scratch_path("counts.csv"), why, sizeof why), "%s", why);
+    scratch_close();
+    CU_ASSERT_EQUAL_FATAL(back.n, r.n);
+    for (size_t i = 0; i < r.n; i++) {
+        n_wrong += !is_row_right(&r.row[i], l1, demand, l2) || !is_row_right(&back.row[i], l1, demand, l2) ||
+                   back.row[i].p1 != r.row[i].p1 || back.row[i].place != r.row[i].place ||
+                   back.row[i].pattern.buffer_bytes != r.row[i].pattern.buffer_bytes;
+        CU_ASSERT(r.row[i].place != EXP_RECORDED_L2 ||
+                  r.row[i].pattern.buffer_bytes == sim_level_bytes(&m.level[1]) / 2);
+    }
+    *n_rows = r.n;
+    exp_recorded_release(&r);
+    exp_recorded_release(&back);
+    return n_wrong;
+}
+
+static void counters_count_patterns(void)
+{
+    struct fake_counters fake;
+    struct ctr_counters *c = calloc(1, sizeof *c);
+    char why[400] = "";
+    size_t n_rows;
+
+    counted_like(&fake, 7000, 300, 5000);
+    CU_ASSERT_FATAL(c && !exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why));
+    CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, 300, 5000, &n_rows), 0);
+    CU_ASSERT(n_rows > 100);
+    ctr_counters_close(c);
+    fake.factor[DEMAND_LINES] = 3; /* it lies: that quantity is missing, the others are not */
+    CU_ASSERT_FATAL(!exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why));
+    CU_ASSERT_EQUAL(n_wrong_rows(c, 7000, (double)NAN, 5000, &n_rows), 0);
+    ctr_counters_close(c);
+    CU_ASSERT_EQUAL(fake.n_open, 0);
+    free(c);
+}
+
+static void counters_that_lie_are_not_used(void)
+{
+    struct fake_counters fake;
+    struct ctr_counters *c = calloc(1, sizeof *c);
+    char why[400] = "";
+
+    counted_like(&fake, 7000, 300, 5000);
+    fake.factor[L1_LINES] = 2;
+    CU_ASSERT_FATAL(c != NULL);
+    CU_ASSERT_EQUAL(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why), -ENODATA);
+    test_check(strstr(why, "l1_lines_in counted 262144 where 131072 were made") != NULL, "%s", why);
+    fake.refusal = -EACCES;
+    CU_ASSERT(exp_counting_open(c, &fake.source, FAKE_GROUPS_DIR, "fake", why, sizeof why) < 0);
+    CU_ASSERT_EQUAL(fake.n_open, 0);
+    free(c);
+}
+
 /* ---- latencies ---- */
 
 static void latencies_come_from_their_levels(void)
@@ -497,6 +587,8 @@ static const struct test_case cases[] = {
     { "rounds end with their time", rounds_end_with_their_time },
     { "fits find the prefetchers", fits_find_the_prefetchers },
     { "times are read back", times_are_read_back },
+    { "counters count patterns", counters_count_patterns },
+    { "counters that lie are not used", counters_that_lie_are_not_used },
     { "latencies come from their levels", latencies_come_from_their_levels },
     { "latencies that do not rise are refused", latencies_that_do_not_rise_are_refused },
     { "small pages are named", small_pages_are_named },

@@ -1,0 +1,293 @@
+#include "experiments/calibrate/exp_counting.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/host/ctr_flush.h"
+#include "counters/host/ctr_pages.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
+
+enum { MAX_ACCESSES = 16384, MAX_LIST = 12, PLACINGS = 3, MAX_PASSES = 16 };
+
+/* ---- which patterns ---- */
+
+/* Each with all pairs of its numbers; the lists end at their first 0 that is not their first value. */
+static const struct plan {
+    const char *name;
+    long p1[MAX_LIST], p2[MAX_LIST];
+} plans[] = {
+    { "sequential", { 1 }, { 0 } },
+    { "descending", { 1 }, { 0 } },
+    { "random", { 0 }, { 0 } },
+    { "random_even_lines", { 2 }, { 0 } },
+    { "run_from_line", { 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64 }, { 0, 23 } },
+    { "run_down_from_line", { 2, 4, 8, 16 }, { 40 } },
+    { "stride_bytes", { 8, 16, 32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192 }, { 0 } },
+    { "streams", { 2, 4, 8, 16, 32, 64 }, { 0 } },
+};
+
+enum { N_PLANS = sizeof plans / sizeof plans[0] };
+
+static bool goes_on(const long *list, size_t i)
+{
+    return i < MAX_LIST && (!i || list[i]);
+}
+
+/* How large a buffer is so that it lies at a place and not further in. */
+static uint64_t buffer_bytes(const struct sim_machine *m, enum exp_recorded_place place)
+{
+    enum { MEMORY_BYTES = 64 << 20, TIMES_L2 = 12, OF_L3 = 4 };
+    const uint64_t l2 = sim_level_bytes(&m->level[1]), l3 = m->n_levels > 2 ? sim_level_bytes(&m->level[2]) : 0;
+
+    if (place == EXP_RECORDED_L2)
+        return l2 / 2;
+    if (place == EXP_RECORDED_L3)
+        return l3 / OF_L3 < TIMES_L2 * l2 ? l3 / OF_L3 : TIMES_L2 * l2;
+    return MEMORY_BYTES;
+}
+
+/* Streams of less than a page each are none. */
+static bool has_accesses(const struct exp_pattern *p)
+{
+    uint64_t *offset;
+    size_t n = 0;
+
+    if (!exp_pattern_offsets(p, 1, &offset, &n))
+        free(offset);
+    return n > 0;
+}
+
+static int add_row(struct exp_recorded *r, const struct plan *p, long p1, long p2, enum exp_recorded_place place,
+                   uint64_t bytes)
+{
+    struct exp_recorded_row row = { .p1 = p1, .p2 = p2, .place = place };
+    struct exp_recorded_row *grown;
+
+    exp_say(row.name, sizeof row.name, "%s", p->name);
+    if (exp_pattern_find(&row.pattern, row.name, p1, p2, bytes))
+        return -EINVAL; /* a name that exp_pattern.c does not have */
+    if (!has_accesses(&row.pattern))
+        return 0;
+    grown = realloc(r->row, (r->n + 1) * sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    r->row = grown;
+    r->row[r->n++] = row;
+    return 0;
+}
+
+/* A place whose buffer would not be larger than what is inside is left out. */
+static int list_rows(struct exp_recorded *r, const struct sim_machine *m)
+{
+    int err = 0;
+
+    for (int place = EXP_RECORDED_L2; place <= EXP_RECORDED_MEMORY; place++) {
+        const uint64_t bytes = buffer_bytes(m, (enum exp_recorded_place)place);
+        const uint64_t inside = place == EXP_RECORDED_MEMORY ? 0 : sim_level_bytes(&m->level[place - EXP_RECORDED_L2]);
+
+        for (size_t i = 0; bytes > inside && i < N_PLANS; i++) {
+            for (size_t a = 0; goes_on(plans[i].p1, a); a++) {
+                for (size_t b = 0; goes_on(plans[i].p2, b) && !err; b++)
+                    err = add_row(r, &plans[i], plans[i].p1[a], plans[i].p2[b], (enum exp_recorded_place)place, bytes);
+            }
+        }
+    }
+    return err;
+}
+
+/* ---- one pattern ---- */
+
+struct run {
+    const struct exp_counting *how;
+    struct ctr_pages buffer;
+    uint32_t *list; /* [MAX_ACCESSES] offsets */
+    size_t n;
+};
+
+static void place(const struct run *r, const struct exp_recorded_row *row)
+{
+    const size_t n = row->pattern.buffer_bytes / EXP_PATTERN_LINE;
+    const volatile unsigned char *buffer = r->buffer.memory;
+
+    if (row->place == EXP_RECORDED_MEMORY)
+        ctr_flush(r->buffer.memory, row->pattern.buffer_bytes);
+    for (size_t k = 0; k < PLACINGS && row->place != EXP_RECORDED_MEMORY; k++) {
+        for (size_t i = 0; i < n; i++)
+            (void)buffer[i * 0x9E3779B1u % n * EXP_PATTERN_LINE];
+    }
+    for (size_t i = 0; i < r->n; i += EXP_PATTERN_LINE / sizeof *r->list)
+        (void)*(const volatile uint32_t *)&r->list[i];
+}
+
+/* The buffer holds zeros: adding what was loaded makes the next load wait, and changes nothing. */
+__attribute__((noinline)) static void walk(const unsigned char *buffer, const uint32_t *list, size_t n)
+{
+    uint64_t zero = 0;
+
+    for (size_t i = 0; i < n; i++)
+        zero = *(const volatile unsigned char *)(buffer + list[i] + zero);
+}
+
+/* One walk for every set of events. */
+static int count(const struct run *r, const struct exp_recorded_row *row, struct ctr_reading *reading)
+{
+    struct ctr_counters *c = r->how->counters;
+    int err = 0;
+
+    ctr_session_forget(c->session);
+    for (size_t set = 0; set < c->group->n_sets && !err; set++) {
+        place(r, row);
+        err = ctr_session_start_set(c->session, set);
+        if (!err)
+            walk(r->buffer.memory, r->list, r->n);
+        err = err ? err : ctr_session_stop(c->session);
+    }
+    return err ? err : ctr_counters_read(c, reading);
+}
+
+static double median(double *sample, size_t n)
+{
+    if (!n)
+        return (double)NAN;
+    exp_stats_sort_up(sample, n);
+    return sample[n / 2];
+}
+
+/* Medians of the passes that counted; the first one only warms up. */
+static int count_passes(const struct run *r, struct exp_recorded_row *row)
+{
+    double sample[EXP_N_RECORDED][MAX_PASSES];
+    size_t n[EXP_N_RECORDED] = { 0 };
+    int err = 0;
+
+    for (size_t pass = 0; pass <= r->how->n_passes && pass <= MAX_PASSES && !err; pass++) {
+        struct ctr_reading reading;
+
+        err = r->how->interrupted && r->how->interrupted() ? -EINTR : count(r, row, &reading);
+        for (size_t q = 0; q < EXP_N_RECORDED && !err && pass; q++) {
+            double value;
+
+            if (!ctr_reading_metric(&reading, exp_recorded_quantities[q], &value))
+                sample[q][n[q]++] = value;
+        }
+    }
+    for (size_t q = 0; q < EXP_N_RECORDED && !err; q++)
+        row->counted[q] = median(sample[q], n[q]) / row->accesses;
+    return err;
+}
+
+static int count_row(struct run *r, struct exp_recorded_row *row)
+{
+    uint64_t *offset;
+    int err = exp_pattern_offsets(&row->pattern, MAX_ACCESSES, &offset, &r->n);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < r->n; i++)
+        r->list[i] = (uint32_t)offset[i];
+    free(offset);
+    row->accesses = (double)r->n;
+    exp_say(row->pages, sizeof row->pages, "%s", r->buffer.large_bytes == r->buffer.bytes ? "2m" : "4k");
+    return count_passes(r, row);
+}
+
+/* ---- all ---- */
+
+int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
+                      const char *uarch, char *why, size_t why_bytes)
+{
+    static const char *const needed[] = { "l1_lines_in", "l2_lines_in" };
+    int err = ctr_counters_open(c, source ? source : &ctr_source_perf, groups_dir, uarch, "COMMON", why, why_bytes);
+
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !err; i++) {
+        size_t at = 0;
+
+        while (at < c->group->n_metrics && strcmp(c->group->metric[at].name, needed[i]))
+            at++;
+        if (at < c->group->n_metrics && c->proof.trust.metric[at] != CTR_REFUTED)
+            continue;
+        if (at < c->group->n_metrics)
+            err = exp_fail(why, why_bytes, -ENODATA, "%s", c->proof.trust.why[at]);
+        else
+            err = exp_fail(why, why_bytes, -ENODATA, "this CPU does not count %s", needed[i]);
+        ctr_counters_close(c);
+    }
+    return err;
+}
+
+static int count_rows(struct run *r, struct exp_recorded *recorded)
+{
+    int err = list_rows(recorded, r->how->machine);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < recorded->n; i++)
+        bytes = recorded->row[i].pattern.buffer_bytes > bytes ? recorded->row[i].pattern.buffer_bytes : bytes;
+    if (!err)
+        err = ctr_pages_init(&r->buffer, (size_t)bytes);
+    for (size_t i = 0; i < recorded->n && !err; i++) {
+        err = count_row(r, &recorded->row[i]);
+        if (r->how->progress)
+            r->how->progress(r->how->ctx, (double)(i + 1) / (double)recorded->n);
+    }
+    ctr_pages_release(&r->buffer);
+    return err;
+}
+
+int exp_counting_run(const struct exp_counting *how, struct exp_recorded *recorded, char *why, size_t why_bytes)
+{
+    struct run r = { .how = how, .list = calloc(MAX_ACCESSES, sizeof *r.list) };
+    int err;
+
+    *recorded = (struct exp_recorded){ 0 };
+    err = r.list ? count_rows(&r, recorded) : -ENOMEM;
+    free(r.list);
+    if (!err)
+        return 0;
+    exp_recorded_release(recorded);
+    return exp_fail(why, why_bytes, err, "%s",
+                    err == -EINTR    ? "interrupted"
+                    : err == -ENOMEM ? "out of memory"
+                                     : strerror(-err));
+}
+
+/* ---- the file ---- */
+
+static const struct exp_csv_column columns[] = {
+    { "pattern", "", "which pattern: exp_pattern.c has the table; _chased: each load waits for the one before", "" },
+    { "p1", "", "its first number", "" },
+    { "p2", "", "its second number", "" },
+    { "where", "", "where the buffer lay before: L2, L3, MEM", "" },
+    { "pages", "", "2m: large pages; 4k: not, or not all", "" },
+    { "buffer_bytes", "bytes", "size of the buffer", "" },
+    { "loads", "", "made by one walk", "" },
+    { "stores", "", "none", "" },
+    { "l1_lines_in", "lines", "lines brought into L1, median of the passes", "perf_event" },
+    { "l1_lines_in_by_demand", "lines", "of these, for the loads themselves", "perf_event" },
+    { "l2_lines_in", "lines", "lines brought into L2, median of the passes", "perf_event" },
+};
+
+const struct exp_csv_file exp_counting_file = EXP_CSV_FILE("patterns.csv", columns);
+
+void exp_counting_write(const struct exp_recorded *r, struct exp_csv *csv)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct exp_recorded_row *row = &r->row[i];
+        char name[sizeof row->name + sizeof EXP_RECORDED_CHASED];
+
+        exp_say(name, sizeof name, "%s" EXP_RECORDED_CHASED, row->name);
+        exp_csv_string(csv, "pattern", name);
+        exp_csv_double(csv, "p1", (double)row->p1);
+        exp_csv_double(csv, "p2", (double)row->p2);
+        exp_csv_string(csv, "where", exp_recorded_places[row->place]);
+        exp_csv_string(csv, "pages", row->pages);
+        exp_csv_u64(csv, "buffer_bytes", row->pattern.buffer_bytes);
+        exp_csv_double(csv, "loads", row->accesses);
+        exp_csv_u64(csv, "stores", 0);
+        for (size_t q = 0; q < EXP_N_RECORDED; q++)
+            exp_csv_number(csv, exp_recorded_quantities[q], row->counted[q] * row->accesses, "not counted here");
+        exp_csv_end_row(csv);
+    }
+}
