@@ -163,14 +163,27 @@ static int probe(struct exp_timed_row *row, struct sim_hierarchy *h, uint64_t ro
     return 0;
 }
 
+/* The machine as a probe meets it: large pages, and between walk and probe all the time that prefetches need. */
+static struct sim_machine machine_of(const struct sim_machine *m)
+{
+    struct sim_machine of = *m;
+
+    of.n_levels = m->n_levels < N_LEVELS ? m->n_levels : N_LEVELS;
+    of.n_tlbs = 0;
+    of.page_tables = 0;
+    for (size_t k = 0; k < of.n_levels; k++) {
+        for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++)
+            of.level[k].prefetch[i].late = 0;
+    }
+    return of;
+}
+
 int exp_timed_simulate(struct exp_timed *t, const struct sim_machine *m)
 {
-    struct sim_machine inner = *m;
+    const struct sim_machine of = machine_of(m);
     struct sim_hierarchy *h;
-    int err;
+    int err = sim_hierarchy_new(&h, &of);
 
-    inner.n_levels = m->n_levels < N_LEVELS ? m->n_levels : N_LEVELS;
-    err = sim_hierarchy_new(&h, &inner);
     for (size_t i = 0; !err && i < t->n; i++)
         err = probe(&t->row[i], h, (i + 1) * 2 * room_bytes);
     sim_hierarchy_free(h);
