@@ -5,7 +5,7 @@
 #ifndef EXPERIMENTS_EXP_PAPER_CLAIMS_H
 #define EXPERIMENTS_EXP_PAPER_CLAIMS_H
 
-#include "experiments/paper/exp_paper_view.h"
+#include "experiments/paper/exp_paper_numbers.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_published.h"
 
