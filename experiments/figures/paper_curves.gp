@@ -10,7 +10,7 @@ eval find_series
 
 array Shade[8] = ["#009e73", "#0072b2", "#e69f00", "#cc79a7", "#56b4e9", "#882255", "#000000", "#999933"]
 dash(i) = Algo[i] eq paper_algo ? 1 : 2
-label_of(i) = Heading[i].(Algo[i] eq paper_algo ? "" : ": ".title_of(Algo[i]))
+label_of(i) = Heading[i].(View[i] eq "here" ? ": ".title_of(Algo[i]) : "")
 W = 1280
 eval wrap_what
 n_keys = 0

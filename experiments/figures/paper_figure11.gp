@@ -13,7 +13,7 @@ stats series_csv using (last = max2(last, column("model_index")), 0) nooutput
 
 W = 1500
 eval wrap_what
-head = 92; panel = 190; gap = 62
+head = 92; panel = 200; gap = 58
 H = head + n_series * (panel + gap) + foot_lines * foot_line
 eval open_output
 title_text = "Figure 11: cache misses, in % of all loads"
@@ -33,7 +33,8 @@ array Point[3] # the first is taken for a header
 ratio_metrics = "l1_miss_improvement l2_miss_improvement_avg l3_miss_improvement_avg"
 do for [i = 1:n_series] {
     y0 = head + (i - 1) * (panel + gap)
-    set tmargin at screen 1 - (y0 + 20) / (1.0 * H)
+    set label 91 Heading[i] at screen 0.5, screen 1 - (y0 + 4) / (1.0 * H) center font ",12"
+    set tmargin at screen 1 - (y0 + 40) / (1.0 * H)
     set bmargin at screen 1 - (y0 + panel) / (1.0 * H)
     do for [l = 1:3] {
         x0 = left + (l - 1) * (width + space)
@@ -60,16 +61,17 @@ do for [i = 1:n_series] {
                 paper_own = 100 - found
             }
         }
-        set label 90 sprintf("%s: L%d", Heading[i], l).(ratio == ratio ? sprintf("; Base / SConv %.2f", ratio) : "; not counted"). \
-            (paper_ratio == paper_ratio ? sprintf(" (paper %.1f)", paper_ratio) : "") at screen (x0 + width / 2) / W, screen 1 - (y0 + 8) / (1.0 * H) center
+        set label 90 sprintf("L%d: ", l).(ratio == ratio ? sprintf("Base / SConv %.2f", ratio) : "not counted"). \
+            (paper_ratio == paper_ratio ? sprintf(" (paper %.1f)", paper_ratio) : "") at screen (x0 + width / 2) / W, screen 1 - (y0 + 26) / (1.0 * H) center
         top_of = max2(max2(most, paper_base), 0.01) * 1.08
         set yrange [0:top_of]
         one(v) = is_series(i) ? v : NaN
+        if (most != most) { set yrange [0:1]; unset ytics } else { set ytics nomirror }
         plot series_csv using (one(column("model_index") - 0.2)):(number(base_column)) with boxes fc rgb colour_of("base"), \
             series_csv using (one(column("model_index") + 0.2)):(number(own_column)) with boxes fc rgb colour_of(paper_algo), \
             Point using (last - 0.2 + 0.4 * ($1 - 2)):($1 == 2 ? paper_base : paper_own) with points pt diamond ps 1.6 lc rgb colour_paper
         eval drop_head
-        unset label 97
+        unset label 97; unset label 91
     }
 }
 unset multiplot

@@ -81,11 +81,10 @@ void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out)
 static void print_summary(const struct exp_paper_page *p, FILE *out)
 {
     exp_paper_page_answer(p->f, out);
-    fprintf(
-        out,
-        "\nHow they compare, by the source of our number (agrees: within the tolerance that "
-        "`experiments/paper/claims.def` gives it; the same way: more or less of it, but on the same side):\n\n"
-        "| source of ours | what it is | agrees | the same way | differs | missing |\n|---|---|---:|---:|---:|---:|\n");
+    fprintf(out, "\nHow they compare, by the source of our number (agrees: within the tolerance that "
+                 "`experiments/paper/claims.def` gives it; the same way: more or less of it, but on the same side):\n\n"
+                 "| source of ours | what it is | agrees | the same way | differs | not judged "
+                 "|\n|---|---|---:|---:|---:|---:|\n");
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++) {
         const struct tally t = tally_of(p->f, &exp_paper_views[v]);
 
@@ -104,41 +103,40 @@ static void print_summary(const struct exp_paper_page *p, FILE *out)
 
 /* ---- sentences ---- */
 
-/* One view's number and what to think of it. */
-static void say_result(const struct exp_paper_result *r, FILE *out)
+/* Whether there is a number of that verdict; where there is none, numbers.csv says why. */
+static bool has_verdict(const struct exp_paper_result *r, enum exp_paper_verdict v)
 {
-    fprintf(out, "%s ", r->view ? r->view->heading : "ours");
-    if (isnan(r->ours)) {
-        fprintf(out, "has no number (%s)", r->says);
-        return;
+    return r->verdict == v && !isnan(r->ours);
+}
+
+/* Names the sources whose numbers have a verdict, with the numbers; results [first, end). Returns how many. */
+static size_t say_verdict(const struct exp_paper_findings *f, size_t first, size_t end, enum exp_paper_verdict v,
+                          FILE *out)
+{
+    static const char *const words[] = { "agrees", "the same way", "differs", "ours" };
+    size_t n = 0;
+
+    for (size_t i = first; i < end; i++) {
+        const struct exp_paper_result *r = &f->results.result[i];
+
+        if (!has_verdict(r, v))
+            continue;
+        if (!n++)
+            fprintf(out, "; %s: ", words[v]);
+        else
+            fprintf(out, ", ");
+        if (r->view)
+            fprintf(out, "%s ", r->view->heading);
+        exp_paper_put(r->ours, out);
     }
-    exp_paper_put(r->ours, out);
-    if (*exp_paper_verdict_name(r->verdict))
-        fprintf(out, " (%s)", exp_paper_verdict_name(r->verdict));
+    return n;
 }
 
-/* Whether a result is worth words: a source that is missing as a whole has its line among the sources. */
-static bool is_silent(const struct exp_paper_findings *f, const struct exp_paper_result *r)
+/* Says what the paper has, and what of it. */
+static void say_published(const struct exp_paper_findings *f, const struct exp_paper_result *r, FILE *out)
 {
-    return r->view && isnan(r->ours) && *f->part[r->view->setting].why_not;
-}
-
-static void say_ours(const struct exp_paper_result *r, FILE *out)
-{
-    static const char *const before[] = { "", "taken over: ", "here: " };
-
-    if (r->claim->use == EXP_PAPER_COMPARED)
-        say_result(r, out);
-    else
-        fprintf(out, "%s%s", before[r->claim->use], r->says);
-}
-
-/* A published number and all that ours say of it: results [first, end). */
-static void say_number(const struct exp_paper_findings *f, size_t first, size_t end, FILE *out)
-{
-    const struct exp_paper_result *r = &f->results.result[first];
     const struct exp_published *p = &f->published;
-    const char *arch = field(f, r, p->arch), *separator = "; ";
+    const char *arch = field(f, r, p->arch);
 
     fprintf(out, "- %s (%s%s%s%s): the paper has ", r->claim->label, field(f, r, p->figure), *arch ? ", " : "", arch,
             *r->claim->unit == '%' ? ", in %" : "");
@@ -146,15 +144,20 @@ static void say_number(const struct exp_paper_findings *f, size_t first, size_t 
         exp_paper_put(r->claim->expected, out);
     else
         fprintf(out, "%s", field(f, r, p->value));
-    for (size_t i = first; i < end; i++) {
-        if (is_silent(f, &f->results.result[i]))
-            continue;
-        fprintf(out, "%s", separator);
-        separator = ", ";
-        say_ours(&f->results.result[i], out);
-    }
-    if (*separator == ';')
-        fprintf(out, "; there is no number of ours: %s", r->says);
+}
+
+/* A published number and all that ours say of it, in one sentence: results [first, end). */
+static void say_number(const struct exp_paper_findings *f, size_t first, size_t end, FILE *out)
+{
+    static const char *const before[] = { "there is no number of ours: ", "taken over: ", "here: " };
+    const struct exp_paper_result *r = &f->results.result[first];
+    size_t n = 0;
+
+    say_published(f, r, out);
+    for (int v = 0; v <= EXP_PAPER_NOT_JUDGED; v++)
+        n += say_verdict(f, first, end, (enum exp_paper_verdict)v, out);
+    if (!n)
+        fprintf(out, "; %s%s", before[r->claim->use], r->says);
     fprintf(out, ".\n");
 }
 

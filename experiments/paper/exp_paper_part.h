@@ -73,7 +73,7 @@ struct exp_paper_part {
     size_t n_rows;
     char why_not[256];                          /* the first reason why a number is missing; "": none is */
     char why_no_value[EXP_PAPER_N_VALUES][160]; /* the same, column by column */
-    char about[512];                            /* how it was made, in one line */
+    char about[2560];                           /* how it was made, in one line */
 };
 
 void exp_paper_part_release(struct exp_paper_part *p);

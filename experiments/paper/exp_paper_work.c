@@ -279,7 +279,8 @@ static int time_job(struct job *j, struct exp_paper_source *source, char *about,
         return err;
     exp_disturbance_describe(&j->info->disturbance, disturbance, sizeof disturbance);
     source->peak = peak_of(&j->info->disturbance);
-    exp_say(about, bytes, "%zu rounds: %s; %s", j->info->n_rounds, exp_end_text(j->info->end), disturbance);
+    exp_say(about, bytes, "%s: %zu rounds: %s; %s", j->e.model->name, j->info->n_rounds, exp_end_text(j->info->end),
+            disturbance);
     return 0;
 }
 
@@ -335,9 +336,8 @@ static int make_if_missing(struct job *j)
     j->w->n_made += !kept && !err;
     if (!err)
         err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why, j->why_bytes);
-    if (!err && about && strlen(j->part->about) + strlen(about) + 64 < sizeof j->part->about)
-        exp_say_more(j->part->about, sizeof j->part->about, "%s%s: %s", *j->part->about ? ". " : "", j->e.model->name,
-                     about);
+    if (!err && about && !strstr(j->part->about, about)) /* replays of all models are made alike */
+        exp_say_more(j->part->about, sizeof j->part->about, "%s%s", *j->part->about ? ". " : "", about);
     free(about);
     return err;
 }
