@@ -114,29 +114,40 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* The groups of one pass, in their order. */
-static void order_groups(const struct exp_pattern *p, uint64_t *random, int64_t *group)
-{
-    int64_t n = p->n_groups;
-
-    for (int64_t i = 0; i < n; i++)
-        group[i] = p->order == EXP_PATTERN_DESCENDING ? n - 1 - i
-                   : p->order == EXP_PATTERN_DRAWN    ? (int64_t)(next_random(random) % (uint64_t)n)
-                                                      : i;
-    for (int64_t i = n; p->order == EXP_PATTERN_SHUFFLED && i > 1; i--) {
-        int64_t j = (int64_t)(next_random(random) % (uint64_t)i), swapped = group[i - 1];
-
-        group[i - 1] = group[j];
-        group[j] = swapped;
-    }
-}
-
 /* Where a walk is. */
 struct walk {
     uint64_t *offset;
     size_t n, max;
-    int64_t n_moved; /* moving groups so far */
+    uint64_t random;
+    int64_t *swapped; /* for a shuffle: [n_groups], 1 + which group is in place i; 0: number i */
+    int64_t n_moved;  /* moving groups so far */
 };
+
+/* Draws the group for place g of a shuffle from those that have none yet. A buffer of memory has millions. */
+static int64_t draw(struct walk *w, int64_t n, int64_t g)
+{
+    int64_t from = g + (int64_t)(next_random(&w->random) % (uint64_t)(n - g));
+    int64_t drawn = w->swapped[from] ? w->swapped[from] - 1 : from;
+
+    w->swapped[from] = w->swapped[g] ? w->swapped[g] : g + 1;
+    w->swapped[g] = drawn + 1;
+    return drawn;
+}
+
+static int64_t group_at(struct walk *w, const struct exp_pattern *p, int64_t g)
+{
+    switch (p->order) {
+    case EXP_PATTERN_DESCENDING:
+        return p->n_groups - 1 - g;
+    case EXP_PATTERN_SHUFFLED:
+        return draw(w, p->n_groups, g);
+    case EXP_PATTERN_DRAWN:
+        return (int64_t)(next_random(&w->random) % (uint64_t)p->n_groups);
+    case EXP_PATTERN_ASCENDING:
+        break;
+    }
+    return g;
+}
 
 /* Adds an access if it lies within the buffer and there is room. */
 static void add(struct walk *w, const struct exp_pattern *p, int64_t at)
@@ -153,12 +164,14 @@ static void walk_moving(struct walk *w, const struct exp_pattern *p)
     add(w, p, (p->n_groups + w->n_moved++ % (n_behind - n_behind % p->n_moving)) * p->group_bytes);
 }
 
-static void walk_pass(struct walk *w, const struct exp_pattern *p, const int64_t *group)
+static void walk_pass(struct walk *w, const struct exp_pattern *p)
 {
     for (int64_t g = 0; g < p->n_groups && w->n < w->max; g++) {
+        int64_t start = group_at(w, p, g) * p->group_bytes + p->first_bytes;
+
         for (int64_t s = 0; s < p->n_streams; s++) {
             for (int64_t i = 0; i < p->run; i++)
-                add(w, p, s * p->part_bytes + group[g] * p->group_bytes + p->first_bytes + i * p->step_bytes);
+                add(w, p, s * p->part_bytes + start + i * p->step_bytes);
         }
         if (g < p->n_moving)
             walk_moving(w, p);
@@ -167,16 +180,15 @@ static void walk_pass(struct walk *w, const struct exp_pattern *p, const int64_t
 
 int exp_pattern_offsets(const struct exp_pattern *p, size_t max, uint64_t **offset, size_t *n)
 {
-    int64_t *group = calloc((size_t)p->n_groups + 1, sizeof *group);
-    struct walk w = { .offset = calloc(max + 1, sizeof *w.offset), .max = max };
-    uint64_t random = 88172645463325252u;
-    bool is_able = group && w.offset;
+    struct walk w = { .offset = calloc(max + 1, sizeof *w.offset), .max = max, .random = 88172645463325252u };
+    bool is_able;
 
-    for (int64_t pass = 0; is_able && pass < p->n_passes && w.n < max; pass++) {
-        order_groups(p, &random, group);
-        walk_pass(&w, p, group);
-    }
-    free(group);
+    if (p->order == EXP_PATTERN_SHUFFLED)
+        w.swapped = calloc((size_t)p->n_groups + 1, sizeof *w.swapped);
+    is_able = w.offset && (w.swapped || p->order != EXP_PATTERN_SHUFFLED);
+    for (int64_t pass = 0; is_able && pass < p->n_passes && w.n < max; pass++)
+        walk_pass(&w, p);
+    free(w.swapped);
     if (!is_able)
         free(w.offset);
     *offset = is_able ? w.offset : NULL;
