@@ -20,7 +20,7 @@ enum sim_shadow_use {
     SIM_SHADOW_TAKE,    /* the line is taken out */
 };
 
-enum { SIM_SHADOW_BLOCK_SHIFT = 4, SIM_SHADOW_REMEMBERED = 256 };
+enum { SIM_SHADOW_BLOCK_SHIFT = 6, SIM_SHADOW_REMEMBERED = 256 };
 
 /* Values of stamps that are no times. */
 enum { SIM_SHADOW_NEVER_ASKED, SIM_SHADOW_NOT_HELD, SIM_SHADOW_FIRST_TIME };
