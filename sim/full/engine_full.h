@@ -27,9 +27,12 @@
 
 enum { SIM_FULL_QUEUE = 64 };
 
+enum { SIM_FULL_TLB_HINTS = 256 };
+
 struct sim_full_tlb {
-    uint64_t *page; /* [n_sets][n_ways], owned */
-    uint64_t *used; /* likewise */
+    uint64_t *page;                    /* [n_sets][n_ways], owned */
+    uint64_t *used;                    /* likewise */
+    uint32_t hint[SIM_FULL_TLB_HINTS]; /* by page number modulo SIM_FULL_TLB_HINTS: where such a page was last */
     uint64_t clock;
     uint64_t n_sets;
     uint32_t n_ways;

@@ -8,23 +8,12 @@
 #include "sim/engine.h"
 #include "sim/full/pagemap.h"
 
-static uint64_t physical(struct sim_full_frames *f, uint64_t line, unsigned line_shift)
+void sim_full_find_frame(struct sim_full_frames *f, uint64_t page)
 {
-    uint64_t addr = line << line_shift, page = addr >> f->page_shift;
     size_t i = page % SIM_FULL_FRAMES;
 
-    if (page != f->page[i]) {
-        f->page[i] = page;
-        f->frame[i] = sim_pagemap_translate(page << f->page_shift, f->page_shift, f->seed);
-    }
-    return (f->frame[i] | (addr & (((uint64_t)1 << f->page_shift) - 1))) >> line_shift;
-}
-
-uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line)
-{
-    if (l->shape->is_physically_indexed)
-        line = physical(&l->frames, line, l->line_shift);
-    return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
+    f->page[i] = page;
+    f->frame[i] = sim_pagemap_translate(page << f->page_shift, f->page_shift, f->seed);
 }
 
 uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_place *p)
@@ -54,13 +43,6 @@ static uint32_t free_way(const struct sim_full_level *l, const uint64_t *words)
     return l->n_ways;
 }
 
-static uint32_t victim(struct sim_full_level *l, uint64_t *words)
-{
-    if (l->has_order)
-        return sim_replacement_order_oldest(words[0], l->n_ways);
-    return l->policy->victim(&l->memory, words);
-}
-
 void sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
 {
     assert(l->leaving == SIM_FULL_NO_LINE);
@@ -70,17 +52,14 @@ void sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, struct s
     if (p->way < l->n_ways) {
         l->n_free--;
     } else {
-        p->way = victim(l, p->words);
+        p->way = l->policy->victim(&l->memory, p->words);
         l->leaving = *sim_full_level_line(l, p);
         l->leaving_flags = *sim_full_level_flags(l, p);
     }
     *sim_full_level_line(l, p) = line;
     *sim_full_level_flags(l, p) = 0;
     sim_full_level_set_print(l, p, sim_full_print(line));
-    if (l->has_order)
-        p->words[0] = sim_replacement_order_use(p->words[0], p->way);
-    else
-        l->policy->fill(&l->memory, p->words, p->set, p->way);
+    l->policy->fill(&l->memory, p->words, p->set, p->way);
 }
 
 static bool is_dirty(const struct sim_full_level *l, const struct sim_full_place *p)
@@ -147,8 +126,9 @@ static void init_index(struct sim_full_level *l, unsigned page_shift, uint64_t p
     part = l->n_sets >> l->slice_bits;
     l->set_mask = part - 1;
     l->slice_fold = sim_slice_fold(l->slice_bits);
-    l->has_slices = !(part & (part - 1)) && !l->shape->is_physically_indexed;
-    l->has_mask = l->has_slices && !l->slice_bits;
+    l->is_physical = l->shape->is_physically_indexed;
+    l->has_slices = !(part & (part - 1));
+    l->has_mask = l->has_slices && !l->slice_bits && !l->is_physical;
     l->frames.page_shift = page_shift;
     l->frames.seed = page_seed;
 }
@@ -177,6 +157,9 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->line_bytes = shape->line_bytes;
     l->line_shift = sim_log2(shape->line_bytes);
     l->has_order = l->policy == &sim_replacement_lru && l->n_ways <= SIM_REPLACEMENT_MAX_ORDERED;
+    l->has_tree = l->policy == &sim_replacement_tree_plru && l->n_ways <= SIM_REPLACEMENT_MAX_TREE;
+    if (l->has_tree)
+        sim_replacement_tree_init(&l->tree, l->n_ways);
     l->is_exclusive = shape->inclusion == SIM_EXCLUSIVE;
     l->is_inclusive = shape->inclusion == SIM_INCLUSIVE;
     l->is_classified = shape->is_classified;

@@ -59,8 +59,10 @@ struct sim_full_level {
     uint64_t n_sets;
     uint64_t set_mask; /* of a slice: its number of sets - 1 */
     bool has_mask;     /* all there is to finding a set */
-    bool has_slices;   /* the same, but for the slice */
-    bool has_order;    /* lru of few ways: touched without asking the policy */
+    bool is_physical;
+    bool has_slices; /* the same as has_mask, but for the slice and the frame */
+    bool has_order;  /* lru of few ways: touched without asking the policy */
+    bool has_tree;   /* tree-plru of few ways: likewise */
     uint32_t n_ways;
     uint32_t line_bytes;
     unsigned line_shift;
@@ -80,6 +82,7 @@ struct sim_full_level {
     struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
     sim_prefetch_fn ask[SIM_MAX_PREFETCHERS];
     size_t n_asks;
+    struct sim_replacement_tree tree;
     struct sim_full_frames frames;
 };
 
@@ -98,8 +101,18 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
 void sim_full_level_release(struct sim_full_level *l);
 void sim_full_level_clear(struct sim_full_level *l);
 
-/* The set of a line, where that takes more than masks and a fold. */
-uint64_t sim_full_level_hashed_set(struct sim_full_level *l, uint64_t line);
+/* Looks up the frame of a page and remembers it. */
+void sim_full_find_frame(struct sim_full_frames *f, uint64_t page);
+
+static inline uint64_t sim_full_physical(struct sim_full_frames *f, uint64_t line, unsigned line_shift)
+{
+    uint64_t addr = line << line_shift, page = addr >> f->page_shift;
+    size_t i = page % SIM_FULL_FRAMES;
+
+    if (page != f->page[i])
+        sim_full_find_frame(f, page);
+    return (f->frame[i] | (addr & (((uint64_t)1 << f->page_shift) - 1))) >> line_shift;
+}
 
 /* The bytes of a word that are 0: the highest bit of each. */
 static inline uint64_t sim_full_zero_bytes(uint64_t word)
@@ -120,9 +133,11 @@ static inline uint64_t sim_full_level_set(struct sim_full_level *l, uint64_t lin
 {
     if (l->has_mask)
         return line & l->set_mask;
+    if (l->is_physical)
+        line = sim_full_physical(&l->frames, line, l->line_shift);
     if (l->has_slices)
         return sim_slice(line, l->slice_bits, l->slice_fold) * (l->set_mask + 1) + (line & l->set_mask);
-    return sim_full_level_hashed_set(l, line);
+    return sim_sliced_set(line, l->n_sets, (uint32_t)1 << l->slice_bits);
 }
 
 /* Prints of ways that there are not are 0, as if invalid. */
@@ -176,10 +191,14 @@ static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, const
 /* Tells the policy that a line that is there was used. */
 static inline void sim_full_level_touch(struct sim_full_level *l, const struct sim_full_place *p)
 {
-    if (!l->has_order)
+    if (l->has_order) {
+        if ((p->words[0] & 15) != p->way)
+            p->words[0] = sim_replacement_order_use(p->words[0], p->way);
+    } else if (l->has_tree) {
+        p->words[0] = sim_replacement_tree_use(&l->tree, p->words[0], p->way);
+    } else {
         l->policy->hit(&l->memory, p->words, p->way);
-    else if ((p->words[0] & 15) != p->way)
-        p->words[0] = sim_replacement_order_use(p->words[0], p->way);
+    }
 }
 
 /* Takes a line that is there out and returns its flags. */
@@ -201,15 +220,16 @@ static inline void sim_full_level_set_print(const struct sim_full_level *l, cons
 /* Puts a line that is not there in, clean, and notes its way. What it replaces, if anything, is then leaving. */
 static inline void sim_full_level_insert(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
 {
-    unsigned last = 4 * (l->n_ways - 1);
     uint8_t *flags;
 
-    if (!l->has_order || l->n_free) {
+    if (l->n_free || !(l->has_order || l->has_tree)) {
         sim_full_level_insert_any(l, line, p);
         return;
     }
-    p->way = p->words[0] >> last & 15;
-    p->words[0] = sim_replacement_order_move(p->words[0], last, p->way);
+    p->way = l->has_order ? sim_replacement_order_oldest(p->words[0], l->n_ways)
+                          : sim_replacement_tree_victim(p->words[0], l->n_ways);
+    p->words[0] = l->has_order ? sim_replacement_order_move(p->words[0], 4 * (l->n_ways - 1), p->way)
+                               : sim_replacement_tree_use(&l->tree, p->words[0], p->way);
     flags = sim_full_level_flags(l, p);
     l->leaving = *sim_full_level_line(l, p);
     l->leaving_flags = *flags;

@@ -6,22 +6,32 @@
 #include "sim/full/engine_full_path.h"
 #include "sim/full/pagemap.h"
 
-/* Looks a page up and brings it in. Returns whether it was there. */
-static bool use(struct sim_full_tlb *t, uint64_t page)
+/* The place of a page that is not where the hint says, or the one that it is to get: of all in its set the oldest. */
+static uint64_t search(const struct sim_full_tlb *t, uint64_t page)
 {
     uint64_t first = page % t->n_sets * t->n_ways;
     uint64_t oldest = first;
 
     for (uint64_t i = first; i < first + t->n_ways; i++) {
-        if (t->page[i] == page) {
-            t->used[i] = ++t->clock;
-            return true;
-        }
+        if (t->page[i] == page)
+            return i;
         oldest = t->used[i] < t->used[oldest] ? i : oldest;
     }
-    t->page[oldest] = page;
-    t->used[oldest] = ++t->clock;
-    return false;
+    return oldest;
+}
+
+/* Looks a page up and brings it in. Returns whether it was there. */
+static bool use(struct sim_full_tlb *t, uint64_t page)
+{
+    uint32_t *hint = &t->hint[page % SIM_FULL_TLB_HINTS];
+    bool is_hit;
+
+    if (t->page[*hint] != page)
+        *hint = (uint32_t)search(t, page);
+    is_hit = t->page[*hint] == page;
+    t->page[*hint] = page;
+    t->used[*hint] = ++t->clock;
+    return is_hit;
 }
 
 /* Reads a page's entries in the tables, for a page that no TLB has. */

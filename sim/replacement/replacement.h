@@ -141,6 +141,33 @@ static inline uint32_t sim_replacement_order_oldest(uint64_t order, uint32_t n_w
     return (uint32_t)(order >> 4 * (n_ways - 1) & 15);
 }
 
+/*
+ * tree-plru of few ways, the tree in one word: a use makes the nodes on the way's path point away, whatever they pointed
+ * to before, so that it is the same two masks each time.
+ */
+enum { SIM_REPLACEMENT_MAX_TREE = 16 };
+
+struct sim_replacement_tree {
+    uint64_t keep[SIM_REPLACEMENT_MAX_TREE]; /* by way: nodes off its path */
+    uint64_t set[SIM_REPLACEMENT_MAX_TREE];  /* nodes on its path that are to point up */
+};
+
+void sim_replacement_tree_init(struct sim_replacement_tree *t, uint32_t n_ways);
+
+static inline uint64_t sim_replacement_tree_use(const struct sim_replacement_tree *t, uint64_t tree, uint32_t way)
+{
+    return (tree & t->keep[way]) | t->set[way];
+}
+
+static inline uint32_t sim_replacement_tree_victim(uint64_t tree, uint32_t n_ways)
+{
+    uint32_t node = 1;
+
+    while (node < n_ways)
+        node = 2 * node + (uint32_t)(tree >> node & 1);
+    return node - n_ways;
+}
+
 /* A hit that changes nothing. */
 void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
 

@@ -44,6 +44,20 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
     return node - l->n_ways;
 }
 
+void sim_replacement_tree_init(struct sim_replacement_tree *t, uint32_t n_ways)
+{
+    struct sim_replacement_level l = { .n_ways = n_ways };
+
+    for (uint32_t way = 0; way < n_ways; way++) {
+        uint64_t from_none = 0, from_all = ~(uint64_t)0;
+
+        hit(&l, &from_none, way);
+        hit(&l, &from_all, way);
+        t->set[way] = from_none;
+        t->keep[way] = from_none ^ from_all; /* what a use leaves as it was */
+    }
+}
+
 const struct sim_replacement sim_replacement_tree_plru = {
     .hit_settles = true,
     .hits_repeat = true,
