@@ -16,15 +16,16 @@ enum { SIM_N_RECIPROCALS = 257 };
 
 /* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The full engine knows bursts only. */
 struct sim_paths {
-    uint64_t settled_times;       /* repetitions multiplied instead of walked */
-    uint64_t quiet_times;         /* repetitions in which only the runs that moved were walked */
-    uint64_t moving_times;        /* repetitions of bursts all of whose runs move on by lines */
-    uint64_t walked_times;        /* the others */
-    uint64_t runs_by_line;        /* placements of runs taken line by line */
-    uint64_t runs_by_stride;      /* ... access by access, none straddling */
-    uint64_t runs_by_access;      /* ... access by access, in general */
-    uint64_t merged_records;      /* repeats of the record before */
-    uint64_t alternating_records; /* repeats of the record before that */
+    uint64_t settled_times;      /* repetitions multiplied instead of walked */
+    uint64_t quiet_times;        /* repetitions in which only the runs that moved were walked */
+    uint64_t moving_times;       /* repetitions of bursts all of whose runs move on by lines */
+    uint64_t walked_times;       /* the others */
+    uint64_t runs_by_line;       /* placements of runs taken line by line */
+    uint64_t runs_by_stride;     /* ... access by access, none straddling */
+    uint64_t runs_by_access;     /* ... access by access, in general */
+    uint64_t merged_blocks;      /* blocks of records with repeats of the record before */
+    uint64_t alternating_blocks; /* ... of the record before that, in another set than the one between */
+    uint64_t swapping_blocks;    /* ... in the same set, as far as is known */
     uint64_t straddling_records;
     uint64_t lone_accesses; /* bursts of one */
     uint64_t lone_records;  /* looked up one by one */

@@ -28,6 +28,7 @@ enum {
     SIM_MAX_REGIONS = 255,
     SIM_REGION_SLOT_BITS = 9,
     SIM_REGION_SLOTS = 1 << SIM_REGION_SLOT_BITS,
+    SIM_RECENT_REGIONS = 16,
 };
 
 /* No line: not dirty, and in a 256th region. */
@@ -36,10 +37,16 @@ enum {
 _Static_assert(SIM_WORD_DIRTY << 1 == SIM_COMPACT_ONE, "owner and dirty bit are those of a whole word");
 _Static_assert((SIM_MAX_REGIONS + 1) << SIM_REGION_SHIFT == 1 << 28, "a line number fills the rest of the word");
 
-/* The regions known so far: a hash table with open addressing, less than half full. */
+/* A region's name in words: region + 1 (0: none), and the word of its first line, clean. */
+struct sim_region_name {
+    uint64_t region_1;
+    uint32_t first_word;
+};
+
+/* The regions known so far: a hash table with open addressing, less than half full, and before it those used last. */
 struct sim_regions {
-    uint64_t slot[SIM_REGION_SLOTS]; /* region + 1; 0: free */
-    uint8_t number[SIM_REGION_SLOTS];
+    struct sim_region_name recent[SIM_RECENT_REGIONS]; /* by region modulo that */
+    struct sim_region_name slot[SIM_REGION_SLOTS];
     uint64_t region[SIM_MAX_REGIONS]; /* by number */
     unsigned n;
 };
@@ -49,24 +56,30 @@ static inline size_t sim_region_slot(const struct sim_regions *r, uint64_t regio
 {
     size_t slot = (size_t)(region * 0x9e3779b97f4a7c15u >> (64 - SIM_REGION_SLOT_BITS));
 
-    while (r->slot[slot] != region + 1 && r->slot[slot])
+    while (r->slot[slot].region_1 != region + 1 && r->slot[slot].region_1)
         slot = (slot + 1) % SIM_REGION_SLOTS;
     return slot;
 }
 
-/* The region's number, which is given to it if it has none. -1 if all are taken. */
-static inline int sim_region_number(struct sim_regions *r, uint64_t region)
+/* Looks the region up in the whole table and gives it the next number if it has none. False if all are taken. */
+static inline bool sim_region_admit(struct sim_regions *r, uint64_t region)
 {
-    size_t slot = sim_region_slot(r, region);
+    struct sim_region_name *name = &r->slot[sim_region_slot(r, region)];
 
-    if (r->slot[slot])
-        return r->number[slot];
-    if (r->n == SIM_MAX_REGIONS)
-        return -1;
-    r->slot[slot] = region + 1;
-    r->number[slot] = (uint8_t)r->n;
-    r->region[r->n] = region;
-    return (int)r->n++;
+    if (!name->region_1 && r->n < SIM_MAX_REGIONS) {
+        *name = (struct sim_region_name){ region + 1, r->n << (SIM_REGION_SHIFT + SIM_COMPACT_LINE_SHIFT) };
+        r->region[r->n++] = region;
+    }
+    r->recent[region % SIM_RECENT_REGIONS] = *name;
+    return name->region_1;
+}
+
+/* The name of a region that has one. */
+static inline const struct sim_region_name *sim_region_name(const struct sim_regions *r, uint64_t region)
+{
+    const struct sim_region_name *recent = &r->recent[region % SIM_RECENT_REGIONS];
+
+    return recent->region_1 == region + 1 ? recent : &r->slot[sim_region_slot(r, region)];
 }
 
 static inline uint32_t sim_compact_clean(uint32_t id)

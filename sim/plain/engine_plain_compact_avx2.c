@@ -9,6 +9,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "sim/plain/records.h"
+
 /* A bit per word of the line wanted. */
 static inline uint32_t find_in_8(__m256i words, __m256i wanted)
 {
@@ -74,35 +76,18 @@ static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way,
     return use;
 }
 
-/* Searched a register at a time, moved word by word. Out of the way of the others' registers. */
-static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways,
-                                                                 uint32_t word)
+static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t word)
 {
     const __m256i wanted = _mm256_set1_epi32((int)word);
-    uint32_t place = n_ways - 1, found = 0;
-    struct sim_compact_use use;
 
-    for (uint32_t i = 0; i < n_words && !found; i += 8) {
-        found = find_in_8(_mm256_load_si256((const __m256i *)(set + i)), wanted);
+    for (uint32_t i = 0; i < n_words; i += 8) {
+        uint32_t found = find_in_8(_mm256_load_si256((const __m256i *)(set + i)), wanted);
+
         if (found)
-            place = i + (uint32_t)__builtin_ctz(found);
+            return i + (uint32_t)__builtin_ctz(found);
     }
-    use = (struct sim_compact_use){ set[place], found != 0 };
-    memmove(set + 1, set, place * sizeof *set);
-    set[0] = found ? sim_compact_used(use.word, word) : word;
-    return use;
+    return n_words;
 }
-
-#define HAS_COMPARE_BLOCK
-struct block;
-struct record_masks;
-struct record_counts;
-static inline struct block compare_block(const uint64_t *record, const struct record_masks *m);
-static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which);
-
-#include "sim/plain/engine_plain_compact_tmpl.h"
-#include "sim/plain/engine_plain_bursts_tmpl.h"
-#include "sim/plain/engine_plain_records_tmpl.h"
 
 static inline __m256i load_4(const uint64_t *record)
 {
@@ -126,6 +111,7 @@ static inline struct block compare_block(const uint64_t *record, const struct re
     const __m256i in_line = _mm256_set1_epi64x((long long)m->line_bytes - 1);
     const __m256i width = _mm256_set1_epi64x(SIM_RECORD_MAX_BYTES - 1);
     struct block b = { 0 };
+    uint64_t stays = 0;
 
     for (unsigned i = 0; i < BLOCK_RECORDS; i += 4) {
         __m256i now = load_4(record + i);
@@ -135,9 +121,11 @@ static inline struct block compare_block(const uint64_t *record, const struct re
         __m256i more = _mm256_and_si256(_mm256_srli_epi64(now, SIM_RECORD_BYTES_SHIFT), width);
 
         b.repeats |= bit_per_lane(lanes_without(x, same)) << i;
-        b.alternates |= bit_per_lane(_mm256_andnot_si256(lanes_without(x, set), lanes_without(y, same))) << i;
+        b.returns |= bit_per_lane(lanes_without(y, same)) << i;
+        stays |= bit_per_lane(lanes_without(x, set)) << i;
         b.straddles |= bit_per_lane(_mm256_sub_epi64(in_line, _mm256_add_epi64(begin, more))) << i;
     }
+    b.moves = ~stays;
     return b;
 }
 
@@ -162,15 +150,15 @@ static inline uint64_t find_shape(const __m256i shapes[2], __m256i wanted)
 }
 
 /* One pass per shape, of which a block has few. */
-static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t chosen)
 {
     __m256i shapes[4];
     uint16_t shape[BLOCK_RECORDS];
     uint64_t left[2] = { ~(uint64_t)0, ~(uint64_t)0 };
 
-    if (which != ~(uint64_t)0) { /* there may not be 64 */
-        for (; which; which &= which - 1)
-            count_records(counts, record[__builtin_ctzll(which)], 1);
+    if (chosen != ~(uint64_t)0) { /* there may not be 64 */
+        for (; chosen; chosen &= chosen - 1)
+            count_records(counts, record[__builtin_ctzll(chosen)], 1);
         return;
     }
     for (size_t i = 0; i < 4; i++)
@@ -187,8 +175,12 @@ static inline void count_block(struct record_counts *counts, const uint64_t *rec
     }
 }
 
+#include "sim/plain/engine_plain_compact_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
+
 const struct sim_plain_variant sim_plain_compact_avx2 = {
-    .name = "compact, AVX2",
+    .name = "avx2",
     .isa = CPU_ISA_AVX2,
     .accept = accept,
     .records = records,
@@ -198,6 +190,6 @@ const struct sim_plain_variant sim_plain_compact_avx2 = {
 
 #else
 
-const struct sim_plain_variant sim_plain_compact_avx2 = { .name = "compact, AVX2" };
+const struct sim_plain_variant sim_plain_compact_avx2 = { .name = "avx2" };
 
 #endif

@@ -7,7 +7,8 @@
 #ifdef __AVX512F__
 
 #include <immintrin.h>
-#include <string.h>
+
+#include "sim/plain/records.h"
 
 /*
  * The line at place p comes to the front: lanes 1..p take from the one before, the rest stay. The lowest bit of `found`
@@ -53,37 +54,19 @@ static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way,
     return use;
 }
 
-/* Searched a register at a time, moved word by word. Out of the way of the others' registers. */
-static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways,
-                                                                 uint32_t word)
+static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t word)
 {
     const __m512i wanted = _mm512_set1_epi32((int)word);
-    uint32_t place = n_ways - 1, found = 0;
-    struct sim_compact_use use;
 
-    for (uint32_t i = 0; i < n_words && !found; i += 16) {
+    for (uint32_t i = 0; i < n_words; i += 16) {
         const __m512i differ = _mm512_xor_si512(_mm512_load_si512(set + i), wanted);
+        uint32_t found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE));
 
-        found = _mm512_cmplt_epu32_mask(differ, _mm512_set1_epi32(SIM_COMPACT_ONE));
         if (found)
-            place = i + (uint32_t)__builtin_ctz(found);
+            return i + (uint32_t)__builtin_ctz(found);
     }
-    use = (struct sim_compact_use){ set[place], found != 0 };
-    memmove(set + 1, set, place * sizeof *set);
-    set[0] = found ? sim_compact_used(use.word, word) : word;
-    return use;
+    return n_words;
 }
-
-#define HAS_COMPARE_BLOCK
-struct block;
-struct record_masks;
-struct record_counts;
-static inline struct block compare_block(const uint64_t *record, const struct record_masks *m);
-static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which);
-
-#include "sim/plain/engine_plain_compact_tmpl.h"
-#include "sim/plain/engine_plain_bursts_tmpl.h"
-#include "sim/plain/engine_plain_records_tmpl.h"
 
 static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
 {
@@ -100,7 +83,8 @@ static inline struct block compare_block(const uint64_t *record, const struct re
         __m512i more = _mm512_and_si512(_mm512_srli_epi64(now, SIM_RECORD_BYTES_SHIFT), width);
 
         b.repeats |= (uint64_t)_mm512_testn_epi64_mask(x, same) << i;
-        b.alternates |= (uint64_t)_mm512_mask_testn_epi64_mask(_mm512_test_epi64_mask(x, set), y, same) << i;
+        b.returns |= (uint64_t)_mm512_testn_epi64_mask(y, same) << i;
+        b.moves |= (uint64_t)_mm512_test_epi64_mask(x, set) << i;
         b.straddles |= (uint64_t)_mm512_cmpgt_epu64_mask(_mm512_add_epi64(begin, more), in_line) << i;
     }
     return b;
@@ -123,27 +107,31 @@ static inline __m512i shapes_of_32(const uint64_t *record)
 }
 
 /* One pass per shape, of which a block has few. */
-static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
+static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t chosen)
 {
-    if (which != ~(uint64_t)0) { /* there may not be 64 */
-        for (; which; which &= which - 1)
-            count_records(counts, record[__builtin_ctzll(which)], 1);
+    if (chosen != ~(uint64_t)0) { /* there may not be 64 */
+        for (; chosen; chosen &= chosen - 1)
+            count_records(counts, record[__builtin_ctzll(chosen)], 1);
         return;
     }
     const __m512i low = shapes_of_32(record), high = shapes_of_32(record + 32);
 
-    while (which) {
-        uint64_t first = record[__builtin_ctzll(which)];
+    while (chosen) {
+        uint64_t first = record[__builtin_ctzll(chosen)];
         const __m512i shape = _mm512_set1_epi16((short)(first & SHAPE_MASK));
         uint64_t same = (uint64_t)_mm512_cmpeq_epi16_mask(high, shape) << 32 | _mm512_cmpeq_epi16_mask(low, shape);
 
         count_records(counts, first, (uint64_t)__builtin_popcountll(same));
-        which &= ~same;
+        chosen &= ~same;
     }
 }
 
+#include "sim/plain/engine_plain_compact_tmpl.h"
+#include "sim/plain/engine_plain_bursts_tmpl.h"
+#include "sim/plain/engine_plain_records_tmpl.h"
+
 const struct sim_plain_variant sim_plain_compact_avx512 = {
-    .name = "compact, AVX-512",
+    .name = "avx512",
     .isa = CPU_ISA_AVX512,
     .accept = accept,
     .records = records,
@@ -153,6 +141,6 @@ const struct sim_plain_variant sim_plain_compact_avx512 = {
 
 #else
 
-const struct sim_plain_variant sim_plain_compact_avx512 = { .name = "compact, AVX-512" };
+const struct sim_plain_variant sim_plain_compact_avx512 = { .name = "avx512" };
 
 #endif

@@ -1,5 +1,6 @@
 /* The plain engine with compact words, in portable C. Searching and moving are one pass. */
 #include "sim/plain/engine_plain.h"
+#include "sim/plain/records_portable.h"
 
 static inline __attribute__((always_inline)) struct sim_compact_use use_ways(uint32_t *set, const uint32_t n_ways,
                                                                              uint32_t word)
@@ -35,10 +36,13 @@ static inline struct sim_compact_use use_group(uint32_t *set, uint32_t last_way,
     return last_way == 1 << 15 ? use_ways(set, 16, word) : use_ways(set, 1 + (uint32_t)__builtin_ctz(last_way), word);
 }
 
-static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n_ways, uint32_t word)
+static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t word)
 {
-    (void)n_words;
-    return use_ways(set, n_ways, word);
+    uint32_t i = 0;
+
+    while (i < n_words && (set[i] ^ word) >= SIM_COMPACT_ONE)
+        i++;
+    return i;
 }
 
 #include "sim/plain/engine_plain_compact_tmpl.h"
@@ -46,7 +50,7 @@ static struct sim_compact_use use_many(uint32_t *set, size_t n_words, uint32_t n
 #include "sim/plain/engine_plain_records_tmpl.h"
 
 const struct sim_plain_variant sim_plain_compact_portable = {
-    .name = "compact, portable",
+    .name = "portable",
     .isa = CPU_ISA_NONE,
     .accept = accept,
     .records = records,

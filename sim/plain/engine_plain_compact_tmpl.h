@@ -5,9 +5,7 @@
  *                                          missing, and makes it the most recently used. In its place it leaves the
  *                                          word; after a hit, if the word is not dirty, what was there
  *   use_group(set, last_way, word)         the same in a set padded to 16 words
- *   use_many(set, n_words, n_ways, word)   the same in any other
- *   HAS_COMPARE_BLOCK                      if it brings its own compare_block() and count_block(), see
- *                                          engine_plain_records_tmpl.h
+ *   find_word(set, n_words, word)          the place of the line's word in any other; n_words if it is not there
  *
  * It needs lines of one size at all levels.
  *
@@ -71,6 +69,18 @@ static inline uint32_t *set_of(const struct sim_plain_sets *s, uint32_t word)
     return s->words + set / 16 * s->set_words;
 }
 
+/* Out of the way of the others' registers. */
+static __attribute__((noinline)) struct sim_compact_use use_many(uint32_t *set, uint32_t n_words, uint32_t n_ways,
+                                                                 uint32_t word)
+{
+    uint32_t place = find_word(set, n_words, word), last = place < n_words ? place : n_ways - 1;
+    struct sim_compact_use use = { set[last], place < n_words };
+
+    memmove(set + 1, set, last * sizeof *set);
+    set[0] = use.is_hit ? sim_compact_used(use.word, word) : word;
+    return use;
+}
+
 static inline struct sim_compact_use use_line(const struct sim_plain_sets *s, uint32_t *set, uint32_t word)
 {
     if (s->size == SIM_PLAIN_SMALL)
@@ -80,17 +90,31 @@ static inline struct sim_compact_use use_line(const struct sim_plain_sets *s, ui
     return use_many(set, s->set_words, s->n_ways, word);
 }
 
-/* The region's number, which it is given if need be; -1 if there is none left. */
-static inline int admit_region(struct sim_plain *h, uint64_t region)
+/* Admits a region that is not among the recent ones; then it is. */
+static __attribute__((noinline)) bool admit_other_region(struct sim_plain *h, uint64_t region)
 {
     unsigned n = h->regions.n;
-    int number = sim_region_number(&h->regions, region);
+    bool has_name = sim_region_admit(&h->regions, region);
 
-    if (h->regions.n == n)
-        return number;
-    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++)
-        c->region_set[n] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
-    return number;
+    if (h->regions.n != n) {
+        for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++)
+            c->region_set[n] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
+    }
+    return has_name;
+}
+
+/* The region's name, which it is given if need be; NULL if there is none left. */
+static inline const struct sim_region_name *admit_region(struct sim_plain *h, uint64_t region)
+{
+    const struct sim_region_name *recent = &h->regions.recent[region % SIM_RECENT_REGIONS];
+
+    return recent->region_1 == region + 1 || admit_other_region(h, region) ? recent : NULL;
+}
+
+/* What a line is named, clean, by its region's name. */
+static inline uint32_t line_word(const struct sim_region_name *name, uint64_t line)
+{
+    return (uint32_t)(line & (REGION_LINES - 1)) << SIM_COMPACT_LINE_SHIFT | name->first_word;
 }
 
 /* Whether lines between these two, around the end of the address space if need be, can be touched. */
@@ -102,7 +126,7 @@ static inline bool admit_lines(struct sim_plain *h, uint64_t first, uint64_t las
     if (((end - region) & mask) > SIM_MAX_REGIONS)
         return false;
     for (;; region = (region + 1) & mask) {
-        if (admit_region(h, region) < 0)
+        if (!admit_region(h, region))
             return false;
         if (region == end)
             return true;
@@ -142,12 +166,11 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
 static inline uint32_t word_of(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     if (line - who->region_line >= REGION_LINES) {
-        size_t slot = sim_region_slot(&h->regions, line >> SIM_REGION_SHIFT);
+        const struct sim_region_name *name = sim_region_name(&h->regions, line >> SIM_REGION_SHIFT);
 
-        assert(h->regions.slot[slot]);
+        assert(name->region_1);
         who->region_line = line & ~(uint64_t)(REGION_LINES - 1);
-        who->region_word =
-            (uint32_t)h->regions.number[slot] << (SIM_REGION_SHIFT + SIM_COMPACT_LINE_SHIFT) | who->flags;
+        who->region_word = name->first_word | who->flags;
     }
     return (uint32_t)(line - who->region_line) * SIM_COMPACT_ONE + who->region_word;
 }
@@ -459,65 +482,63 @@ static inline uint64_t cause_of_record(uint64_t record)
            << REQUEST_CAUSE_SHIFT;
 }
 
-/*
- * Makes accesses by records that lie within one line each, those at places i and following before end; there is room
- * for what comes of them. Returns the place of the first it could not make, or end.
- */
-static inline __attribute__((always_inline)) size_t touch_some(struct sim_plain *h, const uint64_t *record,
-                                                               const uint16_t *place, size_t i, size_t end,
-                                                               const struct sim_plain_sets s)
+/* Turns records that lie within one line each into the requests that would follow, were the lines missing. */
+static bool ready_records(struct sim_plain *h, uint64_t *record, size_t *n)
 {
     const unsigned shift = h->level[0].line_shift;
-    struct sim_plain_queue *out = &h->queue[1];
-    size_t n_out = out->n;
-    uint64_t region_line = (uint64_t)1 << 63;
-    uint32_t region_word = 0;
+    size_t n_ready = 0;
 
-    for (; i < end; i++) {
-        const uint64_t r = record[place[i]], line = sim_record_addr(r) >> shift;
-        uint32_t word, *set;
+    for (size_t i = 0; i < *n; i++) {
+        const uint64_t r = record[i], line = sim_record_addr(r) >> shift;
+        const struct sim_region_name *name;
 
         if (sim_record_kind(r) == SIM_PREFETCH)
             continue;
-        if (line - region_line >= REGION_LINES) {
-            int number = admit_region(h, line >> SIM_REGION_SHIFT);
-
-            if (number < 0)
-                break;
-            region_line = line & ~(uint64_t)(REGION_LINES - 1);
-            region_word = (uint32_t)number << (SIM_REGION_SHIFT + SIM_COMPACT_LINE_SHIFT);
-        }
-        word = (uint32_t)(line - region_line) * SIM_COMPACT_ONE + region_word;
-        word |= (0u - (r & SIM_STORE)) & (SIM_WORD_DIRTY | sim_record_tag(r));
-        set = set_of(&s, word);
-        if (!is_same_line(*set, word))
-            n_out = ask_for(out, n_out, fetch_of(word, cause_of_record(r)), use_line(&s, set, word), true);
-        else if (r & SIM_STORE)
-            *set = word;
+        name = admit_region(h, line >> SIM_REGION_SHIFT);
+        if (!name)
+            return false;
+        record[n_ready++] = cause_of_record(r) | line_word(name, line) |
+                            ((0u - (uint32_t)(r & SIM_STORE)) & (SIM_WORD_DIRTY | sim_record_tag(r)));
     }
-    out->n = n_out;
-    return i;
+    *n = n_ready;
+    return true;
 }
 
-/* Makes all accesses by records that lie within one line each, those at n places. Returns how many it could make. */
-static size_t touch_records(struct sim_plain *h, const uint64_t *record, const uint16_t *place, size_t n)
+/* Touches lines by such requests, for which there is room. */
+static inline __attribute__((always_inline)) void touch_some(struct sim_plain *h, const uint64_t *request, size_t n,
+                                                             const struct sim_plain_sets s)
+{
+    struct sim_plain_queue *out = &h->queue[1];
+    size_t n_out = out->n;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = (uint32_t)request[i];
+        uint32_t *set = set_of(&s, word), front = *set;
+
+        if (!is_same_line(front, word))
+            n_out = ask_for(out, n_out, request[i] & ~(uint64_t)FLAGS, use_line(&s, set, word), true);
+        else
+            *set = sim_compact_used(front, word);
+    }
+    out->n = n_out;
+}
+
+static void touch_ready(struct sim_plain *h, const uint64_t *request, size_t n)
 {
     struct sim_plain_sets s = h->level[0].compact;
-    size_t i = 0, end = 0;
 
-    while (i == end && i < n) {
+    for (size_t i = 0, some; i < n; i += some) {
         make_room(h, SIM_PLAIN_QUEUE / 2);
-        end = i + (SIM_PLAIN_QUEUE - h->queue[1].n) / 2;
-        end = end < n ? end : n;
+        some = (SIM_PLAIN_QUEUE - h->queue[1].n) / 2;
+        some = some < n - i ? some : n - i;
         if (s.size == SIM_PLAIN_SMALL && s.has_mask) {
             s.size = SIM_PLAIN_SMALL;
             s.has_mask = true;
-            i = touch_some(h, record, place, i, end, s);
+            touch_some(h, request + i, some, s);
         } else {
-            i = touch_some(h, record, place, i, end, s);
+            touch_some(h, request + i, some, s);
         }
     }
-    return i;
 }
 
 /* Whether the access can be made; if not, with_wide_words() has to make it. */

@@ -1,101 +1,23 @@
 /*
- * Records (record.h), as the plain engine takes them: a template, included after a back-end (see there) and the bursts.
+ * Records (record.h), as the plain engine takes them: a template, included after the variant's parts (records.h), a
+ * back-end and the bursts. The back-end brings
+ *
+ *   ready_records(h, record, n)   makes *n records that lie within one line each ready to be touched, in place; drops
+ *                                 those that touch nothing. False if one cannot be: then nothing may be touched before
+ *                                 the engine has changed over to wide words
+ *   touch_ready(h, record, n)     touches those, in order
  *
  * Most records of most streams are in the line of the record before or of the one before that. Those change nothing, so
  * they are found a block at a time, by comparing; the others, the heads, are touched in order; and all are counted a
  * block at a time, by comparing again. None of these loops branches on what is found.
  */
 #include "sim/plain/engine_plain.h"
-#include "sim/record.h"
+#include "sim/plain/records.h"
 
 enum {
-    BLOCK_RECORDS = 64,
-    BATCH_BLOCKS = 16, /* so many blocks go through one loop before they go through the next */
+    BATCH_BLOCKS = 4, /* so many blocks go through one loop before they go through the next */
     BATCH_RECORDS = BATCH_BLOCKS * BLOCK_RECORDS,
-    CLASS_MASK = (1 << SIM_RECORD_BYTES_SHIFT) - 1,   /* kind, tag and phase of a record */
-    SHAPE_MASK = (1 << SIM_RECORD_ADDRESS_SHIFT) - 1, /* and width */
 };
-
-/*
- * What the records of a block are to the ones before them. A repeat of the record before: same line, kind, tag, phase
- * and width. An alternation: the same as the record before that one, whose line is still in front of its set because
- * the record between is in another set. Either finds its line settled. Neither of it and those that it rests on
- * straddles.
- */
-struct block {
-    uint64_t repeats, alternates, straddles; /* a bit per record, the first in bit 0 */
-};
-
-struct record_masks {
-    uint64_t same; /* what two accesses of one line, kind, tag, phase and width have in common */
-    uint64_t set;  /* the set number in a record; 0 if it is no field of bits */
-    uint64_t line_bytes;
-};
-
-static inline unsigned straddles(uint64_t record, const struct record_masks *m)
-{
-    return (sim_record_addr(record) & (m->line_bytes - 1)) + sim_record_bytes(record) > m->line_bytes;
-}
-
-/* Compares n records with the two before each, record[-1] and record[-2] included. */
-static inline struct block compare_some(const uint64_t *record, size_t n, const struct record_masks *m)
-{
-    struct block b = { 0 };
-
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = record[i] ^ record[(ptrdiff_t)i - 1], y = record[i] ^ record[(ptrdiff_t)i - 2];
-
-        b.repeats |= (uint64_t) !(x & m->same) << i;
-        b.alternates |= (uint64_t)(!(y & m->same) && x & m->set) << i;
-        b.straddles |= (uint64_t)straddles(record[i], m) << i;
-    }
-    return b;
-}
-
-#ifndef HAS_COMPARE_BLOCK
-static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
-{
-    return compare_some(record, BLOCK_RECORDS, m);
-}
-#endif
-
-/* Records counted by kind, tag and phase, their low bits; to be added to the statistics at the end. */
-struct record_counts {
-    uint64_t n[CLASS_MASK + 1];
-    uint64_t bytes[CLASS_MASK + 1];
-};
-
-static inline void count_records(struct record_counts *counts, uint64_t record, uint64_t n)
-{
-    counts->n[record & CLASS_MASK] += n;
-    counts->bytes[record & CLASS_MASK] += n * sim_record_bytes(record);
-}
-
-#ifndef HAS_COMPARE_BLOCK
-/* Counts those of a block that a bit is set for. Most are of the two shapes that came last. */
-static inline void count_block(struct record_counts *counts, const uint64_t *record, uint64_t which)
-{
-    uint64_t last = record[0], other = record[0], n_last = 0, n_other = 0;
-
-    for (; which; which &= which - 1) {
-        uint64_t r = record[__builtin_ctzll(which)];
-
-        if (!((r ^ last) & SHAPE_MASK)) {
-            n_last++;
-        } else if (!((r ^ other) & SHAPE_MASK)) {
-            n_other++;
-        } else {
-            count_records(counts, other, n_other);
-            other = last;
-            n_other = n_last;
-            last = r;
-            n_last = 1;
-        }
-    }
-    count_records(counts, last, n_last);
-    count_records(counts, other, n_other);
-}
-#endif
 
 /* None of them straddles, so each touched one line. */
 static void add_counts(struct sim_plain *h, const struct record_counts *counts)
@@ -112,18 +34,43 @@ static void add_counts(struct sim_plain *h, const struct record_counts *counts)
     }
 }
 
-/*
- * Nothing rests on a straddling record just before it, which has touched another set too; `last` tells of the record
- * before the block. One that straddles two records before is as good as any: whoever has its width and first line but
- * does not straddle is no wider than a line, so it covered two lines, of different sets.
- */
-static inline void rest_on_no_straddling(struct block *b, uint64_t last)
-{
-    uint64_t not_alone = b->straddles | b->straddles << 1 | last;
+/* ---- records that change nothing ---- */
 
-    b->repeats &= ~not_alone;
-    b->alternates &= ~not_alone;
+/* The last bit of each run of set bits that is of odd length. Bit 63 is a run of its own. */
+static inline uint64_t ends_of_odd_runs(uint64_t bits)
+{
+    const uint64_t even = 0x5555555555555555, top = (uint64_t)1 << 63;
+    uint64_t runs = bits & ~top, starts = runs & ~(runs << 1);
+    uint64_t after_even = (runs + (starts & even)) & ~runs, after_odd = (runs + (starts & ~even)) & ~runs;
+
+    return ((after_even & ~even) | (after_odd & even)) >> 1 | (bits & top);
 }
+
+/*
+ * The records of a block that need not be touched. Straddling ones are not among them, and none rests on those before
+ * it that straddle; bits 63 and 62 of `before` tell which of the two before the block do.
+ *
+ * A repeat finds its line in front of its set, as it would leave it. So does what returns to the line of the record
+ * before the last, if the last one was in another set. If it was in the same set, or may have been, the two lines are
+ * the first of that set, if it has two ways; either may come to the front, any number of times: whoever goes there and
+ * back an even number of times changes nothing, and of an odd number the last one alone does what all of them do.
+ */
+static inline uint64_t settled_records(struct sim_plain *h, const struct block *b, uint64_t before)
+{
+    const uint64_t after_straddling = b->straddles << 1 | before >> 63;
+    const uint64_t later = after_straddling | b->straddles << 2 | before >> 62;
+    uint64_t repeats = b->repeats & ~(b->straddles | after_straddling);
+    uint64_t alternates = b->returns & b->moves & ~(b->straddles | later | repeats);
+    uint64_t swaps = h->level[0].n_ways > 1 ? b->returns & ~(b->moves | b->straddles | later | repeats) : 0;
+
+    swaps &= ~ends_of_odd_runs(swaps);
+    h->bursts.paths.merged_blocks += repeats != 0;
+    h->bursts.paths.alternating_blocks += alternates != 0;
+    h->bursts.paths.swapping_blocks += swaps != 0;
+    return repeats | alternates | swaps;
+}
+
+/* ---- batches ---- */
 
 /* A batch of records: what has to be touched, in order. */
 struct batch {
@@ -131,110 +78,114 @@ struct batch {
     size_t n;
     uint64_t straddles[BATCH_BLOCKS];
     bool has_straddling;
-    uint16_t head[BATCH_RECORDS + 8]; /* places in record[] */
+    uint64_t head[BATCH_RECORDS + 8];
     size_t n_heads;
 };
 
-/* Notes the places of bits, eight at a time: how many there are is hard to predict, how many eights is not. */
-static inline void note_heads(struct batch *batch, size_t place, uint64_t bits)
+/* The first n bits, or all 64. */
+static inline uint64_t first_bits(size_t n)
 {
-    uint16_t *head = batch->head + batch->n_heads;
+    return n < BLOCK_RECORDS ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+}
 
-    batch->n_heads += (size_t)__builtin_popcountll(bits);
-    while (bits) {
+/* Tells the host of the records that are one batch ahead: its own prefetchers stop at the ends of pages. */
+static inline void expect_block(const uint64_t *record)
+{
+    const uintptr_t ahead = (uintptr_t)record + BATCH_RECORDS * sizeof *record; /* there may be no such records */
+
+    for (size_t i = 0; i < BLOCK_RECORDS * sizeof *record; i += 64)
+        __builtin_prefetch((const void *)(ahead + i));
+}
+
+/* Appends the records of a block that a bit is set for, eight at a time: how many is hard to predict, how many eights is
+ * not. */
+static inline void add_heads(struct batch *batch, const uint64_t *record, uint64_t chosen)
+{
+    uint64_t *head = batch->head + batch->n_heads;
+
+    batch->n_heads += (size_t)__builtin_popcountll(chosen);
+    for (; chosen; head += 8) {
         for (size_t i = 0; i < 8; i++) {
-            head[i] = (uint16_t)(place + (bits ? (size_t)__builtin_ctzll(bits) : 0));
-            bits &= bits - 1;
+            head[i] = record[chosen ? __builtin_ctzll(chosen) : 0];
+            chosen &= chosen - 1;
         }
-        head += 8;
     }
 }
 
-/* Compares the records of a batch; `last` is 1 if the one before it straddles. Returns that of its own last. */
-static uint64_t compare_batch(struct sim_plain *h, struct batch *batch, const struct record_masks *m, uint64_t last)
+/* Finds the heads of a batch; `before` tells which of the two records before it straddle. Returns that of its own. */
+static uint64_t find_heads(struct sim_plain *h, struct batch *batch, const struct record_masks *m, uint64_t before)
 {
     batch->n_heads = 0;
     batch->has_straddling = false;
     for (size_t i = 0; i < batch->n; i += BLOCK_RECORDS) {
+        const uint64_t *record = batch->record + i;
         size_t left = batch->n - i;
-        bool is_whole = left >= BLOCK_RECORDS;
-        struct block b = is_whole ? compare_block(batch->record + i, m) : compare_some(batch->record + i, left, m);
-        uint64_t valid = is_whole ? ~(uint64_t)0 : ((uint64_t)1 << left) - 1;
+        struct block b = left >= BLOCK_RECORDS ? compare_block(record, m) : compare_some(record, left, m);
 
-        if (b.straddles | last)
-            rest_on_no_straddling(&b, last);
+        expect_block(record);
         batch->has_straddling |= b.straddles != 0;
         batch->straddles[i / BLOCK_RECORDS] = b.straddles;
-        last = b.straddles >> (BLOCK_RECORDS - 1);
-        h->bursts.paths.merged_records += (size_t)__builtin_popcountll(b.repeats);
-        h->bursts.paths.alternating_records += (size_t)__builtin_popcountll(b.alternates & ~b.repeats);
-        note_heads(batch, i, ~(b.repeats | b.alternates) & valid);
+        add_heads(batch, record, first_bits(left) & ~settled_records(h, &b, before));
+        before = b.straddles;
     }
-    return last;
+    return before;
 }
 
-static inline bool head_straddles(const struct batch *batch, size_t i)
+static void take_straddling(struct sim_plain *h, uint64_t record)
 {
-    return batch->straddles[batch->head[i] / BLOCK_RECORDS] >> batch->head[i] % BLOCK_RECORDS & 1;
-}
+    const struct sim_run run = {
+        .addr = sim_record_addr(record),
+        .count = 1,
+        .access_bytes = sim_record_bytes(record),
+        .kind = (uint8_t)sim_record_kind(record),
+        .tag = (uint8_t)sim_record_tag(record),
+        .phase = (uint8_t)sim_record_phase(record),
+    };
 
-static bool take_straddling(struct sim_plain *h, uint64_t record)
-{
-    const uint64_t addr = sim_record_addr(record);
-    const uint32_t bytes = sim_record_bytes(record);
-
-    if (!can_access(h, addr, bytes))
-        return false;
     h->bursts.paths.straddling_records++;
-    take_access(h, &(const struct sim_run){ .addr = addr,
-                                            .count = 1,
-                                            .access_bytes = bytes,
-                                            .kind = (uint8_t)sim_record_kind(record),
-                                            .tag = (uint8_t)sim_record_tag(record),
-                                            .phase = (uint8_t)sim_record_phase(record) });
+    take_access(h, &run);
+}
+
+/* Touches heads some of which straddle, those one by one. False if any cannot be; then none is touched. */
+static __attribute__((noinline)) bool touch_mixed(struct sim_plain *h, uint64_t *head, size_t n,
+                                                  const struct record_masks *m)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sim_record_kind(head[i]) != SIM_PREFETCH &&
+            !can_access(h, sim_record_addr(head[i]), sim_record_bytes(head[i])))
+            return false;
+    }
+    for (size_t i = 0, end = 0; i < n; i = ++end) {
+        size_t n_ready;
+
+        while (end < n && !straddles(head[end], m))
+            end++;
+        n_ready = end - i;
+        ready_records(h, head + i, &n_ready);
+        touch_ready(h, head + i, n_ready);
+        if (end == n)
+            break;
+        take_straddling(h, head[end]);
+    }
     return true;
 }
 
-/* Returns how many heads it could touch. */
-static size_t touch_batch(struct sim_plain *h, const struct batch *batch)
+static bool touch_heads(struct sim_plain *h, struct batch *batch, const struct record_masks *m)
 {
-    size_t i = 0;
-
-    while (i < batch->n_heads) {
-        size_t end = batch->has_straddling ? i : batch->n_heads, done;
-
-        while (end < batch->n_heads && !head_straddles(batch, end))
-            end++;
-        done = touch_records(h, batch->record, batch->head + i, end - i);
-        h->bursts.paths.lone_records += done;
-        i += done;
-        if (i < end || i == batch->n_heads)
-            break;
-        if (!take_straddling(h, batch->record[batch->head[i]]))
-            break;
-        i++;
-    }
-    return i;
+    h->bursts.paths.lone_records += batch->n_heads;
+    if (batch->has_straddling)
+        return touch_mixed(h, batch->head, batch->n_heads, m);
+    if (!ready_records(h, batch->head, &batch->n_heads))
+        return false;
+    touch_ready(h, batch->head, batch->n_heads);
+    return true;
 }
 
-/* Counts the first n records of a batch, but for those that straddle, which count themselves. */
-static void count_batch(struct record_counts *counts, const struct batch *batch, size_t n)
+/* Counts the records of a batch, but for those that straddle, which count themselves. */
+static void count_batch(struct record_counts *counts, const struct batch *batch)
 {
-    for (size_t i = 0; i < n; i += BLOCK_RECORDS) {
-        uint64_t valid = n - i >= BLOCK_RECORDS ? ~(uint64_t)0 : ((uint64_t)1 << (n - i)) - 1;
-
-        count_block(counts, batch->record + i, valid & ~batch->straddles[i / BLOCK_RECORDS]);
-    }
-}
-
-/* Takes a batch of at most BATCH_RECORDS. Returns how many it could take. */
-static size_t take_batch(struct sim_plain *h, struct batch *batch, struct record_counts *counts)
-{
-    size_t n_touched = touch_batch(h, batch);
-    size_t n = n_touched < batch->n_heads ? batch->head[n_touched] : batch->n;
-
-    count_batch(counts, batch, n);
-    return n;
+    for (size_t i = 0; i < batch->n; i += BLOCK_RECORDS)
+        count_block(counts, batch->record + i, first_bits(batch->n - i) & ~batch->straddles[i / BLOCK_RECORDS]);
 }
 
 /* The first two have nothing before them to be compared with, so each is a head. */
@@ -243,11 +194,11 @@ static uint64_t start_batch(struct batch *batch, const struct record_masks *m)
     batch->straddles[0] = 0;
     batch->n_heads = batch->n;
     for (size_t i = 0; i < batch->n; i++) {
-        batch->head[i] = (uint16_t)i;
+        batch->head[i] = batch->record[i];
         batch->straddles[0] |= (uint64_t)straddles(batch->record[i], m) << i;
     }
     batch->has_straddling = batch->straddles[0] != 0;
-    return batch->straddles[0] >> 1;
+    return batch->straddles[0] << (BLOCK_RECORDS - 2);
 }
 
 static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n)
@@ -261,22 +212,18 @@ static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n
     };
     struct record_counts counts = { 0 };
     struct batch batch = { .record = record, .n = n < 2 ? n : 2 };
-    uint64_t last = start_batch(&batch, &m);
-    size_t i = take_batch(h, &batch, &counts);
-    bool all = i == batch.n;
+    uint64_t before = start_batch(&batch, &m);
+    size_t i = 0;
 
-    while (all && i < n) {
-        size_t taken;
-
+    while (i < n && touch_heads(h, &batch, &m)) {
+        count_batch(&counts, &batch);
+        i += batch.n;
         batch.record = record + i;
         batch.n = n - i < BATCH_RECORDS ? n - i : BATCH_RECORDS;
-        last = compare_batch(h, &batch, &m, last);
-        taken = take_batch(h, &batch, &counts);
-        all = taken == batch.n;
-        i += taken;
+        before = find_heads(h, &batch, &m, before);
     }
     add_counts(h, &counts);
-    if (!all) {
+    if (i < n) {
         sim_plain_widen(h);
         h->variant->records(base, record + i, n - i);
     }

@@ -1,5 +1,6 @@
 /* The plain engine with wide words, in portable C. Searching and moving are one pass. */
 #include "sim/plain/engine_plain.h"
+#include "sim/plain/records_portable.h"
 
 static inline __attribute__((always_inline)) struct sim_plain_use use_ways(uint64_t *set, const uint32_t n_ways,
                                                                            uint64_t line, uint64_t keep, uint64_t put)
@@ -43,7 +44,7 @@ static struct sim_plain_use use_line(const struct sim_plain_level *c, uint64_t *
 #include "sim/plain/engine_plain_records_tmpl.h"
 
 const struct sim_plain_variant sim_plain_wide_portable = {
-    .name = "wide, portable",
+    .name = "wide",
     .isa = CPU_ISA_NONE,
     .accept = accept,
     .records = records,
