@@ -448,6 +448,37 @@ budget() {
         [ ! -e "$work/alone/toy/three/observed.csv" ]
 }
 
+# A layer that is too large for the time is observed in part, and says so everywhere.
+parts() {
+    local dir=$work/parts/clx4208/vgg16
+    run parts MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws UKR=avx2 CORE=Haswell CLASSES=machine OBSERVE=auto \
+        OBSERVE_LIMIT=4 "OBSERVER=$OBSERVER" "GUEST=$GUEST_x86_64" || return
+    if grep -q '^observed .* left out' "$work/parts.out"; then
+        echo "cli: skipped: parts of layers (this computer is too busy to observe any in 4 s)"
+        return
+    fi
+    check "parts: $(grep '^observed [0-9]' "$work/parts.out")" \
+        grep -q '^observed 1 of 1 shapes in [0-9]* s, 1 of them in part, [0-9.]* % or more of each' "$work/parts.out"
+    check "parts: each algorithm's share, in layers.csv" awk '{ n++; if (!($2 > 0 && $2 < 100 && $3 > 0 && $4 > 0)) bad++ }
+        END { exit n != 2 || bad }' <(columns "$dir/layers.csv" algo observed_share_percent observed_loads observed_l1_miss_percent)
+    check "parts: SConv's is that of its replay" awk '$1 == "sconv_ws" { exit !($2 > 0 && $2 == $3) }' \
+        <(columns "$dir/observed.csv" algo observed_reads replayed_reads)
+    check "parts: all algorithms are summed up" grep -q '^sconv_ws  *f32_16x6__avx2 ' "$work/parts.out"
+}
+
+# Killed in the middle of observing: what is kept is whole, and the next run tidies.
+killed_observing() {
+    local kept=$work/killed/.observed
+    "$experiment" MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws CLASSES=machine OBSERVE=sample "RESULTS=$work/killed" \
+        "OBSERVER=$OBSERVER" "GUEST=$GUEST_x86_64" >/dev/null 2>&1 </dev/null &
+    until ls "$kept"/*.watched >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    kill -KILL $! 2>/dev/null
+    wait $! 2>/dev/null
+    check "killed while observing: nothing half-written is taken for whole" [ -z "$(find "$kept" -name '*.txt')" ]
+    check "... but something is left" [ -n "$(ls "$kept")" ]
+    observe killed && check "... and the next run tidies" [ "$(ls "$kept" | grep -vc '^clx4208_.*txt$')" -eq 0 ]
+}
+
 # What is missing is said once, and costs nothing but its columns.
 unobserved() { # unobserved WORDS NAME ARGUMENTS...
     local words=$1 name=$2
@@ -493,6 +524,8 @@ observed() {
     observe observed || return
     check "observed: finished layers are kept" [ "$(ls -i "$work/observed/.observed" | grep -cFxf <(echo "$kept"))" -ge 8 ]
     check "observed: and give the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
+    parts
+    killed_observing
     with_fake qemu-x86_64 "sleep 600" budget
     mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
     without_qemu "qemu-x86_64 is missing (package qemu-user)"
