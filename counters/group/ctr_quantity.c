@@ -1,5 +1,6 @@
 #include "counters/group/ctr_quantity.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct ctr_quantity quantities[] = {
@@ -27,6 +28,7 @@ size_t ctr_n_quantities(void)
 
 const struct ctr_quantity *ctr_quantity_at(size_t i)
 {
+    assert(i < N_QUANTITIES);
     return &quantities[i];
 }
 

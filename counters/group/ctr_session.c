@@ -1,5 +1,6 @@
 #include "counters/group/ctr_session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source,
 {
     int err = 0;
 
+    assert(g->n_sets && g->n_sets <= CTR_MAX_SETS && g->n_events <= CTR_MAX_EVENTS);
     *s = calloc(1, sizeof **s);
     if (!*s)
         return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
@@ -195,6 +197,7 @@ void ctr_reading_init(struct ctr_reading *r, const struct ctr_group *g)
 
 void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts *c)
 {
+    assert(set < r->group->n_sets);
     r->set[set] = (struct ctr_set_reading){ true, c->time_enabled_ns, c->time_running_ns };
     note_scale(r, &r->set[set]);
     for (size_t i = 0; i < r->group->n_events; i++) {
@@ -203,6 +206,7 @@ void ctr_reading_put(struct ctr_reading *r, size_t set, const struct ctr_counts 
 
         if (e->set != set)
             continue;
+        assert(e->position < CTR_MAX_SET_EVENTS);
         out->raw = c->value[e->position];
         out->has_value = !ctr_scale(out->raw, c->time_enabled_ns, c->time_running_ns, &out->value);
     }
@@ -243,6 +247,7 @@ static int by_value(const void *a, const void *b)
 /* Returns the lower median of one column of the samples; column[n] is scratch space. */
 static uint64_t median(const struct ctr_counts *sample, size_t n, size_t event, uint64_t *column)
 {
+    assert(n && event < CTR_MAX_SET_EVENTS);
     for (size_t i = 0; i < n; i++)
         column[i] = sample[i].value[event];
     qsort(column, n, sizeof *column, by_value);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/perf/ctr_loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -263,6 +264,7 @@ size_t ctr_n_loops(void)
 
 const struct ctr_loop *ctr_loop_at(size_t i)
 {
+    assert(i < ctr_n_loops());
     return &loops[i];
 }
 

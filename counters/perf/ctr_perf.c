@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "counters/perf/ctr_perf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -40,8 +41,10 @@ static int read_group(const struct ctr_perf_set *set, struct ctr_counts *counts)
 {
     uint64_t raw[3 + CTR_MAX_SET_EVENTS]; /* number of events, time enabled, time running, values */
     size_t bytes = (3 + set->n_events) * sizeof raw[0];
-    ssize_t got = read(set->fd[0], raw, sizeof raw);
+    ssize_t got;
 
+    assert(set->n_events && set->n_events <= CTR_MAX_SET_EVENTS); /* an empty set has no leader */
+    got = read(set->fd[0], raw, sizeof raw);
     if (got < 0)
         return -errno;
     if ((size_t)got != bytes || raw[0] != set->n_events)
@@ -54,6 +57,7 @@ static int read_group(const struct ctr_perf_set *set, struct ctr_counts *counts)
 
 static int control(const struct ctr_perf_set *set, unsigned long request)
 {
+    assert(set->n_events);
     return ioctl(set->fd[0], request, PERF_IOC_FLAG_GROUP) ? -errno : 0;
 }
 

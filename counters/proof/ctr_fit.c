@@ -1,5 +1,6 @@
 #include "counters/proof/ctr_fit.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct fit {
 /* Appends an event behind fillers for counters that do not count. -EINVAL: no room. */
 static int append(const struct fit *f, struct fitted_set *s, const struct ctr_event_code *code, bool fixed)
 {
+    assert(s->n <= CTR_MAX_SET_EVENTS && s->n_counters <= f->census->n_counters);
     while (!fixed && s->n_counters < f->census->n_counters && f->census->is_bad[s->n_counters]) {
         if (s->n == CTR_MAX_SET_EVENTS)
             return -EINVAL;

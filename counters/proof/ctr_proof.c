@@ -1,5 +1,6 @@
 #include "counters/proof/ctr_proof.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -62,6 +63,7 @@ size_t ctr_n_claims(void)
 
 const struct ctr_claim *ctr_claim_at(size_t i)
 {
+    assert(i < N_CLAIMS);
     return &claims[i];
 }
 
