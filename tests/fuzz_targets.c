@@ -20,13 +20,13 @@ static bool complain(const char *what, const char *value)
     return false;
 }
 
-/* A message is one line that starts with the input's name. */
+/* Tells whether a message is one line that starts with the input's name. */
 static bool is_message(const char *why, const char *name)
 {
     return !strncmp(why, name, strlen(name)) && why[strlen(name)] == ':' && !strchr(why, '\n');
 }
 
-/* A file that holds these bytes, to be read from the start. */
+/* Returns a file that holds these bytes, to be read from the start. */
 static FILE *file_of(const void *data, size_t size)
 {
     FILE *f = tmpfile();

@@ -17,7 +17,9 @@ bool fuzz_din(const uint8_t *data, size_t size);
 bool fuzz_lackey(const uint8_t *data, size_t size);
 bool fuzz_binary(const uint8_t *data, size_t size);
 
-/* A convolution's fields, eight bytes each, lowest first, then what varies beside them; what is missing is 1. */
+/*
+ * Returns a convolution's fields, eight bytes each, lowest first, then what varies beside them; what is missing is 1.
+ */
 bool fuzz_shape(const uint8_t *data, size_t size);
 
 #endif

@@ -10,7 +10,7 @@ void scratch_open(void);
 /* Removes the folder and the files in it. */
 void scratch_close(void);
 
-/* The path of a file in the folder, from a ring of four: valid until the fourth call after this one. */
+/* Returns the path of a file in the folder, from a ring of four: valid until the fourth call after this one. */
 const char *scratch_path(const char *name);
 
 /* Makes a file of these bytes, or of a text, and returns its path as above. */

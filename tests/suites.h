@@ -17,7 +17,7 @@ struct test_suite {
     const struct test_case *cases; /* ends with { NULL, NULL } */
 };
 
-/* How many random cases to try: `usual` in `make test`, more with --repeat, fewer (at least one) with --part. */
+/* Tells how many random cases to try: `usual` in `make test`, more with --repeat, fewer (at least one) with --part. */
 unsigned test_rounds(unsigned usual);
 
 /* Prints "skipped: <why>" for the running test; the test then returns. */

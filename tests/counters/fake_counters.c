@@ -213,7 +213,7 @@ static double made_for_real(const struct fake_counters *f, uint64_t code)
     return sum;
 }
 
-/* Loads are counted together with prefetch instructions. */
+/* Returns what is made of an event. Loads are counted together with prefetch instructions. */
 static double made(const struct fake_counters *f, uint64_t code)
 {
     if (code >= N_FAKE_EVENTS)
@@ -221,7 +221,10 @@ static double made(const struct fake_counters *f, uint64_t code)
     return (f->made[code] + (code ? 0 : f->made[FAKE_PREFETCHES])) * f->factor[code];
 }
 
-/* A counter of few bits starts just below its end, and the kernel takes the difference. */
+/*
+ * Tells whether a count overflowed: a counter of few bits starts just below its end, and the kernel takes the
+ * difference.
+ */
 static uint64_t overflowed(const struct fake_counters *f, uint64_t count)
 {
     uint64_t end, first;

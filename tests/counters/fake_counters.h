@@ -39,7 +39,7 @@ struct fake_counters {
     bool ran_loop;
 };
 
-/* Six counters without fault. f->source is the source; f must not move. */
+/* Makes six counters without fault. f->source is the source; f must not move. */
 void fake_counters_init(struct fake_counters *f);
 
 #endif

@@ -154,7 +154,7 @@ static void test_deep_formula(void)
     }
 }
 
-/* A random formula as text together with its value, from small integers, so that both are exact. */
+/* Returns a random formula as text together with its value, from small integers, so that both are exact. */
 static double random_formula(char *text, size_t bytes, unsigned depth)
 {
     static const char operators[] = "+-*";
@@ -434,7 +434,7 @@ static const struct expected *find_expected(const struct expected *e, const char
     return NULL;
 }
 
-/* A folder that is like another uses that one's names: the CPU's own table must give them the same code. */
+/* Checks a folder that is like another and uses that one's names: the CPU's own table must give them the same code. */
 static void check_own_table(const struct uarch *u, const struct ctr_group *g, const struct ctr_event *e)
 {
     const char *event = strstr(e->name, "::");
@@ -471,7 +471,7 @@ static void check_event(const struct uarch *u, const struct ctr_group *g, const 
     check_own_table(u, g, e);
 }
 
-/* A set of the file must fit on POWER10's counters, each of which has events of its own. */
+/* Checks that a set of the file fits on POWER10's counters, each of which has events of its own. */
 static void check_set(const struct uarch *u, const struct ctr_group *g, size_t set)
 {
     unsigned n_on_counter[16] = { 0 };
@@ -487,7 +487,7 @@ static void check_set(const struct uarch *u, const struct ctr_group *g, size_t s
                    n_on_counter[c], c);
 }
 
-/* Haswell cannot tell prefetch instructions from loads. */
+/* Checks the metrics of group CACHE. Haswell cannot tell prefetch instructions from loads. */
 static void check_cache_metrics(const struct ctr_group *g)
 {
     static const char *const names[] = { "l1_load_misses", "l2_load_misses", "l3_load_misses", "instructions",
@@ -499,7 +499,10 @@ static void check_cache_metrics(const struct ctr_group *g)
         test_check(ctr_group_metric_index(g, names[i]) < g->n_metrics, "%s: no metric %s", g->path, names[i]);
 }
 
-/* Every common metric of a group has the unit of its definition, and is there unless the CPU cannot count it. */
+/*
+ * Checks that every common metric of a group has the unit of its definition, and is there unless the CPU cannot count
+ * it.
+ */
 static void check_common_metrics(const struct ctr_group *g)
 {
     static const char *const everywhere[] = { "stores",       "dtlb_misses", "branches", "branch_mispredictions",
@@ -556,7 +559,10 @@ static unsigned check_folder(const struct uarch *u)
     return n;
 }
 
-/* libpfm4 holds x86's events in its x86 build only; POWER10's are written as codes and the kernel's are everywhere. */
+/*
+ * Tells whether events can be encoded. libpfm4 holds x86's events in its x86 build only; POWER10's are written as
+ * codes and the kernel's are everywhere.
+ */
 static bool can_be_encoded(const struct uarch *u)
 {
 #if defined(__x86_64__)

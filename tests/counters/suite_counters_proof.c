@@ -35,7 +35,7 @@ static void close_fake(struct ctr_counters *c, const struct fake_counters *f)
     test_check(!f->n_open, "%u sets are still open", f->n_open);
 }
 
-/* Work that the made-up computer takes for a region. */
+/* Does work that the made-up computer takes for a region. */
 static void work(void)
 {
     const uint64_t start = ctr_thread_ns();
@@ -62,7 +62,7 @@ static void set_region(struct fake_counters *f)
         f->region[i] = 1000.0 * (double)(i + 1);
 }
 
-/* The value that a metric has, or -1 with the reason in why. */
+/* Returns the value that a metric has, or -1 with the reason in why. */
 static double value_of(const struct ctr_reading *r, const char *metric, char *why, size_t why_bytes)
 {
     double value;
@@ -89,7 +89,7 @@ static void check_missing(const struct ctr_reading *r, const char *metric, const
     test_check(value == -1 && strstr(why, part), "%s is %g because of '%s', not '%s'", metric, value, why, part);
 }
 
-/* Loads come out without the prefetch instructions that event 0 counts too. */
+/* Checks all values. Loads come out without the prefetch instructions that event 0 counts too. */
 static void check_all_values(const struct ctr_reading *r)
 {
     check_value(r, "loads", 1000);
@@ -326,8 +326,8 @@ static void test_uncountable(void)
 }
 
 /*
- * A real group on a CPU that counts what its maker says: all metrics that have known work are proven, and are counted
- * as made.
+ * Checks a real group on a CPU that counts what its maker says: all metrics that have known work are proven, and are
+ * counted as made.
  */
 static void check_real_group(const char *uarch, const char *group)
 {
@@ -375,7 +375,7 @@ static void test_real_groups(void)
 #endif
 }
 
-/* Real groups on working counters of any number: every event is on one, none on a bad one. */
+/* Checks real groups on working counters of any number: every event is on one, none on a bad one. */
 static void check_fit(const char *uarch, const char *group, unsigned n_counters, unsigned bad)
 {
     struct fake_counters f;
@@ -480,7 +480,10 @@ static void test_loops(void)
 
 enum { N_WATCHED_TURNS = 50 };
 
-/* What a loop of instructions does to the elements that it touches, by data breakpoints: they count every access. */
+/*
+ * Checks, by data breakpoints, what a loop of instructions does to the elements that it touches: they count every
+ * access.
+ */
 static void check_accesses(struct ctr_watch *watch, struct ctr_ground *g, const char *loop, double loads, double stores)
 {
     uint64_t n[4] = { 0 };
@@ -497,7 +500,7 @@ static void check_accesses(struct ctr_watch *watch, struct ctr_ground *g, const 
                loads, stores);
 }
 
-/* What a claim says that a loop makes, or 0. */
+/* Returns what a claim says that a loop makes, or 0. */
 static double claimed(const char *loop, const char *metric)
 {
     for (size_t i = 0; i < ctr_n_claims(); i++)

@@ -34,8 +34,8 @@ extern const struct test_suite suite_counters_run;
 enum { N_PAGES = 256, N_FAULTS_BESIDE = 64 };
 
 /*
- * A private mapping of a file: the first write to each page is one fault, whatever the size of huge pages, which
- * anonymous memory may get instead. NULL if there is none.
+ * Maps a file privately: the first write to each page is one fault, whatever the size of huge pages, which anonymous
+ * memory may get instead. Returns NULL if there is none.
  */
 static volatile char *map_pages(size_t page_bytes)
 {
@@ -150,7 +150,7 @@ static void test_overhead(void)
     ctr_group_free(g);
 }
 
-/* A group of two sets, from a file. */
+/* Returns a group of two sets, from a file. */
 static struct ctr_group *read_two_sets(void)
 {
     static const char content[] = "SHORT x\nEVENTS\nA perf::TASK-CLOCK\nEVENTS\nB perf::TASK-CLOCK\n"
@@ -521,7 +521,7 @@ static void test_timer(void)
                t.overhead_ns, t.typical_overhead_ns);
 }
 
-/* In a thread of its own, because nothing unpins. */
+/* Pins, in a thread of its own, because nothing unpins. */
 static void *pin_here(void *unused)
 {
     struct ctr_pin before, after;
@@ -625,7 +625,7 @@ static void test_thread_clock(void)
 
 enum { N_LINES = 4096, LINE_INTS = 16, N_WALKS = 20 };
 
-/* The fastest of some walks from line to line, each waiting for the one before; flushed before each, or not. */
+/* Returns the fastest of some walks from line to line, each waiting for the one before; flushed before each, or not. */
 static uint64_t walk(uint32_t (*line)[LINE_INTS], bool is_flushed)
 {
     uint64_t fastest = UINT64_MAX;

@@ -219,7 +219,7 @@ static void pieces_become_accesses(void)
     obs_stream_free(s);
 }
 
-/* One access of an instruction of its own. */
+/* Makes one access of an instruction of its own. */
 static void touch(struct obs_stream *s, const char *function, uint64_t address, uint32_t bytes, bool is_store)
 {
     ++*obs_stream_executed(s);

@@ -101,8 +101,8 @@ static int watched(const struct work *x, uint64_t addr, unsigned bytes, uint64_t
 }
 
 /*
- * OpenBLAS clears whole matrices with libc's memset, whose string instruction counts once per byte; vectors count once
- * per element.
+ * Tells whether counts agree. OpenBLAS clears whole matrices with libc's memset, whose string instruction counts once
+ * per byte; vectors count once per element.
  */
 static bool agree(const struct touches *want, uint64_t loads, uint64_t stores)
 {
@@ -110,7 +110,7 @@ static bool agree(const struct touches *want, uint64_t loads, uint64_t stores)
            (stores == want->stores + want->clears || stores == want->stores + want->clears * sizeof(float));
 }
 
-/* One random element of each tensor; false if data breakpoints are refused here. */
+/* Checks one random element of each tensor. Returns false if data breakpoints are refused here. */
 static bool check_elements(run_fn run, const struct conv_plan *plan, const struct conv_blas *blas,
                            const enum conv_tensor *tensor, size_t n_tensors)
 {
@@ -168,7 +168,7 @@ static void sconv_touches_elements_as_replayed(void)
     }
 }
 
-/* Large enough that OpenBLAS does not take its kernels for small matrices. */
+/* Makes a layer so large that OpenBLAS does not take its kernels for small matrices. */
 static struct conv_problem openblas_problem(void)
 {
     struct conv_problem p = {
@@ -216,7 +216,7 @@ static void openblas_touches_elements_as_replayed(void)
     }
 }
 
-/* One call of OpenBLAS's micro-kernel: its accesses to bytes at addr, against the emitted ones. */
+/* Compares one call of OpenBLAS's micro-kernel, its accesses to bytes at addr, with the emitted ones. */
 static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, uint64_t addr, unsigned bytes)
 {
     const struct work work = { .ukr = u, .args = a };
@@ -240,7 +240,7 @@ static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, 
 
 enum { MAX_STEPS = 24, MAX_TILE = 32 };
 
-/* Elements one by one say how often they are loaded; pairs, whether they are loaded together. */
+/* Checks a tile. Elements one by one say how often they are loaded; pairs, whether they are loaded together. */
 static bool check_tile(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     static float in[MAX_STEPS * MAX_TILE] __attribute__((aligned(64)));

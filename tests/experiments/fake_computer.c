@@ -13,7 +13,7 @@ static void load(struct fake_computer *f, uint64_t addr)
     sim_emit(sim_hierarchy_sink(f->h), &run, 1, 1);
 }
 
-/* Which level has a line; as many as there are levels: memory. */
+/* Returns which level has a line; the number of levels stands for memory. */
 static size_t level_of(struct fake_computer *f, uint64_t addr)
 {
     struct sim_cell sum;

@@ -70,7 +70,7 @@ static void shuffled_groups_come_once_each(void)
     free(offset);
 }
 
-/* The share of a machine file's lines that are as recorded. */
+/* Returns the share of a machine file's lines that are as recorded. */
 static double share_right(struct exp_timed *t, const struct sim_machine *m)
 {
     size_t n, right;
@@ -97,7 +97,7 @@ static void spr_has_near_what_was_near(void)
     exp_timed_release(&t);
 }
 
-/* Only the patterns in memory with large pages: the others need buffers put in place, which takes seconds. */
+/* Keeps only the patterns in memory with large pages: the others need buffers put in place, which takes seconds. */
 static void keep_some(struct exp_recorded *r)
 {
     size_t n = 0;

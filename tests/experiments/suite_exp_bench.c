@@ -238,7 +238,7 @@ static void test_stands(void)
 
 enum { N_ROUNDS = 24 };
 
-/* Two layers: Base takes 300 and 100 ns, the algorithm 150 and 100, when nothing disturbs them. */
+/* Fills two layers: Base takes 300 and 100 ns, the algorithm 150 and 100, when nothing disturbs them. */
 static void fill_rounds(uint64_t ns[4][N_ROUNDS])
 {
     static const uint64_t quiet[4] = { 300, 150, 100, 100 };
@@ -279,7 +279,10 @@ static void test_ratio(void)
     CU_ASSERT(r.low < r.value && r.high > r.value);
 }
 
-/* Some of Base's rounds are fast: a half without any of them has the highest ratio, 1.6. */
+/*
+ * Returns the upper end of the interval where some of Base's rounds are fast: a half without any of them has the
+ * highest ratio, 1.6.
+ */
 static double high_with(size_t n_fast)
 {
     uint64_t ns[4][N_ROUNDS];
@@ -290,7 +293,9 @@ static double high_with(size_t n_fast)
     return ratio_of(ns, N_ROUNDS).high;
 }
 
-/* Of the halves of 24 rounds, 4.7 % have none of four, 1.9 % none of five: the interval leaves out 2.5 % on each side. */
+/*
+ * Of the halves of 24 rounds, 4.7 % have none of four, 1.9 % none of five: the interval leaves out 2.5 % on each side.
+ */
 static void test_ratio_tails(void)
 {
     CU_ASSERT(high_with(4) == 1.6);
@@ -343,7 +348,7 @@ static void test_bench_failures(void)
 
 /* ---- disturbance ---- */
 
-/* A /proc of our own, with the tables that are read. */
+/* Writes a /proc of our own, with the tables that are read. */
 static void put_tables(const char *proc, const char *stat, const char *schedstat, const char *sched)
 {
     const struct {
@@ -478,7 +483,7 @@ static void test_pool_failure(void)
     CU_ASSERT_EQUAL(exp_pool_run(1, 0, count_job, &j, NULL, NULL), -EINVAL);
 }
 
-/* Job 0 waits for the stop that job 1 causes: two threads are really at work, and the flag reaches both. */
+/* Lets job 0 wait for the stop that job 1 causes: two threads are really at work, and the flag reaches both. */
 static int waiting_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
 {
     struct jobs *j = ctx;

@@ -261,7 +261,10 @@ static void test_ends_inside(void)
     scratch_close();
 }
 
-/* /dev/full takes no byte: with few rows the buffer hides that until the end, with many it shows at once. */
+/*
+ * Writes to /dev/full, which takes no byte: with few rows the buffer hides that until the end, with many it shows at
+ * once.
+ */
 static void check_full(size_t n_rows)
 {
     struct exp_csv *csv = open_csv("/dev/full");

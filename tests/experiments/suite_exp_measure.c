@@ -96,7 +96,7 @@ static struct exp_measure_options options_of(const struct fixture *f)
     };
 }
 
-/* Whether it counts, as it says beforehand; it leaves nothing open. */
+/* Tells whether an algorithm counts, as it says beforehand; it leaves nothing open. */
 static bool counts(const struct fixture *f)
 {
     const struct exp_measure_options o = options_of(f);
@@ -127,7 +127,7 @@ static bool run(struct fixture *f)
     return test_check(!err, "%s", why) && test_check(!f->fake.n_open, "%u sets are still open", f->fake.n_open);
 }
 
-/* How often a file of the result contains a text. */
+/* Tells how often a file of the result contains a text. */
 static unsigned n_in_file(const struct fixture *f, const char *name, const char *text)
 {
     char *path = exp_outdir_file(&f->dir, name), *line = NULL;
@@ -146,7 +146,7 @@ static unsigned n_in_file(const struct fixture *f, const char *name, const char 
     return n;
 }
 
-/* Every algorithm that ran has this in a column. */
+/* Checks that every algorithm that ran has this in a column. */
 static void check_column(const struct fixture *f, const char *file, const char *column, double expected)
 {
     char *path = exp_outdir_file(&f->dir, file), why[512] = "";
@@ -217,7 +217,7 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
     }
 }
 
-/* The folder of recorded counts reads back as what was counted, and its plans are today's. */
+/* Checks that the folder of recorded counts reads back as what was counted, and that its plans are today's. */
 static void check_recorded(struct fixture *f)
 {
     const struct exp_counts_source source = { &f->experiment, EXP_COLD, "1234567" };
@@ -259,7 +259,7 @@ static void check_good_counts(struct fixture *f)
                        total[i].measured_misses[0], total[i].why_no_counts ? total[i].why_no_counts : "");
 }
 
-/* Some figures have no data here: nothing was observed. */
+/* Checks a figure. Some have no data here: nothing was observed. */
 static void check_figure(void *ctx, const char *file, int err, const char *why)
 {
     (void)ctx;

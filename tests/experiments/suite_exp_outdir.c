@@ -318,7 +318,7 @@ static void test_unwritable_parent(void)
     tear_down(&f);
 }
 
-/* A child opens a directory, writes, tells us and waits to be killed, or exits at once. */
+/* Starts a child that opens a directory, writes, tells us and waits to be killed, or exits at once. */
 static pid_t start_writer(const char *path, bool stays)
 {
     int pipe_fd[2];
@@ -379,7 +379,7 @@ static void test_live_neighbour(void)
     tear_down(&f);
 }
 
-/* The number of a process that is no more. */
+/* Returns the number of a process that is no more. */
 static pid_t dead_pid(void)
 {
     pid_t pid = fork();
@@ -464,7 +464,7 @@ static void clean_up(struct exp_outdir *d)
     _exit(3);
 }
 
-/* What a program that never polls does, or one in a step of hours. */
+/* Does what a program does that never polls, or one in a step of hours. */
 static void hang(struct exp_outdir *d)
 {
     (void)d;
@@ -472,7 +472,7 @@ static void hang(struct exp_outdir *d)
         pause();
 }
 
-/* Whatever the child does after so many signals, it ends in time by the first, and nothing is left. */
+/* Checks that, whatever the child does after so many signals, it ends in time by the first, and leaves nothing. */
 static void check_interruption(void (*then)(struct exp_outdir *), int times, double at_most_s)
 {
     for (size_t i = 0; i < N_SIGNALS; i++) {

@@ -32,7 +32,7 @@ static void put_file(const char *top, const char *name, const char *text, mode_t
     chmod(path, mode);
 }
 
-/* fake: the text of a shell script to stand in for gnuplot, NULL for the real one. */
+/* Makes a folder with a script. fake is the text of a shell script to stand in for gnuplot, NULL for the real one. */
 static void set_up(struct fixture *f, const char *script, const char *fake)
 {
     char path[4096];
@@ -264,7 +264,7 @@ static const struct figure_case figure_cases[] = {
     { "", ",,,", ",,,,,,,", "", "", "L1 L2 SLC", 2, false, false, 0, 8 },
 };
 
-/* n_layers of three shapes in turn; a filter left gaps in their numbers. */
+/* Writes n_layers of three shapes in turn; a filter left gaps in their numbers. */
 static void put_layers(FILE *out, const struct figure_case *c)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws" };

@@ -144,7 +144,10 @@ static void test_disagreement(void)
     tear_down(&f);
 }
 
-/* Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it has any. */
+/*
+ * Plans the case anew, for that micro-kernel and without the rows of taps that only meet padding. Returns whether it
+ * has any.
+ */
 static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
 {
     const struct conv_sconv_options options = { .skips_padding = true };
@@ -187,7 +190,7 @@ static void test_left_out_steps(void)
     tear_down(&f);
 }
 
-/* A line from all over the address space, or near the ones before. */
+/* Returns a line from all over the address space, or near the ones before. */
 static uint64_t next_line(uint64_t line)
 {
     return rng_below(20) ? line + rng_below(40) - 15 : rng_below(3) ? 5000 + rng_below(3000) : rng_u64() >> 6;

@@ -53,7 +53,10 @@ static void test_sums(void)
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
 }
 
-/* Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not timed. */
+/*
+ * Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not
+ * timed.
+ */
 static void test_clock(void)
 {
     struct exp_judgement v[] = { verdict(1, 2, IS), verdict(1, 2, IS), verdict(1, 2, WS), verdict(1, 2, IS) };

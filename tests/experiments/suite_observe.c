@@ -173,7 +173,7 @@ static bool find_place(struct place *p, const char *ukr, const char *variable, c
     return found == 0 && !access(p->observer, R_OK) && !access(p->guest, X_OK);
 }
 
-/* Every place that there is; the test is skipped if there is none. */
+/* Finds every place that there is; the test is skipped if there is none. */
 static size_t find_places(struct place place[2])
 {
     size_t n = 0;
@@ -214,7 +214,7 @@ static void plan_layer(struct layer *l, const struct place *p, struct conv_probl
     l->plan = l->e.cases[0].plan;
 }
 
-/* Half the rows and filters of the planned layer. */
+/* Takes half the rows and filters of the planned layer. */
 static void take_part(struct layer *l)
 {
     const struct conv_problem *p = &l->layer.problem;
@@ -287,7 +287,7 @@ static void append(void *ctx, const struct sim_access *a)
     l->access[l->n++] = *a;
 }
 
-/* An emulated masked load covers the real one, and, cut to its buffer, at most a vector of it. */
+/* Tells whether an emulated masked load covers the real one, and, cut to its buffer, at most a vector of it. */
 static bool is_covered(const struct sim_access *seen, const struct sim_access *replayed)
 {
     return seen->kind == SIM_LOAD && replayed->kind == SIM_LOAD && seen->phase == CONV_PHASE_PACK &&
@@ -391,7 +391,7 @@ static double relative(uint64_t a, uint64_t b)
     return b ? fabs((double)a - (double)b) / (double)b : a ? 1 : 0;
 }
 
-/* Totals within 1 %, load misses of every level within 3 %. */
+/* Checks totals within 1 %, load misses of every level within 3 %. */
 static void check_totals(const struct layer *l, const struct obs_result *r)
 {
     struct conv_replay replay;
@@ -494,7 +494,7 @@ static bool is_equal_cell(const struct sim_cell *a, const struct sim_cell *b, si
     return is_equal;
 }
 
-/* Every count of every tensor, phase and level. */
+/* Compares every count of every tensor, phase and level. */
 static void check_equal(const struct layer *l, const struct obs_result *r, const char *algo)
 {
     struct conv_replay replay;

@@ -43,7 +43,10 @@ static void rows_equal_elements(void)
     }
 }
 
-/* Every chain adds 1, and all but the matrix engine's halve: after many steps each lane holds 2, or the steps. */
+/*
+ * Checks a peak loop. Every chain adds 1, and all but the matrix engine's halve: after many steps each lane holds 2,
+ * or the steps.
+ */
 static void check_peak(const struct conv_peak *peak)
 {
     double n_sums = peak->flop_per_step / 2, sum = 0;
@@ -227,7 +230,10 @@ static void base_in_steps_is_right(void)
 
 /* ---- tensors ---- */
 
-/* The greatest value of a filled tensor, all of whose values are integers; another seed makes another sequence. */
+/*
+ * Returns the greatest value of a filled tensor, all of whose values are integers; another seed makes another
+ * sequence.
+ */
 static float greatest_filled(void)
 {
     enum { N = 10000 };

@@ -124,7 +124,7 @@ static void keep_some(struct exp_timed *t)
     t->n = n;
 }
 
-/* The share of lines that were found as the machine has them. */
+/* Returns the share of lines that were found as the machine has them. */
 static double share_found(struct fake_computer *f, size_t rounds, struct exp_timing_result *result)
 {
     const struct exp_timing how = timing_of(f, rounds);

@@ -116,7 +116,7 @@ static void fill(struct rows *r)
     r->variant[2].speedup = (struct exp_ratio){ 0.5, 0.5, 0.5, unknown };
 }
 
-/* The verdict as one line, from malloc: line breaks are a matter of width. */
+/* Returns the verdict as one line, from malloc: line breaks are a matter of width. */
 static char *verdict_text(const struct exp_verdict *v, size_t most_rows)
 {
     char *text = NULL;
@@ -276,7 +276,7 @@ static void test_estimates(void)
 
 /* ---- lines ---- */
 
-/* The next line of *rest, which it cuts; NULL at the end. */
+/* Returns the next line of *rest, which it cuts; NULL at the end. */
 static char *next_line(char **rest)
 {
     char *line = *rest, *end = strchr(line, '\n');

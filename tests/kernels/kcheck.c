@@ -90,7 +90,7 @@ struct conv_sconv_options kcheck_random_options(void)
     };
 }
 
-/* Whether row fh of the taps lies above the image (or else below it) for all of the windows. */
+/* Tells whether row fh of the taps lies above the image (or else below it) for all of the windows. */
 static bool lies_outside(const struct conv_problem *p, size_t win0, size_t n_win, size_t fh, bool above)
 {
     size_t n = 0;
@@ -280,7 +280,7 @@ static bool is_left_out(const struct conv_pack_windows_args *a, size_t i, size_t
     return fh < d.above || fh >= a->p->r - d.below;
 }
 
-/* What the panels [tile][n_c][r][s][width], or [tile][r][n_c][s][width], must hold at an index. */
+/* Returns what the panels [tile][n_c][r][s][width], or [tile][r][n_c][s][width], must hold at an index. */
 static float panel_element(const struct conv_pack_windows_args *a, size_t index, float left_out)
 {
     const struct conv_problem *p = a->p;
@@ -351,7 +351,7 @@ static size_t in_panels(size_t i, size_t n, size_t full, bool splits, size_t k, 
     return first * k + step * width + i - first;
 }
 
-/* The elements that a step multiplies. */
+/* Returns the elements that a step multiplies. */
 static float window_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const float *in, size_t i,
                             size_t step)
 {
@@ -368,7 +368,7 @@ static float filter_element(const struct conv_ukr_args *a, const struct conv_ukr
     return filter[in_panels(f, a->n_f, u->f_panel, u->splits_edges, a->k, step)];
 }
 
-/* The expected output element, from integers: exact. */
+/* Returns the expected output element, from integers: exact. */
 static float tile_element(const struct conv_ukr_args *a, const struct conv_ukr *u, const struct kbuffer *in,
                           const struct kbuffer *filter, size_t f, size_t i)
 {

@@ -16,7 +16,10 @@
 #include "kernels/plan.h"
 #include "kernels/problem.h"
 
-/* A valid random shape, small, biased to edges: 1, tile and tile +- 1, stride, padding, dilation, groups, batch. */
+/*
+ * Returns a valid random shape, small, biased to edges: 1, tile and tile +- 1, stride, padding, dilation, groups,
+ * batch.
+ */
 struct conv_problem kcheck_random_problem(void);
 
 /* Any of SConv's options. */
@@ -26,7 +29,7 @@ struct conv_sconv_options kcheck_random_options(void);
  * above. */
 struct conv_dead_rows kcheck_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
 
-/* The shape in one line, for messages; valid until the next call. */
+/* Returns the shape in one line, for messages; valid until the next call. */
 const char *kcheck_describe(const struct conv_problem *p);
 
 /* Every micro-kernel that SConv can be planned for: ours, and those of OpenBLAS's cores, runnable here or not. */
@@ -39,7 +42,7 @@ struct kcheck_ukrs {
 /* Loads OpenBLAS for good, if it is there. The tables stay where they are. */
 const struct kcheck_ukrs *kcheck_ukrs(void);
 
-/* One of them. */
+/* Returns a random micro-kernel. */
 const struct conv_ukr *kcheck_random_ukr(void);
 
 /* An array that ends right before an unmapped page. */
@@ -71,7 +74,7 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
 int kcheck_pack_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width,
                         size_t *index);
 
-/* A width of panels that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
+/* Returns a width of panels that the routine writes; and windows per micro-kernel tile of panels by rows, or 0. */
 size_t kcheck_random_width(const struct conv_pack_windows *pack);
 size_t kcheck_random_live(size_t width);
 

@@ -183,7 +183,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     return is_small(b->replay.plan, s) ? b->replay.base.step(&b->replay.base, s) : 0;
 }
 
-/* The last windows of the last row of the last image, filter and channel, which a plan comes to in the end. */
+/* Returns the last windows of the last row of the last image, filter and channel, which a plan comes to in the end. */
 static struct conv_step last_step(const struct conv_plan *plan, enum conv_step_kind kind)
 {
     const struct conv_problem *p = &plan->problem;

@@ -9,7 +9,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* A random machine so small that every tile set and channel set has edges. */
+/* Returns a random machine so small that every tile set and channel set has edges. */
 static struct csa_caches random_caches(void)
 {
     return (struct csa_caches){

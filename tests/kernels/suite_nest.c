@@ -141,7 +141,7 @@ static void gemm_visits_every_point_once(void)
     }
 }
 
-/* A direct plan of a random shape that the kernel takes, for a first cache of any size. */
+/* Returns a direct plan of a random shape that the kernel takes, for a first cache of any size. */
 static struct conv_plan random_direct(const struct conv_direct *kernel)
 {
     struct conv_problem p = kcheck_random_problem();
@@ -262,7 +262,7 @@ static void sconv_replay_has_closed_totals(void)
     }
 }
 
-/* A random shape whose windows can be read in place. */
+/* Returns a random shape whose windows can be read in place. */
 static struct conv_problem random_pointwise(void)
 {
     struct conv_problem p = kcheck_random_problem();

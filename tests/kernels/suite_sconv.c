@@ -41,7 +41,9 @@ static const struct sconv_shape small = {
 
 enum { SMALL_IN = 5 * 9 * 9, SMALL_WEIGHTS = 7 * 5 * 9, SMALL_OUT = 7 * 9 * 9 };
 
-/* One machine for a whole test; the toy one makes tiles small, so that every loop of the nest has more than one turn.
+/*
+ * Returns one machine for a whole test. The toy one makes tiles small, so that every loop of the nest has more than
+ * one turn.
  */
 static struct sconv_machine *machine(const char *path)
 {
@@ -111,7 +113,9 @@ static double finish(const struct fixture *f, double sum, size_t filter, size_t 
     return f->options.activation == SCONV_RELU6 && sum > 6 ? 6 : sum;
 }
 
-/* Whether a weight that is not finite meets padding there: zero times it is NaN, where plans multiply padding at all.
+/*
+ * Tells whether a weight that is not finite meets padding there: zero times it is NaN, where plans multiply padding at
+ * all.
  */
 static bool may_be_nan(const struct fixture *f, size_t filter, size_t window)
 {
@@ -523,7 +527,7 @@ static void machine_files_report_their_errors(void)
     CU_ASSERT_EQUAL(sconv_machine_create(&m, "tests/rng.h", why, sizeof why), -EINVAL);
 }
 
-/* What the library chooses for the shape on this CPU and that machine. */
+/* Returns what the library chooses for the shape on this CPU and that machine. */
 static struct conv_plan chosen_for(const struct conv_problem *p, const char *machine_file)
 {
     struct sim_machine m;

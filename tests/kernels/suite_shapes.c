@@ -30,7 +30,7 @@ static size_t any_size(void)
     }
 }
 
-/* A small shape of which some fields, or all, are anything; padding and strides often go together. */
+/* Returns a small shape of which some fields, or all, are anything; padding and strides often go together. */
 static struct conv_problem any_shape(void)
 {
     struct conv_problem p = kcheck_random_problem();

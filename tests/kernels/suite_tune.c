@@ -73,7 +73,7 @@ static void issue_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_ukr_slots(u24, &edge) == (2. + 2) * 3);
 }
 
-/* A grouped convolution, strided as said. */
+/* Returns a grouped convolution, strided as said. */
 static struct conv_problem grouped(size_t per_group, size_t groups, size_t side, size_t filter, size_t stride)
 {
     struct conv_problem p = layer(per_group * groups, side, per_group * groups, filter, filter / 2);
@@ -274,7 +274,7 @@ static void deep_channels_are_those_worked_out_by_hand(void)
     CU_ASSERT(csa_analyse_deep(&p, &small, 16, 24, CSA_WS).n_c == 16);
 }
 
-/* Whether a plan with that micro-kernel reads in place. */
+/* Tells whether a plan with that micro-kernel reads in place. */
 static bool is_in_place(const struct conv_problem *p, const char *ukr, double line_bytes)
 {
     const struct conv_tune_options tune = { .ukr = conv_ukr_find(ukr), .keeps_ukr = true, .packs_filters = true };

@@ -290,7 +290,7 @@ static uint8_t or_usual(uint8_t given, uint8_t usual)
     return given ? given : usual;
 }
 
-/* What sim/prefetch.h says is usual. */
+/* Returns what sim/prefetch.h says is usual. */
 static struct sim_prefetch in_full(struct sim_prefetch p)
 {
     bool is_stream = p.kind == SIM_PREFETCH_STREAM, is_stride = p.kind == SIM_PREFETCH_STRIDE;
@@ -307,7 +307,7 @@ static struct sim_prefetch in_full(struct sim_prefetch p)
     return p;
 }
 
-/* The block of a line, which may be as far away as 64 bits reach. Lines and blocks are powers of two. */
+/* Returns the block of a line, which may be as far away as 64 bits reach. Lines and blocks are powers of two. */
 static int64_t block_of_line(int64_t line, int64_t line_bytes)
 {
     return line_bytes < BLOCK ? line / (BLOCK / line_bytes) : line;
@@ -327,7 +327,7 @@ static void wish(struct sim_naive *s, size_t k, const struct sim_prefetch *p, in
         s->queue[s->n_queue++] = (struct wish){ k, (uint64_t)line, r->tag, r->phase, p->late };
 }
 
-/* What is known of a key; moves it, or a new one, to the front. */
+/* Returns what is known of a key; moves it, or a new one, to the front. */
 static struct watched *watched_of(struct prefetcher *f, uint64_t key)
 {
     struct watched found = { .key = key };
@@ -411,7 +411,7 @@ static void watch_stream(struct sim_naive *s, size_t k, struct prefetcher *f, in
     w->has_asked = true;
 }
 
-/* The tag, or tag, phase and place in one number. */
+/* Returns the tag, or tag, phase and place in one number. */
 static uint64_t instruction(const struct prefetcher *f, const struct request *r)
 {
     return f->p.key == SIM_PREFETCH_BY_TAG ? r->tag : (r->tag * 100 + r->phase) * 100 + r->place;
@@ -767,7 +767,10 @@ static void prefetch_line(struct sim_naive *s, uint64_t line, struct request *r)
     read_into(s, 0, line, r, true, 0);
 }
 
-/* The next byte of an access that begins another aligned piece, going through all bytes. Returns false at the end. */
+/*
+ * Returns the next byte of an access that begins another aligned piece, going through all bytes. Returns false at the
+ * end.
+ */
 static bool next_piece(uint64_t addr, uint32_t bytes, uint64_t piece_bytes, uint32_t *i, uint64_t *piece)
 {
     for (; *i < bytes; ++*i) {
@@ -948,7 +951,7 @@ void sim_naive_clear(struct sim_naive *s)
     sim_naive_clear_stats(s);
 }
 
-/* The dirty line of a set to be written back next, or NULL. */
+/* Returns the dirty line of a set to be written back next, or NULL. */
 static struct naive_way *next_dirty(struct naive_way *set, const struct sim_level *l)
 {
     bool is_lru = !strcmp(l->policy, "lru");

@@ -21,7 +21,7 @@ void sim_naive_clear_stats(struct sim_naive *s);
 void sim_naive_clear(struct sim_naive *s);
 void sim_naive_flush(struct sim_naive *s, unsigned phase);
 
-/* Whether every line of level `inner` is in level `outer`, or (excludes) none is. Lines of one size. */
+/* Tells whether every line of level `inner` is in level `outer`, or (excludes) none is. Lines of one size. */
 bool sim_naive_includes(const struct sim_naive *s, size_t outer, size_t inner);
 bool sim_naive_excludes(const struct sim_naive *s, size_t outer, size_t inner);
 

@@ -51,7 +51,7 @@ static const struct {
 
 enum { N_LIMITS = sizeof limits / sizeof limits[0] };
 
-/* The instruction set of the back-end that the simulator uses for plain machines. */
+/* Returns the instruction set of the back-end that the simulator uses for plain machines. */
 static enum cpu_isa engine_isa(void)
 {
     const struct sim_machine m = sim_bench_machine();

@@ -580,7 +580,10 @@ static void renaming_tags_only_permutes_the_counts(void)
 
 /* ---- invariants ---- */
 
-/* What leaves one level is what arrives at the next, in every (tag, phase). Lines of one size, so that it balances. */
+/*
+ * Checks that what leaves one level is what arrives at the next, in every (tag, phase). Lines are of one size, so that
+ * it balances.
+ */
 static void check_balance(const struct sim_cell *c, size_t n)
 {
     for (size_t k = 0; k < n; k++) {

@@ -639,7 +639,7 @@ static void the_machine_files_hold_what_their_sources_say(void)
     check_file("sim/machines/apple-m1.cfg", m1, 320, "f32_16x24__ref", "VORTEX");
 }
 
-/* Whether a comment above all says where values come from, and behind every value, or none, which it is. */
+/* Tells whether a comment above all says where values come from, and behind every value, or none, which it is. */
 static bool has_sources(FILE *in)
 {
     char text[1024];
@@ -719,8 +719,10 @@ static void the_host_is_described_or_says_why_not(void)
     sim_hierarchy_free(h);
 }
 
-/* hwloc takes a made-up computer from the environment; it leaves the ways of such a computer open. (The memory
- * node is named because hwloc 2.9 copies over itself when it has to add one, which Valgrind reports.) */
+/*
+ * Makes hwloc take a made-up computer from the environment; it leaves the ways of such a computer open. (The memory
+ * node is named because hwloc 2.9 copies over itself when it has to add one, which Valgrind reports.)
+ */
 static int made_up_host(const char *synthetic, struct sim_machine *m, char *why)
 {
     int err;

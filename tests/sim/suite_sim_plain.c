@@ -142,7 +142,7 @@ static struct place random_place(const struct sim_machine *m)
     };
 }
 
-/* Around the border of two regions. */
+/* Returns an address around the border of two regions. */
 static uint64_t random_address(const struct place *p)
 {
     uint64_t far = p->is_far && rng_below(3) ? 1 + rng_below(3000) : 1;
@@ -150,7 +150,10 @@ static uint64_t random_address(const struct place *p)
     return far * p->region_bytes - p->window_bytes / 2 + rng_below(p->window_bytes);
 }
 
-/* What kernels do: a run that moves a line a step, runs that move slowly, copies, strided gathers; and anything. */
+/*
+ * Returns what kernels do: a run that moves a line a step, runs that move slowly, copies, strided gathers; and
+ * anything.
+ */
 static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
 {
     static const int64_t steps[] = { 0, 4, 4, 4, 8, 16, 64, -4, -8, 96 };
@@ -272,7 +275,7 @@ static void bursts_count_as_the_naive_model_does(void)
         check_taken(&paths, taken, sizeof taken / sizeof taken[0]);
 }
 
-/* The record after the ones before: the same again, the one before that, nearby, or anywhere. */
+/* Returns the record after the ones before: the same again, the one before that, nearby, or anywhere. */
 static uint64_t next_record(const uint64_t *before, size_t n, const struct place *p)
 {
     uint64_t other;

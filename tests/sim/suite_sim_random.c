@@ -58,7 +58,7 @@ static void random_policy(struct sim_level *l)
                  (unsigned)rng_below(r == 1 ? 4 : 2), one_in(2) ? "_UMO" : "");
 }
 
-/* A value that the kind takes, small ones more often; often what is usual. */
+/* Returns a value that the kind takes, small ones more often; often what is usual. */
 static uint8_t random_value(const struct sim_prefetch_param *p)
 {
     uint8_t max = p->word || one_in(4) ? p->max : p->max < 5 ? p->max : 5;
@@ -101,7 +101,7 @@ static void random_options(struct sim_level *l, size_t k)
         random_prefetchers(l);
 }
 
-/* Any machine that validates, most of them with several special things. */
+/* Returns any machine that validates; most of them have several special things. */
 static struct sim_machine random_full_machine(void)
 {
     for (;;) {
@@ -129,7 +129,7 @@ static struct sim_machine random_full_machine(void)
     }
 }
 
-/* A distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
+/* Returns a distance that is often nothing, a few bytes, about a line, or anything within a few lines; of any sign. */
 static int64_t random_distance(int64_t line_bytes)
 {
     switch (rng_below(6)) {
@@ -148,7 +148,7 @@ static int64_t random_distance(int64_t line_bytes)
     }
 }
 
-/* Somewhere in a window about as large as the caches, or at the ends of the address space. */
+/* Returns an address somewhere in a window about as large as the caches, or at the ends of the address space. */
 static uint64_t random_addr(uint64_t window)
 {
     static const uint64_t ends[] = { 0, (uint64_t)1 << SIM_ADDRESS_BITS, UINT64_MAX };
@@ -177,7 +177,7 @@ static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
     };
 }
 
-/* Every counter is a uint64_t, so the first that differs can be named by its place. */
+/* Compares all counters. Every one is a uint64_t, so the first that differs can be named by its place. */
 static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
 {
     const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
@@ -307,7 +307,7 @@ static void hits_that_are_only_counted_agree_too(void)
     }
 }
 
-/* Any one access, somewhere in a window. */
+/* Returns any one access, somewhere in a window. */
 static struct sim_run random_access(const struct sim_machine *m, uint64_t window)
 {
     struct sim_run run = random_run(m, window);
@@ -330,7 +330,7 @@ static void check_level(const struct sim_level_counts *c, bool is_classified, un
                "round %u, level %zu: more prefetches used and thrown away than made", round, k);
 }
 
-/* What goes out of one level arrives at the next, unless levels between have rules of their own. */
+/* Checks that what goes out of one level arrives at the next, unless levels between have rules of their own. */
 static void check_flow(const struct sim_machine *m, const struct sim_cell *sum, unsigned round)
 {
     for (size_t k = 0; k + 1 < m->n_levels; k++) {
@@ -455,7 +455,7 @@ static void lru_never_misses_more_with_more_ways(void)
     }
 }
 
-/* Whether all inclusive and exclusive levels hold what they must. */
+/* Tells whether all inclusive and exclusive levels hold what they must. */
 static bool holds_what_it_must(const struct sim_naive *s, const struct sim_machine *m)
 {
     for (size_t k = 1; k < m->n_levels; k++) {

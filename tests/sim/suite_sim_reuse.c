@@ -34,7 +34,7 @@ static void add_access(struct stream *s, uint64_t addr, uint32_t bytes, unsigned
     s->n_accesses++;
 }
 
-/* A random stream of accesses, into the sink and written down. */
+/* Makes a random stream of accesses, into the sink and written down. */
 static void make_stream(struct stream *s, struct sim_sink *sink, uint32_t line_bytes)
 {
     uint64_t window = 1 + rng_below(line_bytes * (uint64_t)(1 + rng_below(200)));
@@ -57,7 +57,7 @@ static void make_stream(struct stream *s, struct sim_sink *sink, uint32_t line_b
     }
 }
 
-/* Distinct other lines since the last use of the same line; MAX_USES: there was none. */
+/* Counts the distinct other lines since the last use of the same line; MAX_USES if there was none. */
 static size_t distance_of(const struct stream *s, size_t now)
 {
     size_t n_distinct = 0;
@@ -178,7 +178,7 @@ static void note_window(void *ctx, const struct sim_wss_window *w)
     all->window[all->n++] = *w;
 }
 
-/* Distinct lines used by accesses first..last-1, by one tag or any. */
+/* Counts the distinct lines used by accesses first..last-1, by one tag or any. */
 static uint64_t lines_used(const struct stream *s, uint64_t first, uint64_t last, unsigned tag)
 {
     uint64_t n = 0;

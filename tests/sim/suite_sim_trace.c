@@ -65,7 +65,7 @@ static void read_bytes(struct heard *h, const void *bytes, size_t n, const struc
     fclose(in);
 }
 
-/* "kind:addr:bytes:tag:phase " of each access. */
+/* Writes "kind:addr:bytes:tag:phase " of each access. */
 static void describe(const struct heard *h, char *text, size_t bytes)
 {
     size_t used = 0;
@@ -362,7 +362,7 @@ static FILE *write_all(const struct heard *h, enum sim_trace_format format)
     return f;
 }
 
-/* What din and lackey keep of accesses. */
+/* Keeps what din and lackey keep of accesses. */
 static void keep_plain(struct heard *h)
 {
     size_t n = 0;
