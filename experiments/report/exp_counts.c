@@ -8,132 +8,11 @@
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/report/exp_cells.h"
 #include "experiments/base/exp_names.h"
+#include "experiments/report/exp_counts_files.h"
 #include "experiments/setup/exp_plan_text.h"
 
-#define PLANS "plans.csv"
-#define COUNTS "counts.csv"
-
 static const char missing_prefix[] = "not available: ";
-
-/* ---- the computer ---- */
-
-static int set_text(char **field, const char *value, size_t length)
-{
-    free(*field);
-    *field = strndup(value, length);
-    return *field ? 0 : -ENOMEM;
-}
-
-/* Reads one NAME=VALUE of "replay with". */
-static int read_setting(struct exp_counts *c, const char *word, size_t length, char *why, size_t why_bytes)
-{
-    const struct {
-        const char *name;
-        char **field;
-    } settings[] = { { "MACHINE=", &c->machine }, { "UKR=", &c->ukr }, { "CORE=", &c->core } };
-
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        size_t prefix = strlen(settings[i].name);
-
-        if (length >= prefix && !strncmp(word, settings[i].name, prefix))
-            return set_text(settings[i].field, word + prefix, length - prefix);
-    }
-    c->packs_filters = length == strlen("FILTERS=run_time") && !strncmp(word, "FILTERS=run_time", length);
-    if (c->packs_filters || (length == strlen("FILTERS=ahead") && !strncmp(word, "FILTERS=ahead", length)))
-        return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s/" EXP_COUNTS_HOST ": replay with: unknown setting '%.*s'", c->folder,
-                    (int)length, word);
-}
-
-static int read_settings(struct exp_counts *c, const char *words, char *why, size_t why_bytes)
-{
-    int err = 0;
-
-    for (words += strspn(words, " "); *words && !err; words += strspn(words, " ")) {
-        size_t length = strcspn(words, " ");
-
-        err = read_setting(c, words, length, why, why_bytes);
-        words += length;
-    }
-    return err;
-}
-
-/* Replaces a MACHINE that is a file of the folder by its path. */
-static int place_machine(struct exp_counts *c)
-{
-    size_t length = strlen(c->machine), suffix = strlen(".cfg");
-    char *path;
-
-    if (length < suffix || strcmp(c->machine + length - suffix, ".cfg") != 0 || strchr(c->machine, '/'))
-        return 0;
-    path = exp_format("%s/%s", c->folder, c->machine);
-    free(c->machine);
-    c->machine = path;
-    return path ? 0 : -ENOMEM;
-}
-
-static int check_format(const struct exp_counts *c, const char *format, char *why, size_t why_bytes)
-{
-    if (atoi(format) == EXP_COUNTS_FORMAT)
-        return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s/" EXP_COUNTS_HOST ": counts format: '%s'; this program reads %d",
-                    c->folder, format, EXP_COUNTS_FORMAT);
-}
-
-static bool has_key(const char *line, const char *key, const char **value)
-{
-    size_t length = strlen(key);
-
-    *value = line + length;
-    return !strncmp(line, key, length);
-}
-
-static int read_host_line(struct exp_counts *c, const char *line, bool *has_format, char *why, size_t why_bytes)
-{
-    const char *value;
-
-    if (has_key(line, "cpu: ", &value))
-        return set_text(&c->cpu, value, strlen(value));
-    if (has_key(line, "counted at commit: ", &value))
-        return set_text(&c->commit, value, strlen(value));
-    if (has_key(line, "replay with: ", &value))
-        return read_settings(c, value, why, why_bytes);
-    if (!has_key(line, "counts format: ", &value))
-        return 0;
-    *has_format = true;
-    return check_format(c, value, why, why_bytes);
-}
-
-static int read_host(struct exp_counts *c, char *why, size_t why_bytes)
-{
-    char *path = exp_format("%s/" EXP_COUNTS_HOST, c->folder);
-    FILE *in = path ? fopen(path, "r") : NULL;
-    int err = in ? 0 : path ? -errno : -ENOMEM;
-    bool has_format = false;
-    char line[1024];
-
-    if (err)
-        exp_fail(why, why_bytes, err, "COUNTS: cannot read '%s': %s", path ? path : c->folder, strerror(-err));
-    while (!err && fgets(line, sizeof line, in)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        err = read_host_line(c, line, &has_format, why, why_bytes);
-    }
-    if (!err && !has_format)
-        err = exp_fail(why, why_bytes, -EINVAL,
-                       "%s: no line 'counts format: %d': the folder holds no recorded counts; make experiment leaves "
-                       "some on a computer with counters",
-                       path, EXP_COUNTS_FORMAT);
-    if (!err)
-        err = place_machine(c);
-    if (in)
-        fclose(in);
-    free(path);
-    return err;
-}
-
-/* ---- the tables ---- */
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -171,10 +50,10 @@ static const struct exp_counts_row *find_row(const struct exp_table *t, const st
     return bsearch(key, row, t->n_rows, sizeof *row, compare_keys);
 }
 
-static int open_table(struct exp_table *t, const char *folder, const char *name, struct exp_counts_row **row, char *why,
-                      size_t why_bytes)
+static int open_table(struct exp_table *t, const char *folder, const struct exp_csv_file *file,
+                      struct exp_counts_row **row, char *why, size_t why_bytes)
 {
-    char *path = exp_format("%s/%s", folder, name);
+    char *path = exp_format("%s/%s", folder, file->name);
     int err = path ? exp_table_read(t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     free(path);
@@ -184,69 +63,38 @@ static int open_table(struct exp_table *t, const char *folder, const char *name,
     return *row ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 }
 
-static int find_columns(const struct exp_table *t, const struct exp_csv_column *named, size_t n, size_t *column,
-                        char *why, size_t why_bytes)
+static int find_columns(const struct exp_table *t, const struct exp_csv_file *file, size_t *column, char *why,
+                        size_t why_bytes)
 {
     int err = 0;
 
-    for (size_t i = 0; i < n && !err; i++)
-        err = exp_table_column(t, named[i].name, &column[i], why, why_bytes);
+    for (size_t i = 0; i < file->n_columns && !err; i++)
+        err = exp_table_column(t, file->column[i].name, &column[i], why, why_bytes);
     return err;
-}
-
-enum { PLAN_MODEL, PLAN_INDEX, PLAN_LAYER, PLAN_MACS, PLAN_ALGO, PLAN_PLAN, N_PLAN_COLUMNS };
-enum { MODEL, CACHES, INDEX, ALGO, QUANTITY, COUNT, N_COUNT_COLUMNS };
-
-static const struct exp_csv_column plan_columns[N_PLAN_COLUMNS] = {
-    [PLAN_MODEL] = EXP_COLUMN_MODEL,
-    [PLAN_INDEX] = EXP_COLUMN_LAYER_INDEX,
-    [PLAN_LAYER] = EXP_COLUMN_LAYER,
-    [PLAN_MACS] = EXP_COLUMN_MACS,
-    [PLAN_ALGO] = EXP_COLUMN_ALGO,
-    [PLAN_PLAN] = { "plan", "", "what ran: kernel, schedule and tiles, or blocking, and how windows are read", "" },
-};
-
-static const struct exp_csv_file plan_file = EXP_CSV_FILE(PLANS, plan_columns);
-
-static const struct exp_csv_column count_columns[N_COUNT_COLUMNS] = {
-    [MODEL] = EXP_COLUMN_MODEL,
-    [CACHES] = { "caches", "", "at the start of the layer: cold, warm or network", "" },
-    [INDEX] = EXP_COLUMN_LAYER_INDEX,
-    [ALGO] = EXP_COLUMN_ALGO,
-    [QUANTITY] = { "quantity", "", "one of those that all CPUs share", "" },
-    [COUNT] = { "count", "", "of one run", "counters" },
-};
-
-static const struct exp_csv_file count_file = EXP_CSV_FILE(COUNTS, count_columns);
-
-void exp_counts_document(FILE *out)
-{
-    exp_csv_document(&plan_file, out);
-    exp_csv_document(&count_file, out);
 }
 
 static int read_plans(struct exp_counts *c, char *why, size_t why_bytes)
 {
-    size_t column[N_PLAN_COLUMNS];
+    size_t column[EXP_COUNTS_N_PLAN_COLUMNS];
     const struct exp_table *t = &c->plans;
-    int err = open_table(&c->plans, c->folder, PLANS, &c->plan, why, why_bytes);
+    int err = open_table(&c->plans, c->folder, &exp_counts_plan_file, &c->plan, why, why_bytes);
 
     if (!err)
-        err = find_columns(t, plan_columns, N_PLAN_COLUMNS, column, why, why_bytes);
+        err = find_columns(t, &exp_counts_plan_file, column, why, why_bytes);
     for (size_t i = 0; i < t->n_rows && !err; i++) {
         struct exp_counts_row *row = &c->plan[i];
 
         row->row = i;
-        row->key.model = exp_table_string(t, i, column[PLAN_MODEL]);
-        row->key.algo = exp_table_string(t, i, column[PLAN_ALGO]);
-        err = exp_table_u64(t, i, column[PLAN_INDEX], &row->key.layer_index, why, why_bytes);
+        row->key.model = exp_table_string(t, i, column[EXP_COUNTS_PLAN_MODEL]);
+        row->key.algo = exp_table_string(t, i, column[EXP_COUNTS_PLAN_ALGO]);
+        err = exp_table_u64(t, i, column[EXP_COUNTS_PLAN_INDEX], &row->key.layer_index, why, why_bytes);
     }
     if (err)
         return err;
-    c->column_model = column[PLAN_MODEL];
-    c->column_layer = column[PLAN_LAYER];
-    c->column_macs = column[PLAN_MACS];
-    c->column_plan = column[PLAN_PLAN];
+    c->column_model = column[EXP_COUNTS_PLAN_MODEL];
+    c->column_layer = column[EXP_COUNTS_PLAN_LAYER];
+    c->column_macs = column[EXP_COUNTS_PLAN_MACS];
+    c->column_plan = column[EXP_COUNTS_PLAN_PLAN];
     return sort_rows(t, c->plan, why, why_bytes);
 }
 
@@ -295,8 +143,9 @@ static int check_has_plan(const struct exp_counts *c, const struct exp_counts_ro
 
     if (find_row(&c->plans, c->plan, &key))
         return 0;
-    return exp_fail(why, why_bytes, -EINVAL, "%s:%u: " PLANS " has no plan of layer %llu of '%s' with %s",
-                    c->counts.path, c->counts.line[row->row], (unsigned long long)key.layer_index, key.model, key.algo);
+    return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s has no plan of layer %llu of '%s' with %s", c->counts.path,
+                    c->counts.line[row->row], exp_counts_plan_file.name, (unsigned long long)key.layer_index, key.model,
+                    key.algo);
 }
 
 static int read_count_row(struct exp_counts *c, size_t i, const size_t *column, char *why, size_t why_bytes)
@@ -306,25 +155,25 @@ static int read_count_row(struct exp_counts *c, size_t i, const size_t *column, 
     int err;
 
     row->row = i;
-    row->key.model = exp_table_string(t, i, column[MODEL]);
-    row->key.algo = exp_table_string(t, i, column[ALGO]);
-    err = exp_table_u64(t, i, column[INDEX], &row->key.layer_index, why, why_bytes);
+    row->key.model = exp_table_string(t, i, column[EXP_COUNTS_MODEL]);
+    row->key.algo = exp_table_string(t, i, column[EXP_COUNTS_ALGO]);
+    err = exp_table_u64(t, i, column[EXP_COUNTS_INDEX], &row->key.layer_index, why, why_bytes);
     if (!err)
-        err = read_cache_state(t, i, column[CACHES], &row->key.cache, why, why_bytes);
+        err = read_cache_state(t, i, column[EXP_COUNTS_CACHES], &row->key.cache, why, why_bytes);
     if (!err)
-        err = read_quantity(t, i, column[QUANTITY], &row->key.quantity, why, why_bytes);
+        err = read_quantity(t, i, column[EXP_COUNTS_QUANTITY], &row->key.quantity, why, why_bytes);
     if (!err)
-        err = read_count(t, i, column[COUNT], &row->count, why, why_bytes);
+        err = read_count(t, i, column[EXP_COUNTS_COUNT], &row->count, why, why_bytes);
     return err ? err : check_has_plan(c, row, why, why_bytes);
 }
 
 static int read_counts(struct exp_counts *c, char *why, size_t why_bytes)
 {
-    size_t column[N_COUNT_COLUMNS];
-    int err = open_table(&c->counts, c->folder, COUNTS, &c->count, why, why_bytes);
+    size_t column[EXP_COUNTS_N_COUNT_COLUMNS];
+    int err = open_table(&c->counts, c->folder, &exp_counts_count_file, &c->count, why, why_bytes);
 
     if (!err)
-        err = find_columns(&c->counts, count_columns, N_COUNT_COLUMNS, column, why, why_bytes);
+        err = find_columns(&c->counts, &exp_counts_count_file, column, why, why_bytes);
     for (size_t i = 0; i < c->counts.n_rows && !err; i++)
         err = read_count_row(c, i, column, why, why_bytes);
     return err ? err : sort_rows(&c->counts, c->count, why, why_bytes);
@@ -344,7 +193,7 @@ int exp_counts_read(struct exp_counts *c, const char *folder, char *why, size_t 
               ? 0
               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (!err)
-        err = read_host(c, why, why_bytes);
+        err = exp_counts_read_host(c, why, why_bytes);
     if (!err)
         err = read_plans(c, why, why_bytes);
     if (!err)
@@ -444,96 +293,10 @@ double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *
 
     if (row && !isnan(row->count))
         return row->count;
-    if (row && !exp_table_column(&c->counts, count_columns[COUNT].name, &column, why, why_bytes))
+    if (row &&
+        !exp_table_column(&c->counts, exp_counts_count_file.column[EXP_COUNTS_COUNT].name, &column, why, why_bytes))
         exp_say(why, why_bytes, "%s", exp_table_string(&c->counts, row->row, column) + strlen(missing_prefix));
     else
         exp_say(why, why_bytes, "not counted");
     return (double)NAN;
-}
-
-/* ---- writing ---- */
-
-static int write_plans(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
-{
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &plan_file, "what was counted (counts.csv)", why, why_bytes);
-
-    if (err)
-        return err;
-    for (size_t i = 0; i < s->e->n_cases; i++) {
-        const struct exp_case *c = &s->e->cases[i];
-        char text[EXP_PLAN_TEXT_BYTES];
-
-        exp_plan_text(&c->plan, text);
-        exp_csv_string(csv, "model", s->e->model->name);
-        exp_csv_u64(csv, "layer_index", c->layer->index);
-        exp_csv_string(csv, "layer", c->layer->name);
-        exp_csv_double(csv, "macs", conv_macs(&c->layer->problem));
-        exp_csv_string(csv, "algo", c->algo->name);
-        exp_csv_string(csv, "plan", text);
-        exp_csv_end_row(csv);
-    }
-    return exp_csv_close(csv, why, why_bytes);
-}
-
-static void put_count(const struct exp_counts_source *s, struct exp_csv *csv, const struct exp_case *c, size_t q)
-{
-    const enum exp_count count = EXP_COMMON + (enum exp_count)q;
-    const char *why = exp_case_why_no_count(c, count);
-
-    exp_csv_string(csv, "model", s->e->model->name);
-    exp_csv_string(csv, "caches", exp_cache_state_name(s->cache));
-    exp_csv_u64(csv, "layer_index", c->layer->index);
-    exp_csv_string(csv, "algo", c->algo->name);
-    exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
-    if (why)
-        exp_csv_missing(csv, "count", why);
-    else
-        exp_csv_u64(csv, "count", (uint64_t)(c->measured.count[count] + 0.5));
-    exp_csv_end_row(csv);
-}
-
-static int write_counts(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
-{
-    struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &count_file, "counts of what plans.csv says", why, why_bytes);
-
-    if (err)
-        return err;
-    for (size_t i = 0; i < s->e->n_cases; i++) {
-        for (size_t q = 0; q < ctr_n_quantities(); q++)
-            put_count(s, csv, &s->e->cases[i], q);
-    }
-    return exp_csv_close(csv, why, why_bytes);
-}
-
-bool exp_counts_exist(const struct exp_experiment *e)
-{
-    for (size_t i = 0; i < e->n_cases; i++) {
-        for (size_t q = 0; q < ctr_n_quantities(); q++) {
-            if (!exp_case_why_no_count(&e->cases[i], EXP_COMMON + (enum exp_count)q))
-                return true;
-        }
-    }
-    return false;
-}
-
-int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir *dir, char *why, size_t why_bytes)
-{
-    int err = write_plans(s, dir, why, why_bytes);
-
-    return err ? err : write_counts(s, dir, why, why_bytes);
-}
-
-void exp_counts_print_host(const struct exp_counts_source *s, FILE *out)
-{
-    const struct exp_setup *u = s->e->setup;
-
-    fprintf(out, "counts format: %d\n", EXP_COUNTS_FORMAT);
-    fprintf(out, "counted at commit: %s\n", *s->commit ? s->commit : "unknown");
-    fprintf(out, "replay with: MACHINE=machine.cfg UKR=%s",
-            u->is_ukr_given ? u->ukr->name : sim_cpu_isa_suffix(u->ukr->isa));
-    if (u->core)
-        fprintf(out, " CORE=%s", u->core->name);
-    fprintf(out, " FILTERS=%s\n", u->packs_filters ? "run_time" : "ahead");
 }
