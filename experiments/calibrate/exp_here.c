@@ -216,7 +216,7 @@ int exp_here_print_machine(const void *here, FILE *out)
         { "machine", "memory_latency_cycles memory_bandwidth_bytes_per_cycle clock_ghz", "measured" },
         { "cache", "size ways line", "hwloc" },
         { "cache", "latency_cycles bandwidth_bytes_per_cycle", "measured" },
-        { "cache", "prefetch", h->is_fitted ? "fitted; late: assumed" : file },
+        { "cache", "prefetch", h->is_fitted ? "fitted" : file },
         { "", "", file },
     };
 
