@@ -503,6 +503,8 @@ static void files_match_by_name_and_caches(void)
     CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_CACHES);
     file.level[1].n_sets /= 2;
     CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+    file.level[1].n_ways *= 2; /* as large as before, in other ways */
+    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
     strcpy(file.cpus, "spr");
     CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_NAME);
     *file.cpus = '\0'; /* a paper's machine: nobody's computer */
