@@ -15,6 +15,9 @@ find_series = 'stats series_csv using (is_shown(0) && n_series < max_series ? co
 has_arch(a) = int(sum [i = 1:n_series] (Arch[i] eq a))
 is_series(i) = stringcolumn("view") eq View[i] && stringcolumn("algo") eq Algo[i]
 
+# Views that are there for what only they have; figures would show the same twice.
+is_parts(v) = strlen(v) > 6 && v[strlen(v) - 5:*] eq "_parts"
+
 # A published number of all models, by its metric and machine; NaN if there is none.
 found = NaN
 published(metric, arch) = sprintf('found = NaN; stats numbers_csv using (stringcolumn("metric") eq "%s" && stringcolumn("arch") eq "%s" && found != found ? (found = column("published")) : 0, 0) nooutput', metric, arch)

@@ -3,7 +3,6 @@
 load figures."/paper_common.gp"
 series_csv = speedups_csv
 # Our other SConvs only where a clock tells them apart.
-is_parts(v) = strlen(v) > 6 && v[strlen(v) - 5:*] eq "_parts"
 is_shown(dummy) = stringcolumn("layers") eq wanted_layers && !is_parts(stringcolumn("view")) && (stringcolumn("algo") eq paper_algo || \
     (stringcolumn("view") eq "here" && index_in("sconv sconv_tuned", stringcolumn("algo"))))
 eval find_series

@@ -3,7 +3,7 @@
 # reads numbers.csv
 load figures."/paper_common.gp"
 series_csv = models_csv
-is_shown(dummy) = stringcolumn("algo") eq paper_algo && number("base_packing_percent") == number("base_packing_percent")
+is_shown(dummy) = stringcolumn("algo") eq paper_algo && !is_parts(stringcolumn("view")) && number("base_packing_percent") == number("base_packing_percent")
 eval find_series
 last = 0
 stats series_csv using (last = max2(last, column("model_index")), 0) nooutput

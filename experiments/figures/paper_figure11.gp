@@ -4,7 +4,7 @@
 load figures."/paper_common.gp"
 series_csv = models_csv
 # Cold beside the real caches would repeat what the others show; the page's tables have it.
-rows = "clx4208_cold clx4208_network real_network_alone real_network zen3 power10_network"
+rows = "clx4208_cold clx4208_network real_network_alone real_network zen3 power10_network power10_observed"
 is_shown(dummy) = stringcolumn("algo") eq paper_algo && index_in(rows, stringcolumn("view")) && \
     number("base_l1_miss_percent") == number("base_l1_miss_percent")
 eval find_series

@@ -20,14 +20,16 @@ struct tally {
     size_t verdict[EXP_PAPER_NOT_JUDGED + 1], n;
 };
 
-static struct tally tally_of(const struct exp_paper_findings *f, const struct exp_paper_view *v)
+/* Of a view, or of a section (the other is NULL, or EXP_PAPER_N_SECTIONS). */
+static struct tally tally_of(const struct exp_paper_findings *f, const struct exp_paper_view *v,
+                             enum exp_paper_section section)
 {
     struct tally t = { { 0 }, 0 };
 
     for (size_t i = 0; i < f->results.n; i++) {
         const struct exp_paper_result *r = &f->results.result[i];
 
-        if (r->view != v || !r->claim || r->claim->use != EXP_PAPER_COMPARED)
+        if (!r->claim || r->claim->use != EXP_PAPER_COMPARED || (v ? r->view != v : r->claim->section != section))
             continue;
         t.verdict[r->verdict]++;
         t.n++;
@@ -66,6 +68,35 @@ static bool is_taken(const struct exp_paper_result *r)
     return r->claim && r->claim->use == EXP_PAPER_TAKEN;
 }
 
+/* A number of ours that was neither counted nor timed, though it stands beside a time. */
+static bool is_estimate(const struct exp_paper_result *r)
+{
+    return is_compared(r) && r->view &&
+           (r->view->time == EXP_PAPER_ISSUE_CYCLES || r->view->time == EXP_PAPER_WAITING_CYCLES);
+}
+
+static bool is_measured(const struct exp_paper_result *r)
+{
+    return is_compared(r) && r->view && (r->view->time == EXP_PAPER_TIME || r->view->time == EXP_PAPER_CYCLES);
+}
+
+/* How many published numbers stand beside estimates only. */
+static size_t count_estimates(const struct exp_paper_findings *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0, end; i < f->results.n; i = end) {
+        bool estimated = false, measured = false;
+
+        for (end = i; end < f->results.n && f->results.result[end].published == f->results.result[i].published; end++) {
+            estimated |= is_estimate(&f->results.result[end]);
+            measured |= is_measured(&f->results.result[end]);
+        }
+        n += estimated && !measured;
+    }
+    return n;
+}
+
 void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out)
 {
     size_t compared = count(f, is_compared), stated = count(f, is_stated), taken = count(f, is_taken);
@@ -73,9 +104,11 @@ void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out)
 
     fprintf(
         out,
-        "Of the %zu numbers that the paper prints, %zu stand beside a number of ours, %zu are words beside a fact of "
-        "ours, %zu are taken over, and %zu are not reproducible here.\n",
-        all, compared, stated, taken, all - compared - stated - taken);
+        "Of the %zu numbers that the paper prints, %zu stand beside a number of ours, %zu of them beside estimates "
+        "only; "
+        "%zu are words beside a fact of ours; %zu are taken over because they are not reproducible here; %zu have no "
+        "number of ours.\n",
+        all, compared, count_estimates(f), stated, taken, all - compared - stated - taken);
 }
 
 static void print_summary(const struct exp_paper_page *p, FILE *out)
@@ -86,7 +119,7 @@ static void print_summary(const struct exp_paper_page *p, FILE *out)
                  "| source of ours | what it is | agrees | the same way | differs | not judged "
                  "|\n|---|---|---:|---:|---:|---:|\n");
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++) {
-        const struct tally t = tally_of(p->f, &exp_paper_views[v]);
+        const struct tally t = tally_of(p->f, &exp_paper_views[v], EXP_PAPER_N_SECTIONS);
 
         if (t.n)
             fprintf(out, "| %s | %s | %zu | %zu | %zu | %zu |\n", exp_paper_views[v].heading, exp_paper_views[v].what,
@@ -209,6 +242,19 @@ static const struct {
                              "paper_figure11", exp_paper_print_figure11 },
 };
 
+/* What agrees in a section, in one sentence, before the sentences about each number. */
+static void say_tally(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out)
+{
+    const struct tally t = tally_of(f, NULL, section);
+
+    fprintf(
+        out,
+        "\nWhat agrees and what does not: of %zu comparisons, by number and source, %zu agree, %zu point the same way, "
+        "and %zu differ.\n\n",
+        t.n - t.verdict[EXP_PAPER_NOT_JUDGED], t.verdict[EXP_PAPER_AGREES], t.verdict[EXP_PAPER_SAME_WAY],
+        t.verdict[EXP_PAPER_DIFFERS]);
+}
+
 static void print_section(const struct exp_paper_page *p, enum exp_paper_section s, FILE *out)
 {
     fprintf(out, "\n## %s\n\n", sections[s].heading);
@@ -217,7 +263,7 @@ static void print_section(const struct exp_paper_page *p, enum exp_paper_section
     if (sections[s].figure)
         fprintf(out, "![%s](%s.png)\n\n", sections[s].heading, sections[s].figure);
     sections[s].tables(p->f, out);
-    fprintf(out, "\nWhat agrees and what does not:\n\n");
+    say_tally(p->f, s, out);
     say_numbers(p->f, s, out);
 }
 

@@ -12,7 +12,7 @@
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_case.h"
 
-enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED };
+enum exp_paper_kind { EXP_PAPER_TIMED, EXP_PAPER_REPLAYED, EXP_PAPER_RECORDED, EXP_PAPER_OBSERVED };
 
 struct exp_paper_setting {
     const char *id;

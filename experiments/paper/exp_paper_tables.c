@@ -157,7 +157,7 @@ static void print_ablation(const struct exp_paper_findings *f, FILE *out)
         const char *algo, *what;
     } rows[] = {
         { EXP_PAPER_ALGO, "as in the paper" },
-        { "sconv_no_vbp", "without vector-based packing: element by element" },
+        { "sconv_no_vbp", "without vector-based packing: element by element, plain C without vectors" },
         { "sconv_run_time", "filters packed at run time" },
     };
 

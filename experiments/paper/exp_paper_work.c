@@ -13,6 +13,7 @@
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/measure/exp_measure.h"
+#include "experiments/paper/exp_paper_observed.h"
 #include "experiments/paper/exp_paper_recorded.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
@@ -197,7 +198,7 @@ static int set_up(struct exp_paper_work *w, char *why, size_t why_bytes)
         w->part[s].setting = setting;
         if (setting->kind == EXP_PAPER_TIMED && !w->options->timing)
             exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "TIMING=0 was asked for");
-        if (setting->kind == EXP_PAPER_RECORDED || *w->part[s].why_not)
+        if (setting->kind == EXP_PAPER_RECORDED || setting->kind == EXP_PAPER_OBSERVED || *w->part[s].why_not)
             continue;
         err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why, why_bytes);
         if (!err)
@@ -349,6 +350,8 @@ static int look_up(struct exp_paper_work *w, char *why, size_t why_bytes)
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err; s++) {
         if (exp_paper_settings[s].kind == EXP_PAPER_RECORDED)
             err = exp_paper_recorded_read(&w->part[s], w->options->counts, w->models, why, why_bytes);
+        if (exp_paper_settings[s].kind == EXP_PAPER_OBSERVED)
+            err = exp_paper_observed_read(&w->part[s], w->options->results, w->models, why, why_bytes);
     }
     return err;
 }

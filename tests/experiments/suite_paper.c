@@ -7,7 +7,9 @@
 
 #include "experiments/paper/exp_paper_claims.h"
 #include "experiments/paper/exp_paper_formulas.h"
+#include "experiments/paper/exp_paper_observed.h"
 #include "experiments/paper/exp_paper_others.h"
+#include "experiments/paper/exp_paper_recorded.h"
 #include "experiments/setup/exp_machine.h"
 #include "kernels/problem.h"
 #include "tests/suites.h"
@@ -261,6 +263,42 @@ static void test_other_papers(void)
     exp_paper_others_release(&o);
 }
 
+/* Of what was recorded once: its first numbers, as they stand in the files. */
+static const struct exp_paper_setting *setting_of(enum exp_paper_kind kind)
+{
+    const struct exp_paper_setting *s = exp_paper_settings;
+
+    while (s->kind != kind)
+        s++;
+    return s;
+}
+
+static void test_recorded(void)
+{
+    struct exp_paper_part counted = { .setting = setting_of(EXP_PAPER_RECORDED) };
+    struct exp_paper_part observed = { .setting = setting_of(EXP_PAPER_OBSERVED) };
+    struct exp_models models;
+    char why[256];
+
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "vgg16,resnet18", "", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_paper_recorded_read(&counted, "results/reference/zen3/counts", &models, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_paper_observed_read(&observed, "no/such/results", &models, why, sizeof why));
+    CU_ASSERT_FATAL(counted.n_rows == (13 + 20) * 5 && observed.n_rows >= 20 * 2 && observed.n_rows % 20 == 0);
+    CU_ASSERT(counted.row[0].algo == exp_algo_base() && counted.row[0].value[EXP_PAPER_LOADS] == 9575324);
+    CU_ASSERT(counted.row[0].value[EXP_PAPER_MISSES_1] == 442975 && isnan(counted.row[0].value[EXP_PAPER_MISSES_2]));
+    CU_ASSERT(observed.row[0].model == 1 && observed.row[0].algo == exp_algo_base());
+    for (size_t i = 0; i < observed.n_rows; i++) {
+        const double *x = observed.row[i].value;
+
+        CU_ASSERT(x[EXP_PAPER_LOADS] > x[EXP_PAPER_MISSES_1] && x[EXP_PAPER_MISSES_1] > x[EXP_PAPER_MISSES_2]);
+        CU_ASSERT(x[EXP_PAPER_MISSES_2] >= x[EXP_PAPER_MISSES_3] && x[EXP_PAPER_MISSES_3] > 0);
+    }
+    CU_ASSERT(!*observed.why_not && strstr(observed.about, "resnet18/observed.csv"));
+    exp_paper_part_release(&counted);
+    exp_paper_part_release(&observed);
+    exp_models_release(&models);
+}
+
 static const struct test_case cases[] = {
     { "formulas", test_formulas },
     { "published values as numbers", test_numbers },
@@ -270,6 +308,7 @@ static const struct test_case cases[] = {
     { "every published number has a line, every line a number", test_every_number },
     { "lines name views and one formula", test_views },
     { "the other papers", test_other_papers },
+    { "recorded counts and observations", test_recorded },
     { NULL, NULL },
 };
 

@@ -1,0 +1,16 @@
+/* A part out of what `make experiment` observed of the real binaries under emulation (observed.csv). */
+#ifndef EXPERIMENTS_EXP_PAPER_OBSERVED_H
+#define EXPERIMENTS_EXP_PAPER_OBSERVED_H
+
+#include "experiments/paper/exp_paper_part.h"
+#include "experiments/setup/exp_models.h"
+
+/*
+ * Adds rows for the layers that were observed: loads, and the load misses of three levels. Looks into
+ * <results>/<machine>/<model>/ and then into results/reference/<machine>/<model>/; a model that is in neither has no
+ * rows. Returns 0 or -errno with one line in why.
+ */
+int exp_paper_observed_read(struct exp_paper_part *p, const char *results, const struct exp_models *models, char *why,
+                            size_t why_bytes);
+
+#endif
