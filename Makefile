@@ -162,7 +162,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_stack))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -198,6 +198,12 @@ paper: deps ## The SConv paper's tables and figures, every number next to the pr
 paper-figures: deps ## Draw the figures of the paper's page again from its CSV files: make paper-figures [MODEL=...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
 	$(Q)$(BUILD)/paper --redraw $(call pass,paper)
+
+# GUEST=path observes that program, of another commit, in place of today's.
+stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (3 minutes): make stack [MACHINE=power10]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
+	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
+	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
@@ -354,6 +360,9 @@ help: ## Show this
 	@echo "Variables of 'make install' and 'make uninstall':"
 	@$(call print_group,install)
 	@echo
+	@echo "Variables of 'make stack' (make stack MACHINE=power10):"
+	@$(call print_group,stack)
+	@echo
 	@echo "Variables of 'make fuzz':"
 	@$(call print_group,fuzz)
 	@echo
@@ -363,4 +372,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper paper-figures judge counters figures test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper paper-figures judge counters figures stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

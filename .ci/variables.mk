@@ -31,6 +31,10 @@
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
+#| stack    MACHINE           whose kernels are observed, and planned for (default zen3; power10)
+#| stack    SHAPES            table of the layers that are run (default experiments/stack/shapes.csv)
+#| stack    GUEST             the program that is observed, of another commit (default: today's)
+#| stack    OUT               the table that is written (default experiments/stack/<CPU family>-<compiler>.csv)
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
@@ -48,6 +52,7 @@ variables_bench-peers := $(call options_of,PEERS)
 variables_validate := $(call options_of,VALIDATE)
 variables_calibrate := $(call options_of,CALIBRATE)
 variables_paper := $(call options_of,PAPER)
+variables_stack := $(call group,stack)
 variables_test := $(call group,test)
 variables_install := $(call group,install)
 variables_fuzz := $(call group,fuzz)
@@ -62,6 +67,7 @@ known_validate = $(variables_validate)
 known_paper = $(variables_paper) $(call group,blas)
 known_paper-figures = $(filter MODEL RESULTS,$(variables_paper))
 known_calibrate = $(variables_calibrate)
+known_stack = $(variables_stack)
 known_fuzz = $(variables_fuzz)
 $(foreach t,test check check-long asan ubsan sanitize test-older $(addprefix test-,$(foreign_names)),$(eval known_$t = $(variables_test)))
 $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known_$t = $(variables_install)))

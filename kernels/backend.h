@@ -7,6 +7,7 @@
 
 #include "kernels/nest/nest.h"
 #include "kernels/plan.h"
+#include "kernels/stack.h"
 #include "sim/access.h"
 
 /* Executes. The plan's kernel must run here (conv_ukr_runs, conv_direct_runs). */
@@ -24,8 +25,13 @@ struct conv_replay {
     const struct conv_plan *plan;
     struct conv_binding bind;
     struct sim_sink *sink;
+    struct conv_work_meter meter;    /* with a stack: what the steps' accesses go through, */
+    struct conv_stack_emitter stack; /* and what follows each step */
 };
 
 void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink);
+
+/* Has the stack of compiled code replayed, too; NULL: not. */
+void conv_replay_set_stack(struct conv_replay *r, const struct conv_stack *stack);
 
 #endif

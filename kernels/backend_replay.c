@@ -60,6 +60,14 @@ static void replay_direct(const struct conv_replay *r, const struct conv_step *s
     kernel->emit(kernel, &a, r->sink);
 }
 
+static void replay_stack(struct conv_replay *r, const struct conv_step *s)
+{
+    double work[CONV_N_WORKS];
+
+    conv_work_meter_take(&r->meter, r->plan, &r->bind, s, work);
+    conv_stack_emit(&r->stack, conv_step_phase(s->kind), work, r->meter.to);
+}
+
 static int replay_step(struct conv_backend *self, const struct conv_step *s)
 {
     static void (*const replay[CONV_N_STEP_KINDS])(const struct conv_replay *, const struct conv_step *) = {
@@ -72,7 +80,11 @@ static int replay_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_DIRECT] = replay_direct,
     };
 
-    replay[s->kind]((const struct conv_replay *)self, s);
+    struct conv_replay *r = (struct conv_replay *)self;
+
+    replay[s->kind](r, s);
+    if (r->stack.stack)
+        replay_stack(r, s);
     return 0;
 }
 
@@ -84,4 +96,13 @@ void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struc
         .bind = conv_bind(&plan->layout, CONV_REPLAY_BASE),
         .sink = sink,
     };
+}
+
+void conv_replay_set_stack(struct conv_replay *r, const struct conv_stack *stack)
+{
+    if (!stack)
+        return;
+    conv_work_meter_init(&r->meter, r->sink);
+    r->stack = (struct conv_stack_emitter){ .stack = stack };
+    r->sink = &r->meter.sink;
 }

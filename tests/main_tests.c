@@ -33,6 +33,8 @@
     X(csa) \
     X(tune) \
     X(nest) \
+    X(stack) \
+    X(stacks) \
     X(parts) \
     X(emit) \
     X(watch) \

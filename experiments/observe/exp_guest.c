@@ -169,7 +169,8 @@ static void add_guest(struct command *c, const struct exp_guest_run *run)
 {
     add(c, run->guest);
     add_text(c, exp_guest_shape_text(run->problem));
-    add_text(c, exp_guest_part_text(run->part));
+    if (run->part)
+        add_text(c, exp_guest_part_text(run->part));
     add_text(c, exp_format("ALGO=%s", run->algo));
     add_text(c, exp_format("MACHINE=%s", run->machine_path));
     add_text(c, exp_format("UKR=%s", run->ukr));

@@ -170,16 +170,10 @@ struct marking {
 
 static int step_marked(struct conv_backend *self, const struct conv_step *step)
 {
-    static const uint8_t phase[CONV_N_STEP_KINDS] = {
-        [CONV_STEP_IM2COL] = CONV_PHASE_IM2COL,     [CONV_STEP_ZERO] = CONV_PHASE_ZERO,
-        [CONV_STEP_PACK_WINDOWS] = CONV_PHASE_PACK, [CONV_STEP_PACK_MATRIX] = CONV_PHASE_PACK,
-        [CONV_STEP_PACK_FILTERS] = CONV_PHASE_PACK, [CONV_STEP_UKR] = CONV_PHASE_UKR,
-        [CONV_STEP_DIRECT] = CONV_PHASE_UKR,
-    };
     struct marking *m = (struct marking *)self;
 
     if (step->kind != m->kind)
-        obs_mark_phase(phase[step->kind]);
+        obs_mark_phase(conv_step_phase(step->kind));
     m->kind = step->kind;
     return m->exec.base.step(&m->exec.base, step);
 }

@@ -32,7 +32,7 @@ static double machine_seconds(const struct exp_setup *s)
  */
 static bool is_simulated_twice(const struct exp_setup *s)
 {
-    return s->classifies_misses || !sim_machine_is_plain(&s->machine);
+    return s->classifies_misses || s->machine.has_stack || !sim_machine_is_plain(&s->machine);
 }
 
 /* Estimates all the runs of a case: one, or two for warm caches. */
@@ -105,6 +105,7 @@ struct simulations {
     bool must_agree;                 /* the two are one machine, by two engines */
     double h_seconds;                /* of h for a multiply-add, all threads at work */
     const struct sim_issue *issue;
+    const struct exp_stacks *stacks; /* what compiled code does on its stack: part of what goes through h */
     struct reporter reporter;
     unsigned n_threads;
 };
@@ -116,7 +117,8 @@ static int simulations_new(struct simulations *s, const struct replay_all *all)
 
     *s = (struct simulations){
         .issue = &setup->machine.issue,
-        .must_agree = sim_machine_is_plain(&setup->machine),
+        .must_agree = sim_machine_is_plain(&setup->machine) && !setup->machine.has_stack,
+        .stacks = &setup->stacks,
         .h_seconds = machine_seconds(setup) / all->n_threads,
         .reporter = { .progress = all->progress },
         .n_threads = all->n_threads,
@@ -146,6 +148,8 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
     conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
     if (bind)
         r.replay.bind = *bind;
+    if (h == s->h)
+        conv_replay_set_stack(&r.replay, exp_stacks_find(s->stacks, c->algo->name, &c->plan));
     sim_hierarchy_clear_stats(h);
     err = conv_nest_run(&c->plan, &r.base);
     c->simulated.mac_instructions = r.mac_instructions;

@@ -211,6 +211,7 @@ void exp_counts_release(struct exp_counts *c)
     free(c->machine);
     free(c->ukr);
     free(c->core);
+    free(c->stack);
     free(c->plan);
     free(c->count);
     exp_table_release(&c->plans);

@@ -1,7 +1,7 @@
 /*
  * Recorded counts: what the counters of some computer counted, layer by layer and algorithm by algorithm, in a folder
  * that anybody can send. `make experiment` leaves one on a computer with counters (its result folder is one), and `make
- * validate` reads it. Three files:
+ * validate` reads it. Its files:
  *
  *   host.txt     "key: value" lines about the computer, any number; three of them are read:
  *                    counts format: 1
@@ -10,6 +10,7 @@
  *                The last is what the command line needs so that the plans of today are those that ran. MACHINE is a
  *                name in sim/machines, or a .cfg file of the folder.
  *   plans.csv    model, layer_index, layer, macs, algo, plan (exp_plan_text.h): what ran; a row per layer and algorithm
+ *   stack.csv    may be missing: what the compiled code that was counted does on its stack (exp_stack.h)
  *   counts.csv   model, caches, layer_index, algo, quantity, count: what was counted in one run; a row for each.
  *                Quantities are those of counters/group/ctr_quantity.h; a count is a whole number, or "not available: why".
  *
@@ -46,6 +47,7 @@ struct exp_counts {
     char *folder;
     char *cpu, *commit;         /* of the host; "" if it does not say */
     char *machine, *ukr, *core; /* to replay with; "" if it does not say */
+    char *stack;                /* path of stack.csv; NULL: there is none */
     bool packs_filters;
     struct exp_table plans, counts;
     size_t column_model, column_layer, column_macs, column_plan; /* of plans */

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_counts_files.h"
 
+#define STACK "stack.csv"
 #define FORMAT_KEY "counts format: "
 #define COMMIT_KEY "counted at commit: "
 #define REPLAY_KEY "replay with: "
@@ -66,6 +68,20 @@ static int place_machine(struct exp_counts *c)
     return path ? 0 : -ENOMEM;
 }
 
+/* Finds the table of stacks, if the folder has one. */
+static int place_stack(struct exp_counts *c)
+{
+    char *path = exp_format("%s/" STACK, c->folder);
+
+    if (!path)
+        return -ENOMEM;
+    if (!access(path, F_OK))
+        c->stack = path;
+    else
+        free(path);
+    return 0;
+}
+
 static int check_format(const struct exp_counts *c, const char *format, char *why, size_t why_bytes)
 {
     if (atoi(format) == EXP_COUNTS_FORMAT)
@@ -119,6 +135,8 @@ int exp_counts_read_host(struct exp_counts *c, char *why, size_t why_bytes)
                        path, EXP_COUNTS_FORMAT);
     if (!err)
         err = place_machine(c);
+    if (!err)
+        err = place_stack(c);
     if (in)
         fclose(in);
     free(path);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
@@ -339,6 +340,28 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
     return s->core ? 0 : exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
+/* A machine that asks for stacks is replayed without them where this build's code was not observed. */
+static int read_stacks(struct exp_setup *s, char *why, size_t why_bytes)
+{
+    char *path;
+    int err;
+
+    s->stacks = (struct exp_stacks){ 0 };
+    s->why_no_stacks[0] = '\0';
+    if (!s->machine.has_stack)
+        return 0;
+    path = s->stack_path ? exp_format("%s", s->stack_path) : exp_stacks_path(s->ukr->isa);
+    if (!path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_stacks_read(&s->stacks, path, why, why_bytes);
+    if (err == -ENOENT && !s->stack_path) {
+        exp_say(s->why_no_stacks, sizeof s->why_no_stacks, "there is no %s; make stack observes it", path);
+        err = 0;
+    }
+    free(path);
+    return err;
+}
+
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes)
 {
     int err;
@@ -355,6 +378,8 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     find_openblas_ukr(s);
     if (!err)
         err = choose_ukr(s, ukr_name, why, why_bytes);
+    if (!err)
+        err = read_stacks(s, why, why_bytes);
     if (err)
         exp_setup_release(s);
     return err;
@@ -368,6 +393,17 @@ static void describe_tuned(const struct exp_setup *s, FILE *out)
                 sim_cpu_isa_suffix(s->ukr->isa));
     else
         fprintf(out, "; sconv_tuned chooses one of %s for each layer", sim_cpu_isa_name(s->ukr->isa));
+}
+
+/* Of which algorithms compiled code's stack is replayed, where the machine asks for it. */
+static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *out)
+{
+    if (*s->why_no_stacks)
+        fprintf(out, "not replayed: what compiled code does on its stack; %s\n", s->why_no_stacks);
+    for (unsigned i = 0; i < EXP_N_ALGOS && s->stacks.n; i++) {
+        if ((selected >> i & 1) && !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))
+            fprintf(out, "not replayed: %s's stack; %s has none of it\n", exp_algo_at(i)->name, s->stacks.table.path);
+    }
 }
 
 void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
@@ -385,9 +421,11 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
         fprintf(out, "replayed: Base as OpenBLAS's core %s (%s)\n", s->core->name, s->core_from);
     else
         fprintf(out, "not replayed: Base; %s (%s); CORE=Haswell replays another\n", s->why_no_core, s->core_from);
+    describe_stacks(s, selected, out);
 }
 
 void exp_setup_release(struct exp_setup *s)
 {
     conv_blas_unload(&s->blas);
+    exp_stacks_release(&s->stacks);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/setup/exp_stack.h"
 #include "kernels/blas/blas.h"
 #include "kernels/blas/blas_ukr.h"
 #include "kernels/plan.h"
@@ -29,6 +30,9 @@ struct exp_setup {
     char why_no_blas[256];
     struct conv_blas_ukr openblas_ukr; /* the replayed core's own */
     char why_no_openblas_ukr[256];     /* why that cannot be run */
+    const char *stack_path;            /* table of recorded stacks; NULL: of this build's code */
+    struct exp_stacks stacks;          /* empty where the machine's file asks for none, or there is none: */
+    char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
     bool packs_filters;                /* SConv packs its filters at run time */
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
@@ -80,7 +84,8 @@ void exp_algo_say_default(char *text, size_t bytes);
 int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_bytes);
 
 /*
- * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters and classifies_misses),
+ * Chooses micro-kernel and OpenBLAS core for the machine in s (already set, like packs_filters, classifies_misses and
+ * stack_path),
  * loads OpenBLAS, fills the rest of s.
  * ukr_name (a micro-kernel, an instruction set as cpu_isa_find knows it, or "openblas": that of the OpenBLAS core) and
  * core_name override the machine's hints; NULL or "" to leave the choice. A missing library is not an error, only a

@@ -91,6 +91,7 @@ static int set_up(struct session *s)
     int err = find_machine(s);
 
     s->setup.packs_filters = s->counts.packs_filters;
+    s->setup.stack_path = s->counts.stack;
     s->validation.setup = &s->setup;
     return err ? err : exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, s->why, sizeof s->why);
 }

@@ -45,6 +45,18 @@ static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size
 
 enum { CONV_MAX_WIN = 64, CONV_PACK_TILES = 16 };
 
+/*
+ * What a call of a vector routine does in which path of its code: tiles (one for each group of filter columns) and
+ * their segments looked at beforehand; then, channel by channel, tiles copied, and tiles and rows put together of one,
+ * two, three, or more segments, with a stride of 1 or 2.
+ */
+enum { CONV_PACK_SEGMENTS = 4, CONV_PACK_PATHS = 2 * CONV_PACK_SEGMENTS };
+
+struct conv_pack_work {
+    uint64_t tiles, segments, copies;
+    uint64_t passes[CONV_PACK_PATHS], rows[CONV_PACK_PATHS];
+};
+
 /* A routine. fn (NULL: this build cannot run it) and emit are told whose they are: vector routines share them. */
 struct vbp_group;
 struct conv_pack_windows {
@@ -53,6 +65,9 @@ struct conv_pack_windows {
     size_t granule, max_width; /* it writes panels of a multiple of granule windows, up to max_width */
     void (*fn)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
     void (*emit)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink);
+    /* Adds to *work; NULL: its code has one path. */
+    void (*count)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
+                  struct conv_pack_work *work);
     bool (*can_pack)(const struct conv_problem *p);    /* NULL = every shape */
     uint32_t vector_bytes;                             /* vector-based packing (ukr/pack_vbp.h): a load or store, */
     void (*pack_group)(const struct vbp_group *group); /* and what does them */

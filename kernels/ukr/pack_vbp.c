@@ -97,10 +97,9 @@ static void set_group(const struct conv_pack_windows_args *a, const struct conv_
     }
 }
 
-/* Every set of tiles and every group of columns: the order of packing and of its emission. */
-static void
-for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink,
-               void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink))
+/* Every set of tiles and every group of columns: the order of packing, of its emission, and of counting. */
+static void for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
+                           void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx))
 {
     size_t lanes = self->vector_bytes / sizeof(float);
     struct conv_tiles tiles;
@@ -109,14 +108,14 @@ for_each_group(const struct conv_pack_windows *self, const struct conv_pack_wind
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
         for (struct columns c = columns_at(a->p, lanes, 0, 0); c.n; c = next_columns(a->p, lanes, c)) {
             set_group(a, &tiles, c, &group);
-            fn(self, &group, sink);
+            fn(self, &group, ctx);
         }
     }
 }
 
-static void run_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
+static void run_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
 {
-    (void)sink;
+    (void)ctx;
     self->pack_group(g);
 }
 
@@ -176,8 +175,9 @@ static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uin
     return n;
 }
 
-static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, struct sim_sink *sink)
+static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
 {
+    struct sim_sink *sink = ctx;
     struct sim_run run[CONV_PACK_TILES][SIM_MAX_BURST_RUNS];
     size_t n[CONV_PACK_TILES];
 
@@ -197,6 +197,31 @@ static void emit(const struct conv_pack_windows *self, const struct conv_pack_wi
     for_each_group(self, a, sink, emit_group);
 }
 
+/* As pack_group chooses among its paths. */
+static void count_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
+{
+    struct conv_pack_work *w = ctx;
+
+    (void)self;
+    w->tiles += g->n_tiles;
+    for (size_t i = 0; i < g->n_tiles; i++) {
+        const struct vbp_tile *t = &g->tile[i];
+        size_t n = min_size(t->n_spans, CONV_PACK_SEGMENTS);
+        size_t path = (g->stride - 1) * CONV_PACK_SEGMENTS + (n ? n : CONV_PACK_SEGMENTS) - 1;
+
+        w->segments += t->n_spans;
+        w->copies += t->is_copy ? g->n_c : 0;
+        w->passes[path] += t->is_copy ? 0 : g->n_c;
+        w->rows[path] += t->is_copy ? 0 : g->n_c * g->n_rows;
+    }
+}
+
+static void count(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
+                  struct conv_pack_work *work)
+{
+    for_each_group(self, a, work, count_group);
+}
+
 #define VBP_PACKER(isa_, granule_, vector_bytes_)                                                                      \
     const struct conv_pack_windows conv_pack_windows__##isa_ = {                                                       \
         .name = "pack_windows__" #isa_,                                                                                \
@@ -205,6 +230,7 @@ static void emit(const struct conv_pack_windows *self, const struct conv_pack_wi
         .max_width = VBP_WIN,                                                                                          \
         .fn = CONV_FN_##isa_(pack),                                                                                    \
         .emit = emit,                                                                                                  \
+        .count = count,                                                                                                \
         .can_pack = can_pack,                                                                                          \
         .vector_bytes = vector_bytes_,                                                                                 \
         .pack_group = CONV_FN_##isa_(vbp_pack_group__##isa_),                                                          \

@@ -7,7 +7,7 @@
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
  *                 memory_bandwidth_bytes_per_cycle, page, frame, page_seed, page_tables, combining_buffers,
- *                 software_prefetch, and
+ *                 software_prefetch, stack, and
  *                 what the core issues per cycle, for estimates: clock_ghz, mac_rows, mac_columns,
  *                 mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
  *   [cache NAME]  size or sets, ways, line, latency_cycles; may be left out, what they are then in parentheses:
@@ -141,6 +141,7 @@ struct sim_machine {
     uint32_t page_tables;       /* that a page walk reads; 0: walks are not simulated */
     uint32_t combining_buffers; /* for non-temporal stores; 0: those are ordinary stores */
     bool has_software_prefetch; /* prefetch instructions are heeded */
+    bool has_stack;             /* a hint: streams are to have what compiled code does on its stack */
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
     struct sim_issue issue;

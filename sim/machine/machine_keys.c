@@ -35,6 +35,7 @@ const struct sim_key sim_machine_keys[] = {
       .max = SIM_MAX_COMBINING_BUFFERS, .is_optional = true },
     { "software_prefetch", SIM_KEY_CHOICE, MEMBER(struct sim_machine, has_software_prefetch), .is_optional = true,
       .choice = no_yes },
+    { "stack", SIM_KEY_CHOICE, MEMBER(struct sim_machine, has_stack), .is_optional = true, .choice = no_yes },
     { "clock_ghz", SIM_KEY_BANDWIDTH, MEMBER(struct sim_machine, issue.clock_ghz), .is_optional = true },
     { "mac_rows", SIM_KEY_COUNT, MEMBER(struct sim_machine, issue.mac_rows), .max = SIM_MAX_MAC_EXTENT,
       .is_optional = true },

@@ -17,6 +17,7 @@
 #include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/observe/exp_observe.h"
+#include "experiments/stack/exp_stack_observe.h"
 #include "experiments/base/exp_process.h"
 #include "kernels/backend.h"
 #include "kernels/ukr/dispatch.h"
@@ -619,6 +620,52 @@ static void failed_runs_say_why(void)
     free(r);
 }
 
+/* The table of this build's code is of this code: of layers that it was not fitted to. */
+static void stacks_are_those_on_record(void)
+{
+    static const char *const algos[] = { "sconv_is", "sconv_ws", "sconv_tuned" };
+    const struct conv_problem shapes[] = {
+        { IMAGES(1, 20, 30, 30), FILTERS(56, 3, 3), UNIT_STEPS, PADDING(1, 1, 1, 1), .groups = 1 },
+        { IMAGES(1, 72, 20, 20), FILTERS(40, 1, 1), UNIT_STEPS, .groups = 1 },
+    };
+    struct place place[2];
+    size_t n_places = find_places(place);
+    char why[512] = "";
+
+    scratch_open();
+    for (size_t i = 0; i < n_places * N(algos) * N(shapes); i++) {
+        const struct place *p = &place[i / (N(algos) * N(shapes))];
+        char *path = exp_stacks_path(p->emulator->isa);
+        struct exp_stack_sample sample = { 0 };
+        struct obs_result *seen = calloc(1, sizeof *seen);
+        struct exp_stacks stacks = { 0 };
+        const struct conv_stack *stack;
+        struct layer l;
+
+        CU_ASSERT_FATAL(seen && path);
+        plan_layer(&l, p, shapes[i % N(shapes)], algos[i / N(shapes) % N(algos)], false);
+        stack = exp_stacks_read(&stacks, path, why, sizeof why)
+                    ? NULL
+                    : exp_stacks_find(&stacks, l.e.cases[0].algo->name, &l.plan);
+        if (stack && test_check(run_layer(&l, p, false, seen, why, sizeof why) == 0, "%s", why)) {
+            struct exp_stack_error e;
+
+            exp_stack_measure_work(&sample, &l.e.cases[0]);
+            exp_stack_take_seen(&sample, seen);
+            e = exp_stack_compare(stack, &sample);
+            test_check(fabs(e.loads) < 0.02 * e.all_loads && fabs(e.stores) < 0.05 * e.all_stores,
+                       "%s: %s, shape %zu: loads are off by %.1f %%, stores by %.1f %%; make stack observes again",
+                       path, l.e.cases[0].algo->name, i % N(shapes), 100 * e.loads / e.all_loads,
+                       100 * e.stores / e.all_stores);
+        }
+        release_layer(&l);
+        exp_stacks_release(&stacks);
+        free(seen);
+        free(path);
+    }
+    scratch_close();
+}
+
 static const struct test_case cases[] = {
     { "programs are run, and killed at their limit", programs_are_run_and_killed },
     { "without counters, what can be observed is", auto_observes_what_nothing_counts },
@@ -631,6 +678,7 @@ static const struct test_case cases[] = {
     { "instrumented twins touch what is replayed, in every count", twins_do_what_is_replayed },
     { "OpenBLAS's machine code is watched in a twin", twins_watch_openblas },
     { "runs that fail say why", failed_runs_say_why },
+    { "stacks of today's code are those on record", stacks_are_those_on_record },
     { NULL, NULL },
 };
 

@@ -296,7 +296,7 @@ static bool same_machine_options(const struct sim_machine *a, const struct sim_m
                 a->page_bytes == b->page_bytes && a->frame_bytes == b->frame_bytes &&
                 a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
                 a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
-                a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
+                a->has_stack == b->has_stack && a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
 
     for (size_t i = 0; same && i < a->n_tlbs; i++)
         same = !strcmp(a->tlb[i].name, b->tlb[i].name) && a->tlb[i].n_entries == b->tlb[i].n_entries &&

@@ -1,0 +1,49 @@
+/*
+ * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/stack.h), as it was
+ * observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU family>-<compiler>.csv; a
+ * folder of recorded counts has one of the code that was counted.
+ *
+ * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores. lines
+ * is the same in all rows of a phase.
+ */
+#ifndef EXPERIMENTS_EXP_STACK_H
+#define EXPERIMENTS_EXP_STACK_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_table.h"
+#include "kernels/stack.h"
+
+struct exp_stack_record {
+    const char *algo, *ukr;
+    struct conv_stack stack;
+};
+
+struct exp_stacks {
+    struct exp_table table; /* which the names are of */
+    size_t n;
+    struct exp_stack_record *record;
+};
+
+/* The table for this build's code of a CPU family with these instructions, from malloc; NULL when out of memory. */
+char *exp_stacks_path(enum cpu_isa isa);
+
+/* Returns 0; -errno of reading the file; -EINVAL for what is malformed; -ENOMEM. On failure *s is empty. */
+int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t why_bytes);
+void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
+
+/* Whether any code of an algorithm is on record. */
+bool exp_stacks_have(const struct exp_stacks *s, const char *algo);
+
+/* What the plan's code does, or NULL if that is not on record. */
+const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan);
+
+/* The name of a plan's micro-kernel or direct kernel. */
+const char *exp_stack_kernel(const struct conv_plan *plan);
+
+/* Writes the table's header and the rows of a record, in the form that is read. */
+void exp_stack_print_header(FILE *out);
+void exp_stack_print(const struct exp_stack_record *r, FILE *out);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * What compiled code loads and stores beside the tensors: spilled registers, arguments that are handed over in memory,
+ * saved registers, and what it reads of plans and descriptors. All of that is called its stack here.
+ *
+ * No source line says how much it is: the compiler decides. So it is observed (experiments/stack), and described per
+ * phase as so many loads and stores for each unit of some kinds of work, which are known of every step.
+ */
+#ifndef KERNELS_STACK_H
+#define KERNELS_STACK_H
+
+#include <stdint.h>
+
+#include "kernels/nest/nest.h"
+#include "kernels/plan.h"
+#include "kernels/ukr/pack.h"
+#include "sim/access.h"
+
+/* The tag of its accesses: that of no tensor. */
+enum { CONV_STACK = CONV_N_TENSORS };
+
+/* Kinds of work of a step; what a step's kind has nothing of is 0. */
+enum conv_work {
+    CONV_WORK_STEP, /* 1 */
+    CONV_WORK_LOAD, /* its accesses to tensors */
+    CONV_WORK_STORE,
+    CONV_WORK_PREFETCH,
+    CONV_WORK_PREFETCH_PASS,  /* repetitions of its accesses with prefetches among them */
+    CONV_WORK_INPUT_AHEAD,    /* 1 if it prefetches input, */
+    CONV_WORK_FILTER_AHEAD,   /* or filters */
+    CONV_WORK_IN_PLACE,       /* 1 if a micro-kernel reads windows that are not packed */
+    CONV_WORK_RAGGED_WINDOWS, /* 1 if a micro-kernel's tile has fewer windows than it may, */
+    CONV_WORK_RAGGED_FILTERS, /* or fewer filters */
+    CONV_WORK_MATRIX_ROW,     /* lowering: rows of the matrix, */
+    CONV_WORK_PLANE_ROW,      /* and rows of outputs in all of them */
+    CONV_WORK_PANEL_ROW,      /* packing: rows of panels, by routines that are not vectors' */
+    CONV_WORK_PLAIN_STEP,     /* packing windows by the portable routine: 1, and the accesses, which are not above */
+    CONV_WORK_PLAIN_LOAD,
+    CONV_WORK_PLAIN_STORE,
+    CONV_WORK_TILE, /* packing windows by vectors: struct conv_pack_work */
+    CONV_WORK_SEGMENT,
+    CONV_WORK_COPY,
+    CONV_WORK_PASS,
+    CONV_WORK_ROW = CONV_WORK_PASS + CONV_PACK_PATHS,
+    CONV_N_WORKS = CONV_WORK_ROW + CONV_PACK_PATHS,
+};
+
+const char *conv_work_name(enum conv_work w);
+
+struct conv_stack_phase {
+    double loads[CONV_N_WORKS], stores[CONV_N_WORKS]; /* for each unit of work */
+    uint32_t lines;                                   /* of 64 bytes, over which they are spread */
+};
+
+struct conv_stack {
+    struct conv_stack_phase phase[CONV_N_PHASES];
+};
+
+/* The phase that a kind of step belongs to. */
+enum conv_phase conv_step_phase(enum conv_step_kind kind);
+
+/* A sink that hands everything on and adds up the work of a step. */
+struct conv_work_meter {
+    struct sim_sink sink;
+    struct sim_sink *to; /* NULL: nobody */
+    uint64_t n[SIM_N_KINDS], prefetch_passes;
+};
+
+void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to);
+
+/* The work of a step of the plan whose accesses went through the meter, which starts again. */
+void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *plan, const struct conv_binding *bind,
+                          const struct conv_step *s, double work[CONV_N_WORKS]);
+
+/*
+ * Emits what a step of so much work does on its stack, evenly over the lines. Fractions of accesses are owed to the next
+ * step of the phase.
+ */
+struct conv_stack_emitter {
+    const struct conv_stack *stack;
+    double owed_loads[CONV_N_PHASES], owed_stores[CONV_N_PHASES];
+};
+
+void conv_stack_emit(struct conv_stack_emitter *e, enum conv_phase phase, const double work[CONV_N_WORKS],
+                     struct sim_sink *sink);
+
+#endif

@@ -1,0 +1,116 @@
+/* Recorded stacks: their tables, what they are fitted to, and the stack of today's code under emulation. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/setup/exp_stack.h"
+#include "experiments/stack/exp_stack_fit.h"
+#include "kernels/ukr/dispatch.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+#define HEADER "algo,micro_kernel,phase,lines,work,loads,stores\n"
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+static void tables_read_back_as_they_were(void)
+{
+    struct exp_stack_record r = { .algo = "sconv_ws", .ukr = "f32_16x6__avx2" };
+    struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find("f32_16x6__avx2") };
+    struct exp_stacks s;
+    const struct conv_stack *found;
+    char why[256] = "";
+    FILE *out;
+
+    r.stack.phase[CONV_PHASE_UKR].lines = 41;
+    r.stack.phase[CONV_PHASE_UKR].loads[CONV_WORK_STEP] = 122.5;
+    r.stack.phase[CONV_PHASE_UKR].stores[CONV_WORK_STEP] = 61;
+    r.stack.phase[CONV_PHASE_PACK].lines = 98;
+    r.stack.phase[CONV_PHASE_PACK].stores[CONV_WORK_ROW + 5] = 0.125;
+    scratch_open();
+    out = fopen(scratch_path("s.csv"), "w");
+    CU_ASSERT_FATAL(out != NULL);
+    exp_stack_print_header(out);
+    exp_stack_print(&r, out);
+    fclose(out);
+    test_check(exp_stacks_read(&s, scratch_path("s.csv"), why, sizeof why) == 0, "%s", why);
+    found = exp_stacks_find(&s, "sconv_ws", &plan);
+    CU_ASSERT(found && !memcmp(found, &r.stack, sizeof r.stack));
+    CU_ASSERT(!exp_stacks_find(&s, "sconv_is", &plan));
+    plan.ukr = conv_ukr_find("f32_16x24__avx2");
+    CU_ASSERT(!exp_stacks_find(&s, "sconv_ws", &plan));
+    exp_stacks_release(&s);
+    scratch_close();
+}
+
+static void broken_tables_are_refused(void)
+{
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        { "algo,phase\n", "micro_kernel" },
+        { HEADER "a,u,naps,1,step,1,1\n", ":2: phase: 'naps' is none" },
+        { HEADER "a,u,packing,1,walk,1,1\n", ":2: work: 'walk' is none" },
+        { HEADER "a,u,packing,0,step,1,1\n", ":2: lines: expected 1 to 4096, '0'" },
+        { HEADER "a,u,packing,5000,step,1,1\n", ":2: lines: expected 1 to 4096, '5000'" },
+        { HEADER "a,u,packing,1,step,-1,1\n", ":2: loads: must not be negative, '-1'" },
+        { HEADER "a,u,packing,1,step,1,many\n", ":2" },
+    };
+
+    scratch_open();
+    for (size_t i = 0; i < N(bad); i++) {
+        struct exp_stacks s;
+        char why[256] = "";
+        int err = exp_stacks_read(&s, scratch_text("s.csv", bad[i].text), why, sizeof why);
+
+        test_check(err && strstr(why, bad[i].words) && !s.n, "case %zu: %d, '%s'", i, err, why);
+    }
+    scratch_close();
+}
+
+/* Work at random, costs that are known: they are found again. */
+static void known_costs_are_found_again(void)
+{
+    enum { N_SAMPLES = 12 };
+    static const double loads[] = { [CONV_WORK_STEP] = 80, [CONV_WORK_LOAD] = 0.25, [CONV_WORK_TILE] = 7 };
+    struct exp_stack_sample s[N_SAMPLES] = { 0 };
+    const struct exp_stack_sample *of[N_SAMPLES];
+    struct conv_stack stack;
+
+    for (size_t i = 0; i < N_SAMPLES; i++) {
+        double *work = s[i].work[CONV_PHASE_PACK];
+
+        of[i] = &s[i];
+        for (unsigned w = 0; w < N(loads); w++) {
+            work[w] = 1 + (double)rng_below(1000);
+            s[i].loads[CONV_PHASE_PACK] += loads[w] * work[w];
+        }
+        s[i].stores[CONV_PHASE_PACK] = 3 * work[CONV_WORK_STEP];
+        s[i].lines[CONV_PHASE_PACK] = 10 + (double)(i % 2);
+    }
+    exp_stack_fit(&stack, of, N_SAMPLES);
+    for (unsigned w = 0; w < CONV_N_WORKS; w++) {
+        double is = stack.phase[CONV_PHASE_PACK].loads[w], want = w < N(loads) ? loads[w] : 0;
+
+        test_check(fabs(is - want) < 0.02 * want + 0.02, "%s: %g instead of %g", conv_work_name(w), is, want);
+    }
+    CU_ASSERT(fabs(stack.phase[CONV_PHASE_PACK].stores[CONV_WORK_STEP] - 3) < 0.05);
+    CU_ASSERT(stack.phase[CONV_PHASE_PACK].lines == 11);
+    for (size_t i = 0; i < N_SAMPLES; i++) {
+        struct exp_stack_error e = exp_stack_compare(&stack, of[i]);
+
+        CU_ASSERT(fabs(e.loads) < 0.01 * e.all_loads && fabs(e.stores) < 0.01 * e.all_stores);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "tables of stacks read back as they were", tables_read_back_as_they_were },
+    { "broken tables are refused, with the line", broken_tables_are_refused },
+    { "known costs are found again", known_costs_are_found_again },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_stacks = { "stacks", cases };
