@@ -141,10 +141,46 @@ static void zen3_brings_in_what_was_counted(void)
     exp_recorded_release(&r);
 }
 
+static void keep_panels(struct exp_recorded *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->row[i].place == EXP_RECORDED_MIXED && r->row[i].p1 <= 32 && !strcmp(r->row[i].pages, "4k"))
+            r->row[n++] = r->row[i];
+    }
+    r->n = n;
+}
+
+/* Beside a stream, what replaces lines shows: panels of up to 32 KiB are neither kept nor lost as LRU would. */
+static void panels_tell_policies_apart(void)
+{
+    struct sim_machine m;
+    struct exp_recorded r;
+    struct exp_comparison c[8];
+    char why[256];
+    double error[2] = { 0 };
+
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "zen3", "results", why, sizeof why) &&
+                    !exp_recorded_read(&r, COUNTS, why, sizeof why));
+    keep_panels(&r);
+    CU_ASSERT_FATAL(r.n == sizeof c / sizeof c[0]);
+    for (size_t is_lru = 0; is_lru < 2; is_lru++) {
+        if (is_lru)
+            snprintf(m.level[0].policy, sizeof m.level[0].policy, "lru");
+        CU_ASSERT_FATAL(!exp_compare(c, &r, &m, 600, 2));
+        for (size_t i = 0; i < r.n; i++)
+            error[is_lru] += c[i].error[EXP_RECORDED_L1_LINES] / (double)r.n;
+    }
+    test_check(error[0] < 0.18 && error[1] > 1.5 * error[0], "mean errors: %.3f, lru %.3f", error[0], error[1]);
+    exp_recorded_release(&r);
+}
+
 static const struct test_case cases[] = {
     { "patterns are what their names say", patterns_are_what_their_names_say },
     { "shuffled groups come once each", shuffled_groups_come_once_each },
     { "spr has near what was near", spr_has_near_what_was_near },
+    { "panels tell policies apart", panels_tell_policies_apart },
     { "zen3 brings in what was counted", zen3_brings_in_what_was_counted },
     { NULL, NULL },
 };
