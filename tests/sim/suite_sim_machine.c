@@ -10,6 +10,7 @@
 
 #include "sim/hierarchy.h"
 #include "sim/machine/machine.h"
+#include "sim/replacement/replacement.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -144,8 +145,7 @@ static void bad_structure_is_reported_with_its_line(void)
     CHECK_BAD(bad);
 }
 
-#define UNKNOWN                                                                                                        \
-    "unknown policy; there are lru, fifo, tree-plru, bit-plru, random, srrip, brrip, drrip, QLRU_H.._M._R._U.[_UMO]"
+#define UNKNOWN "unknown policy; there are " SIM_REPLACEMENT_NAMES
 #define NAMED(text) "[machine]\nname = " text "\nmemory_latency_cycles = 100\n" CACHE("L1")
 #define WAYS(text) MACHINE "[cache L1]\nsize = 1 KiB\nline = 64\nlatency_cycles = 1\nways = " text "\n"
 #define SIZE(text) MACHINE "[cache L1]\n" REST "size = " text "\n"

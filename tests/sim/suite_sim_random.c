@@ -8,6 +8,7 @@
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
 #include "sim/prefetch/prefetch.h"
+#include "sim/replacement/replacement.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_naive.h"
 #include "tests/suites.h"
@@ -42,8 +43,9 @@ static struct sim_machine random_machine(void)
 
 static void random_policy(struct sim_level *l)
 {
-    static const char *const names[] = { "lru",   "fifo",  "tree-plru", "bit-plru", "random",
-                                         "srrip", "brrip", "drrip",     "qlru" };
+#define NAME(symbol, name) name,
+    static const char *const names[] = { SIM_REPLACEMENTS(NAME) "qlru" };
+#undef NAME
     static const char *const hits[] = { "21", "20", "11", "10", "00" };
     const char *name = names[rng_below(sizeof names / sizeof names[0])];
     unsigned r = (unsigned)rng_below(3);
