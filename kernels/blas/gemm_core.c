@@ -1,6 +1,9 @@
 #include "kernels/blas/gemm_core.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#include "kernels/blas/haswell_prefetch.h"
 
 /* ---- x86: what both generations share ---- */
 
@@ -74,13 +77,39 @@ static void openblas_avx512_emit(const struct conv_ukr *u, const struct conv_ukr
 
 /* ---- Haswell and Zen: sgemm_kernel_8x4_haswell_2.c, as observed under emulation ---- */
 
-enum { AVX2_WIN = 8, AVX2_F = 12, AVX2_HALF = AVX2_F / 2 };
+enum { AVX2_WIN = 8, AVX2_F = 12, AVX2_HALF = AVX2_F / 2, AVX2_ALONE_F = 4 };
 
 /* Part of a column of whole window panels: n_panels of them from `panel` on, filters [f0, f0 + n_f). */
 struct avx2_block {
     size_t panel, n_panels;
     size_t f0, n_f;
+    bool prefetches;
+    enum haswell_kind kind;
 };
+
+/* Emits the loop of a block that prefetches. */
+static void emit_avx2_loop(const struct conv_ukr_args *a, const struct avx2_block *b, const struct sim_run *load,
+                           size_t n_loads, const struct conv_ukr_args *out, struct sim_sink *sink)
+{
+    size_t panel_bytes = AVX2_WIN * a->k * sizeof(float), filter_panel = a->k * 4 * sizeof(float);
+    struct haswell_loop l = {
+        .kind = b->kind,
+        .load = load,
+        .n_loads = n_loads,
+        .k = a->k,
+        .windows = a->in + (b->panel + b->n_panels - 1) * panel_bytes,
+        .has_single_steps = a->n_f == AVX2_F,
+        .filters = a->filter + (b->f0 ? 2 * filter_panel : 0),
+        .next = a->filter + a->k * AVX2_F * sizeof(float),
+        .asks_again = b->f0 > 0,
+        .first_filters = a->filter,
+        .out = out->out,
+        .row_bytes = a->ld_out * sizeof(float),
+    };
+
+    l.next += b->panel * conv_haswell_eights(b->kind, a->k) * HASWELL_NEXT_STEP;
+    conv_haswell_emit(&l, sink);
+}
 
 /* One panel is loaded twice a step (even and odd lanes) with the filters in pairs; two panels once, filters singly. */
 static void emit_avx2_block(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct avx2_block *b,
@@ -94,8 +123,11 @@ static void emit_avx2_block(const struct conv_ukr *u, const struct conv_ukr_args
     run[0] = ukr_load(CONV_PACKED_INPUT, a->in + b->panel * panel_bytes, bytes, 2, bytes);
     run[0].stride_bytes = b->n_panels == 1 ? 0 : (int64_t)panel_bytes;
     n = 1 + filter_loads(u, a, b->f0, b->n_f, b->n_panels == 1 ? 2 * sizeof(float) : sizeof(float), run + 1);
-    sim_emit(sink, run, n, a->k);
     out.out += (b->f0 * a->ld_out + b->panel * AVX2_WIN) * sizeof(float);
+    if (b->prefetches)
+        emit_avx2_loop(a, b, run, n, &out, sink);
+    else
+        sim_emit(sink, run, n, a->k);
     out.n_win = b->n_panels * AVX2_WIN;
     out.n_f = b->n_f;
     conv_emit_tile_update(&out, bytes, sink);
@@ -115,11 +147,15 @@ static void emit_avx2_column(const struct conv_ukr *u, const struct conv_ukr_arg
         emit_avx2_block(u, a, &b, sink);
         return;
     }
+    b.prefetches = true;
+    b.kind = HASWELL_FIRST;
     emit_avx2_block(u, a, &b, sink);
+    b.kind = HASWELL_PAIR;
     for (b.n_panels = 2; b.panel + 1 < n_panels; b.panel++) {
         b.f0 = AVX2_HALF - b.f0;
         emit_avx2_block(u, a, &b, sink);
     }
+    b.kind = HASWELL_WINDOWS;
     b.n_panels = 1;
     b.f0 = AVX2_HALF - b.f0;
     emit_avx2_block(u, a, &b, sink);
@@ -139,8 +175,14 @@ static struct step_loads avx2_step(size_t n_win, size_t n_f)
 
 static void openblas_avx2_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
+    const struct avx2_block alone = {
+        .n_panels = 1, .n_f = a->n_f, .prefetches = a->n_f == AVX2_ALONE_F, .kind = HASWELL_WINDOWS
+    };
+
     if (a->n_f == AVX2_F && a->n_win % AVX2_WIN == 0)
         emit_avx2_column(u, a, sink);
+    else if (alone.prefetches && a->n_win == AVX2_WIN)
+        emit_avx2_block(u, a, &alone, sink);
     else
         emit_x86_tile(u, a, avx2_step(a->n_win, a->n_f), sink);
 }

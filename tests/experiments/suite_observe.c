@@ -422,6 +422,31 @@ static void check_totals(const struct layer *l, const struct obs_result *r)
     sim_hierarchy_free(h);
 }
 
+/* A sink that counts prefetches. */
+struct prefetches {
+    struct sim_sink sink;
+    uint64_t n;
+};
+
+static void count_prefetches(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    for (size_t i = 0; i < n_runs; i++)
+        ((struct prefetches *)self)->n += run[i].kind == SIM_PREFETCH ? run[i].count * n_times : 0;
+}
+
+/* The emulator gives no addresses of prefetches away; their number is that of the instructions. */
+static void check_prefetches(const struct layer *l, const struct obs_result *r)
+{
+    struct prefetches seen = { .sink.accept = count_prefetches };
+    struct conv_replay replay;
+
+    conv_replay_init(&replay, &l->plan, &seen.sink);
+    CU_ASSERT(conv_nest_run(&l->plan, &replay.base) == 0);
+    test_check(seen.n == r->instructions[CONV_PHASE_UKR][OBS_PREFETCH], "%s: %llu prefetches, %llu instructions",
+               exp_stack_kernel(&l->plan), (unsigned long long)seen.n,
+               (unsigned long long)r->instructions[CONV_PHASE_UKR][OBS_PREFETCH]);
+}
+
 static void check_layer(const struct place *p, struct conv_problem problem, const char *algo, bool is_part,
                         struct obs_result *r)
 {
@@ -431,8 +456,11 @@ static void check_layer(const struct place *p, struct conv_problem problem, cons
     plan_layer(&l, p, problem, algo, false);
     if (is_part)
         take_part(&l);
-    if (test_check(run_layer(&l, p, false, r, why, sizeof why) == 0, "%s", why))
+    if (test_check(run_layer(&l, p, false, r, why, sizeof why) == 0, "%s", why)) {
         check_totals(&l, r);
+        if (p->emulator->isa == CPU_ISA_AVX2)
+            check_prefetches(&l, r);
+    }
     release_layer(&l);
 }
 

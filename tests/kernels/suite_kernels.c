@@ -289,6 +289,54 @@ static void large_values_and_nan_propagate(void)
     }
 }
 
+/* Prefetches of one call, by tensor, and the span of the addresses that they ask for. */
+struct asked {
+    struct sim_sink sink;
+    uint64_t n[CONV_N_TENSORS], lowest[CONV_N_TENSORS], highest[CONV_N_TENSORS];
+};
+
+static void note_asked(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct asked *a = (struct asked *)self;
+
+    for (size_t i = 0; i < n_runs; i++) {
+        uint64_t last = run[i].addr + (n_times - 1) * (uint64_t)run[i].step_bytes +
+                        (run[i].count - 1) * (uint64_t)run[i].stride_bytes;
+
+        if (run[i].kind != SIM_PREFETCH || !n_times)
+            continue;
+        a->lowest[run[i].tag] =
+            a->n[run[i].tag] && a->lowest[run[i].tag] < run[i].addr ? a->lowest[run[i].tag] : run[i].addr;
+        a->highest[run[i].tag] = a->highest[run[i].tag] > last ? a->highest[run[i].tag] : last;
+        a->n[run[i].tag] += run[i].count * n_times;
+    }
+}
+
+/*
+ * Haswell's column of 12 filters and three panels of 8 windows, k = 30. First half: 3 eights (4 windows, 1 output each)
+ * and 6 single steps: 18 and 3. Two pairs: 3 eights (4 windows, 3 filters, 1 output) and 6 single steps (a window, 2
+ * outputs); the first one, of the second half of the filters, ends with 2 filters: 36 windows, 20 filters, 30 outputs.
+ * Last: 18 windows.
+ */
+static void haswell_prefetches_what_its_code_says(void)
+{
+    const struct conv_gemm_core *core = conv_gemm_core_find("Haswell");
+    enum { K = 30, LD_OUT = 1000, IN = 1 << 20, FILTER = 2 << 20, OUT = 4 << 20 };
+    const struct conv_ukr_args a = {
+        .in = IN, .filter = FILTER, .out = OUT, .k = K, .ld_out = LD_OUT, .n_win = 24, .n_f = 12, .accumulate = true
+    };
+    struct asked asked = { .sink.accept = note_asked };
+
+    core->ukr.emit(&core->ukr, &a, &asked.sink);
+    CU_ASSERT(asked.n[CONV_PACKED_INPUT] == 18 + 36 + 18);
+    CU_ASSERT(asked.lowest[CONV_PACKED_INPUT] == IN + 512);
+    CU_ASSERT(asked.highest[CONV_PACKED_INPUT] == IN + (2 * K + K - 1) * 32 + 512);
+    CU_ASSERT(asked.n[CONV_PACKED_FILTER] == 20 && asked.lowest[CONV_PACKED_FILTER] == FILTER);
+    CU_ASSERT(asked.highest[CONV_PACKED_FILTER] == FILTER + K * 48 + 5 * 16); /* of the next column, after 6 eights */
+    CU_ASSERT(asked.n[CONV_OUTPUT] == 3 + 30 && asked.lowest[CONV_OUTPUT] == OUT);
+    CU_ASSERT(asked.highest[CONV_OUTPUT] == OUT + 11 * LD_OUT * 4 + 0x3f);
+}
+
 static const struct test_case cases[] = {
     { "sconv with every micro-kernel equals the naive convolution", sconv_equals_naive },
     { "tuned sconv of every instruction set equals the naive convolution", tuned_equals_naive },
@@ -300,6 +348,7 @@ static const struct test_case cases[] = {
     { "micro-kernels equal the definition and stay inside their tile", micro_kernels_stay_inside_their_tile },
     { "kernels that are wrong on purpose are caught", wrong_kernels_are_caught },
     { "NaN propagates as in the reference", large_values_and_nan_propagate },
+    { "OpenBLAS's Haswell kernel prefetches what its code says", haswell_prefetches_what_its_code_says },
     { NULL, NULL },
 };
 
