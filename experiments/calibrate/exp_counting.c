@@ -39,14 +39,15 @@ static bool goes_on(const long *list, size_t i)
 /* How large a buffer is so that it lies at a place and not further in. */
 static uint64_t buffer_bytes(const struct sim_machine *m, enum exp_recorded_place place)
 {
-    enum { MEMORY_BYTES = 64 << 20, TIMES_L2 = 12, OF_L3 = 4 };
+    enum { MEMORY_BYTES = 64 << 20, TIMES_L2 = 12, OF_L3 = 4, TIMES_LAST = 4 };
+    const uint64_t last = sim_level_bytes(&m->level[m->n_levels - 1]);
     const uint64_t l2 = sim_level_bytes(&m->level[1]), l3 = m->n_levels > 2 ? sim_level_bytes(&m->level[2]) : 0;
 
     if (place == EXP_RECORDED_L2)
         return l2 / 2;
     if (place == EXP_RECORDED_L3)
         return l3 / OF_L3 < TIMES_L2 * l2 ? l3 / OF_L3 : TIMES_L2 * l2;
-    return MEMORY_BYTES;
+    return last * TIMES_LAST < MEMORY_BYTES ? last * TIMES_LAST : MEMORY_BYTES; /* it is flushed */
 }
 
 /* Streams of less than a page each are none. */

@@ -11,6 +11,7 @@
 #include "tests/suites.h"
 
 #define COUNTS "results/reference/zen3/patterns/patterns.csv"
+#define OTHER_TIMES "results/reference/gnr/patterns/patterns.csv"
 #define TIMES "results/reference/spr/prefetch/prefetch_by_time.csv"
 
 static void expect(const char *name, int64_t p1, int64_t p2, const int64_t *line, size_t n)
@@ -94,6 +95,21 @@ static void spr_has_near_what_was_near(void)
     without = share_right(&t, &m);
     test_check(with >= 0.98, "%.3f of the lines are as recorded", with);
     test_check(without < 0.92, "caches alone: %.3f, nothing is shown", without);
+    exp_timed_release(&t);
+}
+
+/* What is not fitted to a computer holds there, too: the core of the next generation, timed by this project. */
+static void spr_holds_on_another_computer(void)
+{
+    struct sim_machine m;
+    struct exp_timed t;
+    char why[256];
+    double with;
+
+    CU_ASSERT_FATAL(!exp_machine_find(&m, "spr", NULL, why, sizeof why) &&
+                    !exp_timed_read(&t, OTHER_TIMES, why, sizeof why));
+    with = share_right(&t, &m);
+    test_check(with >= 0.95, "%.3f of the lines are as timed", with);
     exp_timed_release(&t);
 }
 
@@ -181,6 +197,7 @@ static const struct test_case cases[] = {
     { "shuffled groups come once each", shuffled_groups_come_once_each },
     { "spr has near what was near", spr_has_near_what_was_near },
     { "panels tell policies apart", panels_tell_policies_apart },
+    { "spr holds on another computer", spr_holds_on_another_computer },
     { "zen3 brings in what was counted", zen3_brings_in_what_was_counted },
     { NULL, NULL },
 };
