@@ -21,7 +21,10 @@ int exp_paper_findings_set(const struct exp_paper_findings *f, const struct exp_
 {
     int err = exp_paper_set_of(s, v, &f->part[v->setting], algo, f->models->n);
 
-    s->share = f->share[strcmp(exp_paper_view_arch(v), archs[0]) != 0];
+    for (size_t a = 0; a < N_OF(archs); a++) {
+        if (!strcmp(exp_paper_view_arch(v), archs[a]))
+            s->share = f->share[a];
+    }
     return err;
 }
 

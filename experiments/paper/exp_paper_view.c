@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "sim/cpu.h"
 
@@ -29,7 +30,13 @@ const struct exp_paper_view *exp_paper_view_find(const char *id)
 
 const char *exp_paper_view_arch(const struct exp_paper_view *v)
 {
-    return *v->arch ? v->arch : sim_cpu_has(CPU_ISA_MMA) ? "P10" : "x86";
+    struct utsname here;
+
+    if (*v->arch)
+        return v->arch;
+    if (!uname(&here) && !strcmp(here.machine, "x86_64"))
+        return "x86";
+    return sim_cpu_has(CPU_ISA_MMA) ? "P10" : "other";
 }
 
 /* ---- pairs ---- */

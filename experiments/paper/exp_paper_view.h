@@ -22,7 +22,7 @@ extern const struct exp_paper_view exp_paper_views[EXP_PAPER_N_VIEWS];
 
 const struct exp_paper_view *exp_paper_view_find(const char *id);
 
-/* "x86" or "P10". */
+/* "x86" or "P10"; "other": a CPU that the paper has nothing like. */
 const char *exp_paper_view_arch(const struct exp_paper_view *v);
 
 struct exp_paper_pair {
