@@ -66,23 +66,34 @@ struct search {
     FILE *log;
 };
 
+/* The smallest pages that anything was counted with: larger ones show the same prefetchers a second time. */
+static uint64_t smallest_page(const struct exp_recorded *r)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    for (size_t i = 0; i < r->n; i++)
+        bytes = r->row[i].page_bytes < bytes ? r->row[i].page_bytes : bytes;
+    return bytes;
+}
+
 /*
- * Whether a fit is made to a row. Large pages show the same prefetchers a second time. Without dependences, L3 and
+ * Whether a fit is made to a row of counts with pages of one size, page_bytes. Without dependences, L3 and
  * memory are as slow as their bandwidth, of which a simulation knows nothing.
  */
-static bool is_fitted(const struct exp_recorded_row *row)
+static bool is_fitted(const struct exp_recorded_row *row, uint64_t page_bytes)
 {
-    return row->page_bytes == EXP_PATTERN_PAGE &&
+    return row->page_bytes == page_bytes &&
            (row->is_chased || row->place == EXP_RECORDED_L2 || row->place == EXP_RECORDED_MIXED);
 }
 
 static int choose_rows(struct search *s)
 {
     const struct exp_recorded *all = &s->e->counts;
+    const uint64_t page_bytes = smallest_page(all);
 
     s->fitted = (struct exp_recorded){ .row = calloc(all->n + 1, sizeof *all->row) };
     for (size_t i = 0; s->fitted.row && i < all->n; i++) {
-        if (is_fitted(&all->row[i]))
+        if (is_fitted(&all->row[i], page_bytes))
             s->fitted.row[s->fitted.n++] = all->row[i];
     }
     return s->fitted.row ? 0 : -ENOMEM;

@@ -270,6 +270,30 @@ static void fits_find_the_prefetchers(void)
     fake_computer_release(&f);
 }
 
+/* Counts with large pages alone, as a calibration leaves them: fitted all the same. */
+static void counts_of_large_pages_are_fitted(void)
+{
+    struct exp_evidence e;
+    struct sim_machine m;
+    FILE *log = tmpfile();
+    char why[256] = "";
+    size_t n = 0;
+
+    CU_ASSERT_FATAL(log && !exp_machine_find(&m, "zen3", NULL, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_evidence_read(&e, "results/reference/zen3/patterns/patterns.csv", why, sizeof why));
+    for (size_t i = 0; i < e.counts.n; i++) {
+        if (e.counts.row[i].is_chased && e.counts.row[i].place == EXP_RECORDED_MEMORY &&
+            !strcmp(e.counts.row[i].pages, "2m") && i % 3 == 0)
+            e.counts.row[n++] = e.counts.row[i];
+    }
+    e.counts.n = n;
+    sim_machine_strip_prefetch(&m);
+    CU_ASSERT(n > 10 && !exp_evidence_fit(&e, &m, EXP_MACHINES_DIR, 0, NULL, log, why, sizeof why));
+    CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_STREAM); /* as Zen has it */
+    fclose(log);
+    exp_evidence_release(&e);
+}
+
 /* What was written is read back: the same lines, as near. */
 static void times_are_read_back(void)
 {
@@ -588,6 +612,7 @@ static const struct test_case cases[] = {
     { "interrupted rounds end at once", interrupted_rounds_end_at_once },
     { "rounds end with their time", rounds_end_with_their_time },
     { "fits find the prefetchers", fits_find_the_prefetchers },
+    { "counts of large pages are fitted", counts_of_large_pages_are_fitted },
     { "times are read back", times_are_read_back },
     { "counters count patterns", counters_count_patterns },
     { "counters that lie are not used", counters_that_lie_are_not_used },
