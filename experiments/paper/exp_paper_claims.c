@@ -133,7 +133,7 @@ static void say_why_not(const struct exp_paper_evidence *e, const struct exp_pap
 
     for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*why; i++)
         why = part->why_no_value[columns[i]];
-    exp_say(text, bytes, "%s", *why ? why : "this source does not have it, or has no such convolution");
+    exp_say(text, bytes, "%s", *why ? why : "this source has no such number or no such convolution");
 }
 
 static void compare(const struct exp_paper_evidence *e, const struct row *row, const struct exp_paper_view *v,

@@ -32,13 +32,21 @@ for figure in 8 9 10 11; do
     check "the page shows figure $figure" grep -q "(paper_figure$figure.png)" "$dir/paper.md"
 done
 check "all parts were made" grep -q '^6 parts made, 0 kept' "$work/out"
-check "every published number is there" [ "$(csv_rows "$dir/numbers.csv" | tail -n +2 | awk -F, '!($1 $2 $3 $4 in seen) { seen[$1 $2 $3 $4]; n++ } END { print n }')" -eq 157 ]
+check "every published number is there" [ "$(columns "$dir/numbers.csv" figure model arch metric | sort -u | wc -l)" -eq 157 ]
 check "... and used" bash -c "! grep -q ',unused,' '$dir/numbers.csv'"
-check "what is missing has a reason" [ -z "$(csv_rows "$dir/numbers.csv" | awk -F, '$6 == "compared" && $8 == "" && $NF == ""')" ]
+check "what is missing has a reason" [ -z "$(columns "$dir/numbers.csv" use ours remark | awk '$1 == "compared" && $2 == "-" && $3 == "-"')" ]
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
 check "numbers of other models are not judged" bash -c "! grep -q '^Table 2,.*,\(agrees\|differs\|points the same way\),' '$dir/numbers.csv'"
 check "Table 2's shares are listed as taken over" grep -q '^| Table 2 | VGG-16 | x86 | conv_time_share | 0.70 | it needs whole inference' "$dir/paper.md"
 check "the papers' oddities are worked out" grep -q 'a = 246 and b = 393 is 62.6' "$dir/paper.md"
+
+key=$work/results/clx4208/paper/parts/cold-three/key.txt
+check "without vector-based packing, windows are packed one by one" grep -q '^2 .*sconv_no_vbp: .*, one by one$' "$key"
+check "... which they are not otherwise" bash -c "! grep 'sconv_openblas: .*one by one' '$key'"
+check "at run time, filters are packed, too" grep -q 'sconv_run_time: .*, filters too' "$key"
+loads() { columns "${key%/*}/cases.csv" layer algo loads | awk -v algo="$1" '$1 == "pointwise" && $2 == algo { print $3 }'; }
+check "that costs loads" [ "$(loads sconv_run_time)" -gt "$(loads sconv_openblas)" ]
+check "and so does packing one by one" [ "$(loads sconv_no_vbp)" -gt "$(loads sconv_openblas)" ]
 
 cp "$dir/paper.md" "$work/first"
 page "$three" TIMING=0 COMMIT=abc
