@@ -41,3 +41,9 @@ mutant "a stop rule: the time limit in the wrong unit" experiments/base/exp_benc
 mutant "a stop rule: one round too many" experiments/base/exp_bench.c 's/n >= r->most/n > r->most/' exp_bench
 mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path.c \
     's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
+mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/exp_timing.c \
+    's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing
+mutant "a calibration: the line beside is looked for" experiments/calibrate/exp_timing.c \
+    's/l\.probed = from \+/l.probed = from + 64 +/' timing
+mutant "the host's file: caches of other ways are the same" experiments/setup/exp_host.c \
+    's/a->n_ways == b->n_ways && //' timing
