@@ -51,20 +51,34 @@ static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_r
     return true;
 }
 
+/* Makes one access. False if it cannot be made. */
+static inline bool take_lone(struct sim_plain *h, const struct sim_run *r)
+{
+    assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
+    if (!is_ignored(h, r->kind) && !can_access(h, r->addr, r->access_bytes))
+        return false;
+    h->bursts.paths.lone_accesses++;
+    take_access(h, r);
+    return true;
+}
+
+static inline bool take_any(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    if (n_runs == 1 && n_times == 1 && run->count == 1)
+        return take_lone(h, run);
+    if (!can_burst(h, run, n_runs, n_times))
+        return false;
+    take_burst(h, run, n_runs, n_times);
+    return true;
+}
+
 static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct sim_plain *h = (struct sim_plain *)self;
 
     assert(n_runs <= SIM_MAX_BURST_RUNS);
-    if (!n_times)
-        return;
-    if (!can_burst(h, run, n_runs, n_times)) {
+    if (n_times && !take_any(h, run, n_runs, n_times)) {
         sim_plain_widen(h);
         h->variant->accept(self, run, n_runs, n_times);
-    } else if (n_runs == 1 && n_times == 1 && run->count == 1) {
-        h->bursts.paths.lone_accesses++;
-        take_access(h, run);
-    } else {
-        take_burst(h, run, n_runs, n_times);
     }
 }
