@@ -271,9 +271,9 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9]
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [MACHINE=caches|prefetch|3c] [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
-	$(Q)$(BUILD)/simbench $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS))
+	$(Q)$(BUILD)/simbench $(if $(MACHINE),--machine=$(MACHINE)) $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS))
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang

@@ -36,15 +36,6 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
-/* Shows a hit to prefetchers that see all requests. */
-static void show(struct sim_full *e, uint64_t line, const struct sim_full_place *p, const struct sim_full_request *r)
-{
-    uint64_t n_changes = sim_full_prefetch_changes(&e->level[0]);
-
-    sim_full_watch(e, 0, line, p, r);
-    e->n_changes += sim_full_prefetch_changes(&e->level[0]) - n_changes;
-}
-
 /* A line that is there, and was not prefetched or has been used since. Returns whether prefetchers asked for nothing. */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, const struct sim_full_place *p)
 {
@@ -55,7 +46,7 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
         e->n_requests++;
         sim_full_classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
         if (l->watches_hits)
-            show(e, line, p, &who->request);
+            sim_full_watch(e, 0, line, p, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
@@ -157,15 +148,16 @@ static inline bool is_ignored(const struct sim_full *e, unsigned kind)
     return kind == SIM_PREFETCH && !e->machine.has_software_prefetch;
 }
 
+/* With what prefetchers learn from hits. */
 static inline uint64_t changes(const struct sim_full *e)
 {
-    return e->n_changes;
+    return e->n_changes + sim_full_prefetch_changes(&e->level[0]);
 }
 
 static inline bool has_settled(const struct sim_full *e, uint64_t since, uint64_t n_touches)
 {
     (void)n_touches;
-    return e->n_changes == since;
+    return changes(e) == since;
 }
 
 static inline void pass_over(struct sim_full *e, const struct toucher *who, uint64_t n)

@@ -23,6 +23,45 @@ struct sim_machine sim_bench_machine(void)
     };
 }
 
+static void add_prefetch(struct sim_machine *m)
+{
+    m->level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_NEXT_LINE };
+    m->level[0].prefetch[1] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE };
+    m->level[1].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .distance = 20 };
+    m->has_software_prefetch = true;
+    m->n_tlbs = 2;
+    m->tlb[0] = (struct sim_tlb){ .name = "L1", .n_entries = 64, .n_ways = 4 };
+    m->tlb[1] = (struct sim_tlb){ .name = "L2", .n_entries = 1536, .n_ways = 12 };
+}
+
+static void add_classes(struct sim_machine *m)
+{
+    for (size_t k = 0; k < m->n_levels; k++)
+        m->level[k].is_classified = true;
+}
+
+static void add_nothing(struct sim_machine *m)
+{
+    (void)m;
+}
+
+bool sim_bench_machine_called(const char *name, struct sim_machine *m)
+{
+    static const struct {
+        const char *name;
+        void (*add)(struct sim_machine *m);
+    } variants[] = { { "caches", add_nothing }, { "prefetch", add_prefetch }, { "3c", add_classes } };
+
+    *m = sim_bench_machine();
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        if (!strcmp(name, variants[i].name)) {
+            variants[i].add(m);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- contenders ---- */
 
 static const struct sim_engine *const engines[] = {

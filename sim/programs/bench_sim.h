@@ -36,6 +36,12 @@ struct sim_bench_choice {
 struct sim_machine sim_bench_machine(void);
 
 /*
+ * The same with what only the full engine has, by name. caches: nothing; prefetch: prefetchers in L1 and L2, two TLBs,
+ * software prefetches heeded; 3c: misses of all levels classified. Returns false for any other name.
+ */
+bool sim_bench_machine_called(const char *name, struct sim_machine *m);
+
+/*
  * Simulates each stream from empty caches with each engine through each interface. All take turns, n_rounds times; the
  * reference, if there is one, runs once per stream. Writes million accesses per second: the fastest round, the median
  * and the slowest. One thread, its processor time; whoever wants it pinned pins before.

@@ -14,7 +14,9 @@ static const char help[] =
     "\n"
     "Measures how many million accesses per second the simulator takes.\n"
     "\n"
-    "  --engine NAMES     plain (the default: what a user gets here), avx512, avx2, portable, wide, full\n"
+    "  --machine NAME     caches (the default), prefetch (prefetchers, TLBs, software prefetches), 3c (misses in "
+    "classes)\n"
+    "  --engine NAMES     plain, avx512, avx2, portable, wide, full; the default is what a user gets here\n"
     "  --stream NAMES     gemm, im2col, random, gemm_big, im2col_big, rand_big; the default is all\n"
     "  --interface NAMES  records, bursts, calls; the default is all\n"
     "  --rounds N         so many rounds, in which all take turns (default 9)\n"
@@ -24,6 +26,7 @@ static const char help[] =
 
 struct options {
     struct sim_bench_choice choice;
+    const char *machine;
     bool has_naive;
     bool asks_help;
 };
@@ -31,6 +34,7 @@ struct options {
 static bool read_options(struct options *o, int argc, char **argv)
 {
     static const struct option known[] = {
+        { "machine", required_argument, NULL, 'm' },
         { "engine", required_argument, NULL, 'e' },
         { "stream", required_argument, NULL, 's' },
         { "interface", required_argument, NULL, 'i' },
@@ -42,9 +46,12 @@ static bool read_options(struct options *o, int argc, char **argv)
     };
     int letter;
 
-    *o = (struct options){ .choice = { .engines = "plain", .n_rounds = 9 } };
+    *o = (struct options){ .choice.n_rounds = 9, .machine = "caches" };
     while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         switch (letter) {
+        case 'm':
+            o->machine = optarg;
+            break;
         case 'e':
             o->choice.engines = optarg;
             break;
@@ -85,10 +92,9 @@ static void naive_clear(void *ctx)
     sim_naive_clear(ctx);
 }
 
-static int run(const struct options *o, char *why, size_t why_bytes)
+static int run(const struct options *o, const struct sim_machine *m, char *why, size_t why_bytes)
 {
-    const struct sim_machine m = sim_bench_machine();
-    struct sim_naive *naive = o->has_naive ? sim_naive_new(&m) : NULL;
+    struct sim_naive *naive = o->has_naive ? sim_naive_new(m) : NULL;
     struct sim_bench_reference reference = { "naive", NULL, naive, naive_stats, naive_clear };
     int err = o->has_naive && !naive ? -ENOMEM : 0;
 
@@ -97,7 +103,7 @@ static int run(const struct options *o, char *why, size_t why_bytes)
     if (err)
         snprintf(why, why_bytes, "%s", strerror(ENOMEM));
     else
-        err = sim_bench(stdout, &m, &o->choice, naive ? &reference : NULL, why, why_bytes);
+        err = sim_bench(stdout, m, &o->choice, naive ? &reference : NULL, why, why_bytes);
     sim_naive_free(naive);
     return err;
 }
@@ -105,6 +111,7 @@ static int run(const struct options *o, char *why, size_t why_bytes)
 int main(int argc, char **argv)
 {
     struct options o;
+    struct sim_machine m;
     char why[256] = "";
     int err;
 
@@ -113,8 +120,14 @@ int main(int argc, char **argv)
     if (o.asks_help)
         return fputs(help, stdout) == EOF || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     err = sim_cpu_check_limit(why, sizeof why);
+    if (!err && !sim_bench_machine_called(o.machine, &m)) {
+        snprintf(why, sizeof why, "no machine is called '%s'; there are: caches, prefetch, 3c", o.machine);
+        err = -EINVAL;
+    }
+    if (!err && !o.choice.engines)
+        o.choice.engines = sim_machine_is_plain(&m) ? "plain" : "full";
     if (!err)
-        err = run(&o, why, sizeof why);
+        err = run(&o, &m, why, sizeof why);
     if (err)
         fprintf(stderr, "simbench: %s\n", why);
     return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP ? 2 : EXIT_FAILURE;
