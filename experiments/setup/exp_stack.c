@@ -18,6 +18,9 @@
 
 enum { MAX_LINES = 4096 };
 
+/* What a fit leaves of costs that are none. */
+#define LEAST 1e-6
+
 enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, N_COLUMNS };
 
 static const char *const columns[N_COLUMNS] = { "algo", "micro_kernel", "phase", "lines", "work", "loads", "stores" };
@@ -185,7 +188,7 @@ void exp_stack_print(const struct exp_stack_record *r, FILE *out)
         const struct conv_stack_phase *p = &r->stack.phase[phase];
 
         for (unsigned w = 0; w < CONV_N_WORKS; w++) {
-            if (p->loads[w] > 0 || p->stores[w] > 0)
+            if (p->loads[w] > LEAST || p->stores[w] > LEAST)
                 fprintf(out, "%s,%s,%s,%u,%s,%.6g,%.6g\n", r->algo, r->ukr, phase_name(phase), (unsigned)p->lines,
                         work_name(w), p->loads[w], p->stores[w]);
         }
