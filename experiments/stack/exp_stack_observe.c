@@ -93,6 +93,18 @@ struct observing {
     size_t why_bytes;
 };
 
+/* The result, and what an observer leaves of a guest that failed. */
+static void remove_files(const char *out)
+{
+    char *watched = out ? exp_format("%s.watched", out) : NULL;
+
+    if (out)
+        remove(out);
+    if (watched)
+        remove(watched);
+    free(watched);
+}
+
 static int observe_case(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
 {
     struct observing *ob = ctx;
@@ -123,8 +135,7 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
     }
     if (err && !exp_pool_stopped(pool))
         exp_say(ob->why, ob->why_bytes, "%s, %s: %s", c->layer->name, c->algo->name, why);
-    if (out)
-        remove(out);
+    remove_files(out);
     free(out);
     free(seen);
     return err;
