@@ -42,8 +42,8 @@ struct step_loads {
     uint32_t win_bytes, win_times, f_bytes;
 };
 
-static void emit_x86_tile(const struct conv_ukr *u, const struct conv_ukr_args *a, struct step_loads step,
-                          struct sim_sink *sink)
+static void emit_x86_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, struct step_loads step,
+                           struct sim_sink *sink)
 {
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n;
@@ -53,7 +53,6 @@ static void emit_x86_tile(const struct conv_ukr *u, const struct conv_ukr_args *
         run[0].stride_bytes = 0;
     n = 1 + filter_loads(u, a, 0, a->n_f, step.f_bytes, run + 1);
     sim_emit(sink, run, n, a->k);
-    conv_emit_tile_update(a, u->win_load_bytes, sink);
 }
 
 /* ---- SkylakeX and Cooperlake: sgemm_kernel_16x4_skylakex_3.c, as watched by data breakpoints ---- */
@@ -70,9 +69,37 @@ static struct step_loads avx512_step(size_t n_win, size_t n_f)
     return (struct step_loads){ all, 1, n_win == 1 && n_f == 2 ? 8 : 4 };
 }
 
+/* Whole panels are written by two filters, as its observed machine code does: both loads, then both stores. */
+static void emit_update_by_pairs(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    const size_t pairs = a->n_f / 2, row_bytes = a->ld_out * sizeof(float);
+    const struct sim_run both = { .addr = a->out,
+                                  .stride_bytes = (int64_t)row_bytes,
+                                  .step_bytes = (int64_t)(2 * row_bytes),
+                                  .count = 2,
+                                  .access_bytes = u->win_load_bytes,
+                                  .kind = SIM_LOAD,
+                                  .tag = CONV_OUTPUT,
+                                  .phase = CONV_PHASE_UKR };
+    struct sim_run run[2] = { both, both };
+    struct conv_ukr_args last = *a;
+
+    run[1].kind = SIM_STORE;
+    if (pairs)
+        sim_emit(sink, a->accumulate ? run : run + 1, a->accumulate ? 2 : 1, pairs);
+    last.out += 2 * pairs * row_bytes;
+    last.n_f -= 2 * pairs;
+    if (last.n_f)
+        conv_emit_tile_update(&last, u->win_load_bytes, sink);
+}
+
 static void openblas_avx512_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
-    emit_x86_tile(u, a, avx512_step(a->n_win, a->n_f), sink);
+    emit_x86_steps(u, a, avx512_step(a->n_win, a->n_f), sink);
+    if (a->n_win == u->n_win)
+        emit_update_by_pairs(u, a, sink);
+    else
+        conv_emit_tile_update(a, u->win_load_bytes, sink);
 }
 
 /* ---- Haswell and Zen: sgemm_kernel_8x4_haswell_2.c, as observed under emulation ---- */
@@ -173,6 +200,12 @@ static struct step_loads avx2_step(size_t n_win, size_t n_f)
     return (struct step_loads){ all, 1, n_win == 1 && n_f == 2 ? 8 : 4 };
 }
 
+static void emit_avx2_rest(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    emit_x86_steps(u, a, avx2_step(a->n_win, a->n_f), sink);
+    conv_emit_tile_update(a, u->win_load_bytes, sink);
+}
+
 static void openblas_avx2_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     const struct avx2_block alone = {
@@ -184,7 +217,7 @@ static void openblas_avx2_emit(const struct conv_ukr *u, const struct conv_ukr_a
     else if (alone.prefetches && a->n_win == AVX2_WIN)
         emit_avx2_block(u, a, &alone, sink);
     else
-        emit_x86_tile(u, a, avx2_step(a->n_win, a->n_f), sink);
+        emit_avx2_rest(u, a, sink);
 }
 
 /* ---- POWER10 ---- */
