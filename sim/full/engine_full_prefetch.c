@@ -1,8 +1,9 @@
 #include "sim/full/engine_full_prefetch.h"
 
+/* Of whole numbers: a stride may have led far out of the address space. */
 static inline bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
 {
-    return !((a ^ b) << line_shift >> SIM_PREFETCH_BLOCK_SHIFT);
+    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? !((a ^ b) >> (SIM_PREFETCH_BLOCK_SHIFT - line_shift)) : a == b;
 }
 
 /* Puts what a prefetcher of level k asks for into the queue. */
