@@ -300,12 +300,12 @@ whole_or_not() {
     check "and stays one" [ -c /dev/null ]
 }
 
-# A trace of ten runs of 4,000,000,000 accesses: few bytes, minutes of work.
+# A trace of a hundred runs of 4,000,000,000 accesses: few bytes, minutes of work.
 long_trace() {
     printf '\x89CST\r\n\x1a\n\x01\0\0\0\0\0\0\0'
     printf '\x18\x04\0\xff\xcf\xac\xf3\x0e\x10'
-    for _ in 2 3 4 5 6 7 8 9 10; do printf '\x10\0\xff\xcf\xac\xf3\x0e\x10'; done
-    printf '\x80\x80\xa0\xbe\x81\x95\x01'
+    for _ in $(seq 2 100); do printf '\x10\0\xff\xcf\xac\xf3\x0e\x10'; done
+    printf '\x80\x80\xc0\xee\x8e\xd2\x0b'
 }
 
 # ends_by SIGNAL STATUS ARGUMENTS...: cachesim is ended by the signal within a second, whatever the caller ignores
