@@ -21,7 +21,7 @@ panel = 265; gap_x = 64; gap_y = 88; top = head_height + 30; left = 92
 W = left + 4 * panel + 3 * gap_x + 24
 columns = W / char_width
 text = "One point per layer and algorithm, in % of the measured loads. On the line both agree; above it too many are simulated. Upper row: LRU caches \
-that fetch what is asked for and no more, the paper's view; lower row: the machine as its file has it. ".what."."
+that fetch what is asked for and no more, the paper's view; lower row: the machine as its file has it. Lines were ".what."."
 eval wrap_text
 H = top + 2 * panel + gap_y + 62 + n_lines * line_height
 eval open_output
