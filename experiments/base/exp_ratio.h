@@ -6,7 +6,8 @@
  * the fastest quarter of a layer's rounds. What disturbs a run mostly adds time, so the fast rounds repeat where the
  * median does not; and the single fastest may be too lucky to repeat. Five runs each, on two cores with a load of
  * about 15, 9 and 9, gave tuned over Base within 1.2, 2.2 and 5.4 % by quarters (SqueezeNet twice, ResNet-18), 1.8,
- * 4.6 and 4.4 % by medians, 3.0, 1.5 and 3.3 % by the fastest: none is exact on a machine that others use.
+ * 4.6 and 4.4 % by medians, 3.0, 1.5 and 3.3 % by the fastest: none is exact on a machine that others use. With no other
+ * program running there, by quarters: within 1.7 % (SqueezeNet) and 5.4 % (ResNet-18; without one of the five, 2.6 %).
  *
  * The interval: the same ratio out of a random half of the rounds, for EXP_RATIO_DRAWS halves; low and high hold the
  * middle 95 % of them, and the value. A half has the same rounds for both sides, is drawn for each layer by itself and
