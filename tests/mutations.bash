@@ -15,7 +15,7 @@ mutant "a policy's victim: LRU takes the youngest" sim/replacement/replacement_l
     's/set\[w\] < set\[oldest\]/set[w] > set[oldest]/' sim_policy
 mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/replacement_tree_plru.c \
     's/if \(node % 2\)/if (!(node % 2))/' sim_policy
-mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.c \
+mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.h \
     's/return p->degree;/return 1;/' sim_full sim_random
 mutant "a column's order" experiments/report/exp_columns.c \
     '/^    \{ EXP_COLUMN_TIME_MIN,/{h;d};/"measured_time_max_ns"/G' "tests/experiments/cli.sh documentation"

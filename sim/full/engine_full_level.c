@@ -111,7 +111,6 @@ static void resolve_prefetchers(struct sim_full_level *l)
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
         l->n_asks = i + 1;
         l->asks[i] = sim_prefetch_resolve(&l->shape->prefetch[i]);
-        l->ask[i] = sim_prefetchers[l->asks[i].kind]->ask;
         l->watches_hits = l->watches_hits || l->asks[i].on == SIM_PREFETCH_ON_ALL;
         l->is_late = l->is_late || l->asks[i].late;
     }

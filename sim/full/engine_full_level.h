@@ -80,7 +80,6 @@ struct sim_full_level {
     struct sim_shadow *shadow;                     /* owned; NULL if misses are not classified */
     struct sim_prefetch_state *prefetch;           /* [n_asks], owned; NULL if there are none */
     struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
-    sim_prefetch_fn ask[SIM_MAX_PREFETCHERS];
     size_t n_asks;
     struct sim_replacement_tree tree;
     struct sim_full_frames frames;

@@ -1,5 +1,7 @@
 #include "sim/full/engine_full_prefetch.h"
 
+#include "sim/prefetch/prefetch_kinds.h"
+
 /* Of whole numbers: a stride may have led far out of the address space. */
 static inline bool is_same_block(uint64_t a, uint64_t b, unsigned line_shift)
 {
@@ -56,7 +58,7 @@ void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct si
         return;
     for (size_t i = 0; i < l->n_asks; i++) {
         const struct sim_prefetch *ask = &l->asks[i];
-        size_t n = on >> ask->on & 1 ? l->ask[i](&l->prefetch[i], ask, &seen, lines) : 0;
+        size_t n = on >> ask->on & 1 ? sim_prefetch_ask(&l->prefetch[i], ask, &seen, lines) : 0;
 
         if (n)
             want(e, k, ask, lines, n, line, r);

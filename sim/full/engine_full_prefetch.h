@@ -15,7 +15,7 @@
 void sim_full_watch(struct sim_full *e, size_t k, uint64_t line, const struct sim_full_place *p,
                     const struct sim_full_request *r);
 
-/* How often requests have changed the prefetchers of a level: see sim_prefetch_fn. */
+/* How often requests have changed the prefetchers of a level: see sim_prefetch_ask. */
 uint64_t sim_full_prefetch_changes(const struct sim_full_level *l);
 
 /* Takes the line that has waited longest out of the queue, which is not empty. It is good until another is wanted. */

@@ -54,7 +54,7 @@ enum {
 
 enum sim_inclusion { SIM_NONINCLUSIVE, SIM_INCLUSIVE, SIM_EXCLUSIVE };
 
-/* The kinds of prefetchers: a line here and a file prefetch_<name>.c with their functions. */
+/* The kinds of prefetchers: a line here and a file prefetch_<name>.h with their functions. */
 #define SIM_PREFETCH_KINDS(X)                                                                                          \
     X(NEXT_LINE, next_line)                                                                                            \
     X(STREAM, stream)                                                                                                  \

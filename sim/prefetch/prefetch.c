@@ -1,10 +1,7 @@
-#include "sim/prefetch/prefetch.h"
+#include "sim/prefetch/prefetch_kinds.h"
 
 _Static_assert(SIM_N_PREFETCH_HINTS == 1 << 8 && SIM_MAX_PREFETCH_ENTRIES <= UINT8_MAX,
                "a hint is the hash's top byte");
-
-#define DECLARE(upper, lower) extern const struct sim_prefetcher sim_prefetch_##lower;
-SIM_PREFETCH_KINDS(DECLARE)
 
 #define ADDRESS(upper, lower) [SIM_PREFETCH_##upper] = &sim_prefetch_##lower,
 const struct sim_prefetcher *const sim_prefetchers[SIM_PREFETCH_KINDS_END] = { SIM_PREFETCH_KINDS(ADDRESS) };

@@ -1,6 +1,6 @@
 /*
  * Hardware prefetchers of the full engine: each watches the requests that arrive at its level and names lines to bring
- * into it. One file each (prefetch_<name>.c), one line each in SIM_PREFETCH_KINDS (machine.h).
+ * into it. One file each (prefetch_<name>.h), one line each in SIM_PREFETCH_KINDS (machine.h) and prefetch_kinds.h.
  *
  * What they see: at the first level, every line of a load or store; further out, every line read, also what prefetchers
  * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their own
@@ -108,14 +108,6 @@ struct sim_prefetch_request {
     bool is_prefetch;  /* of a level inside, or of software */
 };
 
-/*
- * Notes a request and writes what to prefetch to want[SIM_MAX_PREFETCH_LINES], in order; returns how many lines.
- * p has no 0 left in it (sim_prefetch_resolve). Counts the request in s->n_changes if it asks or learns: else
- * the same requests in the same order, made again, would change nothing.
- */
-typedef size_t (*sim_prefetch_fn)(struct sim_prefetch_state *s, const struct sim_prefetch *p,
-                                  const struct sim_prefetch_request *r, int64_t *want);
-
 /* The words that a prefetcher may take, as bits. */
 enum {
     SIM_PREFETCH_TAKES_DEGREE = 1 << 0,
@@ -134,7 +126,6 @@ struct sim_prefetcher {
     const char *name;
     unsigned takes;
     struct sim_prefetch usual; /* what stands for a 0 */
-    sim_prefetch_fn ask;
 };
 
 /* By enum sim_prefetch_kind; NULL first. */

@@ -1,6 +1,9 @@
+#ifndef SIM_PREFETCH_STREAM_H
+#define SIM_PREFETCH_STREAM_H
+
 #include "sim/prefetch/prefetch.h"
 
-static uint64_t block_of(int64_t line, unsigned line_shift)
+static inline uint64_t stream_block(int64_t line, unsigned line_shift)
 {
     return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? (uint64_t)line >> (SIM_PREFETCH_BLOCK_SHIFT - line_shift)
                                                  : (uint64_t)line;
@@ -10,7 +13,7 @@ static uint64_t block_of(int64_t line, unsigned line_shift)
  * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
  * last.
  */
-static void follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
+static inline void stream_follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
 {
     size_t latest = s->n;
 
@@ -26,7 +29,7 @@ static void follow(struct sim_prefetch_state *s, int64_t line, uint64_t block)
 }
 
 /* Learns from a step to another line. */
-static void step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
+static inline void stream_step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
     int8_t direction = line > e->last ? 1 : -1;
     bool is_too_long = (line - e->last) * direction > p->reach;
@@ -43,15 +46,15 @@ static void step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int
         e->stream.head = line + direction;
 }
 
-static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
-                  int64_t *want)
+static inline size_t sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                             const struct sim_prefetch_request *r, int64_t *want)
 {
-    uint64_t block = block_of(r->line, r->line_shift);
+    uint64_t block = stream_block(r->line, r->line_shift);
     struct sim_prefetch_entry *e;
     size_t n = 0, degree;
 
     if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) == s->n)
-        follow(s, r->line, block);
+        stream_follow(s, r->line, block);
     e = sim_prefetch_entry(s, p, block);
     if (e->is_valid && r->line == e->last)
         return 0;
@@ -61,7 +64,7 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
         e->last = r->line;
         return 0;
     }
-    step(e, p, r->line);
+    stream_step(e, p, r->line);
     if (e->stream.n_steps < p->train)
         return 0;
     degree = e->stream.has_asked ? p->degree : p->first;
@@ -73,8 +76,7 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     return n;
 }
 
-extern const struct sim_prefetcher sim_prefetch_stream;
-const struct sim_prefetcher sim_prefetch_stream = {
+static const struct sim_prefetcher sim_prefetch_stream = {
     .name = "stream",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
              SIM_PREFETCH_TAKES_FIRST | SIM_PREFETCH_TAKES_REACH | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON |
@@ -87,5 +89,6 @@ const struct sim_prefetcher sim_prefetch_stream = {
                .entries = 16,
                .on = SIM_PREFETCH_ON_ALL,
                .pages = SIM_PREFETCH_STAYS },
-    .ask = ask,
 };
+
+#endif

@@ -1,7 +1,10 @@
+#ifndef SIM_PREFETCH_STRIDE_H
+#define SIM_PREFETCH_STRIDE_H
+
 #include "sim/prefetch/prefetch.h"
 
-static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
-                  int64_t *want)
+static inline size_t sim_prefetch_stride_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                             const struct sim_prefetch_request *r, int64_t *want)
 {
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
     int64_t step = r->line - e->last;
@@ -25,8 +28,7 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     return p->degree;
 }
 
-extern const struct sim_prefetcher sim_prefetch_stride;
-const struct sim_prefetcher sim_prefetch_stride = {
+static const struct sim_prefetcher sim_prefetch_stride = {
     .name = "stride",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
              SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
@@ -39,5 +41,6 @@ const struct sim_prefetcher sim_prefetch_stride = {
                .entries = 8,
                .on = SIM_PREFETCH_ON_ALL,
                .pages = SIM_PREFETCH_STAYS },
-    .ask = ask,
 };
+
+#endif

@@ -1,28 +1,31 @@
+#ifndef SIM_PREFETCH_REGION_H
+#define SIM_PREFETCH_REGION_H
+
 #include "sim/prefetch/prefetch.h"
 
-enum { MIDDLE = SIM_MAX_REGION_DISTANCE };
+enum { REGION_MIDDLE = SIM_MAX_REGION_DISTANCE };
 
 /* The lines of a footprint around the one that opened the region, in ascending order; none if they are too many. */
-static size_t lines_of(uint64_t footprint, size_t max, int64_t first, int64_t *want)
+static inline size_t region_lines(uint64_t footprint, size_t max, int64_t first, int64_t *want)
 {
     size_t n = 0;
 
     for (; footprint; footprint &= footprint - 1) {
         if (n == max)
             return 0;
-        want[n++] = first + __builtin_ctzll(footprint) - MIDDLE;
+        want[n++] = first + __builtin_ctzll(footprint) - REGION_MIDDLE;
     }
     return n;
 }
 
-static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
-                  int64_t *want)
+static inline size_t sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                             const struct sim_prefetch_request *r, int64_t *want)
 {
     struct sim_prefetch_entry *e = sim_prefetch_entry(s, p, sim_prefetch_key(p, r));
     int64_t offset = r->line - e->last;
 
     if (e->is_valid && offset >= -p->distance && offset <= p->distance) {
-        uint64_t footprint = e->region.footprint | (offset ? (uint64_t)1 << (offset + MIDDLE) : 0);
+        uint64_t footprint = e->region.footprint | (offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0);
 
         s->n_changes += footprint != e->region.footprint;
         e->region.footprint = footprint;
@@ -37,11 +40,10 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     e->last = r->line;
     e->region.before = e->region.footprint;
     e->region.footprint = 0;
-    return e->region.n_same < p->train ? 0 : lines_of(e->region.before, p->degree, r->line, want);
+    return e->region.n_same < p->train ? 0 : region_lines(e->region.before, p->degree, r->line, want);
 }
 
-extern const struct sim_prefetcher sim_prefetch_region;
-const struct sim_prefetcher sim_prefetch_region = {
+static const struct sim_prefetcher sim_prefetch_region = {
     .name = "region",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_DISTANCE | SIM_PREFETCH_TAKES_TRAIN |
              SIM_PREFETCH_TAKES_KEY | SIM_PREFETCH_TAKES_ENTRIES | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES |
@@ -54,5 +56,6 @@ const struct sim_prefetcher sim_prefetch_region = {
                .entries = 8,
                .on = SIM_PREFETCH_ON_MISS,
                .pages = SIM_PREFETCH_STAYS },
-    .ask = ask,
 };
+
+#endif

@@ -1,7 +1,10 @@
+#ifndef SIM_PREFETCH_NEXT_LINE_H
+#define SIM_PREFETCH_NEXT_LINE_H
+
 #include "sim/prefetch/prefetch.h"
 
-static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r,
-                  int64_t *want)
+static inline size_t sim_prefetch_next_line_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                                const struct sim_prefetch_request *r, int64_t *want)
 {
     s->n_changes++;
     for (size_t i = 0; i < p->degree; i++)
@@ -9,10 +12,10 @@ static size_t ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, co
     return p->degree;
 }
 
-extern const struct sim_prefetcher sim_prefetch_next_line;
-const struct sim_prefetcher sim_prefetch_next_line = {
+static const struct sim_prefetcher sim_prefetch_next_line = {
     .name = "next_line",
     .takes = SIM_PREFETCH_TAKES_DEGREE | SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_PAGES | SIM_PREFETCH_TAKES_LATE,
     .usual = { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS },
-    .ask = ask,
 };
+
+#endif

@@ -1,0 +1,21 @@
+#ifndef SIM_PREFETCH_PAIR_H
+#define SIM_PREFETCH_PAIR_H
+
+#include "sim/prefetch/prefetch.h"
+
+static inline size_t sim_prefetch_pair_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                           const struct sim_prefetch_request *r, int64_t *want)
+{
+    (void)p;
+    s->n_changes++;
+    want[0] = r->line ^ 1;
+    return 1;
+}
+
+static const struct sim_prefetcher sim_prefetch_pair = {
+    .name = "pair",
+    .takes = SIM_PREFETCH_TAKES_ON | SIM_PREFETCH_TAKES_LATE,
+    .usual = { .kind = SIM_PREFETCH_PAIR, .on = SIM_PREFETCH_ON_MISS, .pages = SIM_PREFETCH_STAYS },
+};
+
+#endif
