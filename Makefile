@@ -162,7 +162,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_stack))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_redraw) $(variables_stack))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -171,9 +171,9 @@ experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables b
 	$(Q)$(prepare_guest); \
 	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 
-figures: deps ## Draw the figures of an experiment again from its CSV files: make figures MODEL=vgg16 MACHINE=host
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(BUILD)/experiment --redraw $(call pass,figures)
+redraw: deps ## Draw the figures of all results again from their tables: make redraw [RESULTS=results/host/vgg16]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
+	$(Q)$(BUILD)/redraw $(call pass,redraw)
 
 judge: deps ## Was CSA's choice of schedule right? All layers, all schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
@@ -194,10 +194,6 @@ validate: deps ## How far are simulated counts from those of real counters? make
 paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page: make paper [TIMING=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
 	$(Q)$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)"
-
-paper-figures: deps ## Draw the figures of the paper's page again from its CSV files: make paper-figures [MODEL=...]
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
-	$(Q)$(BUILD)/paper --redraw $(call pass,paper)
 
 # GUEST=path observes that program, of another commit, in place of today's.
 stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (3 minutes): make stack [MACHINE=power10]
@@ -237,7 +233,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper redraw)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -336,7 +332,7 @@ help: ## Show this
 	@echo "Models:   $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
 	@echo "Machines: host $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg))))"
 	@echo
-	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0); 'make figures' takes $(variables_figures):"
+	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
 	@$(call print_options,EXPERIMENT); $(call print_group,blas)
 	@echo
 	@echo "Variables of 'make judge' (make judge MACHINE=power10):"
@@ -345,8 +341,11 @@ help: ## Show this
 	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
 	@$(call print_options,VALIDATE)
 	@echo
-	@echo "Variables of 'make paper' (make paper TIMING=0); 'make paper-figures' takes MODEL and RESULTS:"
+	@echo "Variables of 'make paper' (make paper TIMING=0):"
 	@$(call print_options,PAPER)
+	@echo
+	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
+	@$(call print_options,REDRAW)
 	@echo
 	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr):"
 	@$(call print_options,CALIBRATE)
@@ -372,4 +371,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper paper-figures judge counters figures stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper redraw judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

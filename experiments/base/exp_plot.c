@@ -181,18 +181,6 @@ static void tell(const struct drawing *d, const char *suffix, int err, const cha
     free(file);
 }
 
-/* Removes a picture of an earlier run, which must not pass for one of these results. */
-static void remove_old(const struct drawing *d)
-{
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, file_kinds[i].suffix);
-
-        if (file)
-            unlink(file);
-        free(file);
-    }
-}
-
 /* Tells whether an error would happen to the next figure, too. */
 static bool ends_drawing(int err)
 {
@@ -249,8 +237,6 @@ static int draw_figure(struct drawing *d, char *why, size_t why_bytes)
     if (has_data)
         err = draw_with_data(d, &data, why, why_bytes);
     exp_plot_data_close(&data);
-    if (err == -ENODATA)
-        remove_old(d);
     if (err == -ENODATA || !has_data)
         tell(d, "", err, why);
     return err == -ENODATA ? 0 : err;

@@ -50,9 +50,8 @@ typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const c
 
 /*
  * Draws them all, each within EXP_PLOT_LIMIT_S, until the program is interrupted. A figure without data (-ENODATA) is
- * no failure: it is not drawn, and an older picture of that name is removed. report may be NULL. Returns 0; the first
- * -errno, after having tried the others; -ENOENT or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its
- * line.
+ * no failure: it is not drawn. report may be NULL. Returns 0; the first -errno, after having tried the others; -ENOENT
+ * or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets its line.
  */
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, char *why,
                      size_t why_bytes);

@@ -17,7 +17,6 @@
 #include "experiments/setup/exp_results.h"
 
 #define PAGE "paper.md"
-#define PROVENANCE "provenance.txt"
 
 struct session {
     struct exp_options options;
@@ -60,11 +59,6 @@ static int prepare(struct session *s)
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
-static int print_what(const void *session, FILE *out)
-{
-    return fprintf(out, "%s\n", ((const struct session *)session)->what) < 0 ? -EIO : 0;
-}
-
 static int print_host(const void *session, FILE *out)
 {
     (void)session;
@@ -79,18 +73,16 @@ static int write_all(struct session *s)
 
     if (!err)
         err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, s->why, sizeof s->why);
-    if (!err)
-        err = exp_outdir_write(dir, PROVENANCE, print_what, s, s->why, sizeof s->why);
     return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, s->why, sizeof s->why);
 }
 
 /* Draws the figures from the tables of a result folder. */
-static int draw(struct session *s, const struct exp_results *results)
+static int draw(struct session *s)
 {
     static const struct exp_plot_variable variable[] = { { "paper_algo", EXP_PAPER_ALGO } };
     const struct exp_main_figures figures = {
         .program = EXP_PAPER,
-        .results = results,
+        .results = &s->results,
         .figure = exp_paper_figures,
         .n_figures = exp_paper_n_figures,
         .what = s->what,
@@ -101,37 +93,13 @@ static int draw(struct session *s, const struct exp_results *results)
     return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
-/* Draws the figures of an earlier run again. */
-static int redraw(struct session *s)
-{
-    const struct exp_options *o = &s->options;
-    char *path = NULL;
-    FILE *in;
-    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
-
-    if (!err)
-        err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
-    if (err)
-        return err;
-    path = exp_format("%s/" PROVENANCE, s->results.path);
-    in = path ? fopen(path, "r") : NULL;
-    if (!in || !fgets(s->what, sizeof s->what, in))
-        err = exp_fail(s->why, sizeof s->why, -ENOENT, "no page to draw again: cannot read '%s'",
-                       path ? path : PROVENANCE);
-    if (in)
-        fclose(in);
-    free(path);
-    s->what[strcspn(s->what, "\n")] = '\0';
-    return err ? err : draw(s, &(struct exp_results){ .path = s->results.path, .dir = { .path = s->results.path } });
-}
-
 static int finish(struct session *s)
 {
     int drawn, err = write_all(s);
 
     if (err)
         return err;
-    drawn = draw(s, &s->results);
+    drawn = draw(s);
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
@@ -164,9 +132,9 @@ static int make_page(struct session *s)
 static int run(void *session)
 {
     struct session *s = session;
-    int err = s->options.redraws ? redraw(s) : prepare(s);
+    int err = prepare(s);
 
-    return err || s->options.redraws ? err : make_page(s);
+    return err ? err : make_page(s);
 }
 
 static void release(void *session)

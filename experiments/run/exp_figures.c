@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_plot_recipe.h"
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_published.h"
 #include "kernels/problem.h"
@@ -63,17 +64,17 @@ static int read_paper(struct drawing *d, char *why, size_t why_bytes)
     return 0;
 }
 
-/* Sets the scripts' variables. Results of earlier versions do not name their levels. */
+/* Sets the scripts' variables. */
 static void set_variables(struct drawing *d)
 {
     const struct exp_plot_variable fixed[N_FIXED_VARIABLES] = {
-        { "figures", d->folder },
+        { EXP_PLOT_SCRIPTS_VARIABLE, d->folder },
         { "machine", d->f->machine },
         { "simulator", d->f->simulator },
         { "host", d->f->host },
         { "what", d->f->host },
-        { "observed_by", d->f->observed ? d->f->observed : "" },
-        { "levels", d->f->levels && *d->f->levels ? d->f->levels : "L1 L2 L3" },
+        { "observed_by", d->f->observed },
+        { "levels", d->f->levels },
         { "shape_columns", d->shape },
     };
 
@@ -103,7 +104,7 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
         };
 
         set_variables(&d);
-        err = exp_plot_figures(&figures, report, ctx, why, why_bytes);
+        err = exp_plot_recipe_draw(&figures, report, ctx, why, why_bytes);
     }
     free(d.folder);
     return err;

@@ -11,15 +11,18 @@
 struct exp_figures {
     const char *experiments_dir; /* holds figures/ and published/ */
     const char *dir;             /* has the CSV files, gets <figure>.png and <figure>.svg */
-    const char *machine;         /* one line each, for the titles: the simulated machine; */
-    const char *simulator;       /* what simulated it and how; */
-    const char *host;            /* where and by what it was measured */
-    const char *observed;        /* by what streams were observed; */
-    const char *arch;            /* "x86" or "P10": whose published numbers to show; "" for none */
-    const char *levels;          /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
+    char machine[512];           /* one line each, for the titles: the simulated machine; */
+    char simulator[256];         /* what simulated it and how; */
+    char host[512];              /* where and by what it was measured; */
+    char observed[256];          /* by what streams were observed */
+    char arch[16];               /* "x86" or "P10": whose published numbers to show; "" for none */
+    char levels[64];             /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
 };
 
-/* Draws every figure. Reports and returns as exp_plot_figures, and -errno of reading the CSV files. */
+/*
+ * Draws every figure, and keeps how (exp_plot_recipe.h). Reports and returns as exp_plot_figures, and -errno of reading
+ * the CSV files.
+ */
 int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, void *ctx, char *why, size_t why_bytes);
 
 #endif

@@ -17,7 +17,6 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/run/exp_figures.h"
-#include "experiments/run/exp_titles.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/measure/exp_measure.h"
@@ -251,62 +250,35 @@ static void say_levels(const struct sim_machine *m, char *text, size_t bytes)
         exp_say_more(text, bytes, "%s%s", l ? " " : "", exp_level_name(m, l));
 }
 
-static struct exp_titles titles_of(const struct session *s)
+static void say_figures(const struct session *s, struct exp_figures *f)
 {
     const struct exp_setup *u = &s->setup;
-    struct exp_titles t = { 0 };
     char cpu[256];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    exp_say(t.machine, sizeof t.machine, "%s: %s", u->machine.name, u->machine.description);
-    exp_say(t.simulator, sizeof t.simulator, "trace-driven, %s caches; SConv %s, base OpenBLAS %s",
+    exp_say(f->machine, sizeof f->machine, "%s: %s", u->machine.name, u->machine.description);
+    exp_say(f->simulator, sizeof f->simulator, "trace-driven, %s caches; SConv %s, base OpenBLAS %s",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
-    exp_say(t.host, sizeof t.host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
+    exp_say(f->host, sizeof f->host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
             s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
             *s->info.counter_source ? ", counts by " : "", s->info.counter_source,
             u->blas.handle ? u->blas.core : "missing");
-    exp_say(t.arch, sizeof t.arch, "%s", exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
-    say_levels(&u->machine, t.levels, sizeof t.levels);
-    exp_observe_describe(&s->observed, t.observed, sizeof t.observed);
-    return t;
+    exp_say(f->arch, sizeof f->arch, "%s",
+            exp_published_arch_of_machine(u->machine.name, s->options.cache == EXP_WARM));
+    say_levels(&u->machine, f->levels, sizeof f->levels);
+    exp_observe_describe(&s->observed, f->observed, sizeof f->observed);
 }
 
-/* Draws all figures from the CSV files in `from`; `shown` is where the user will find them. */
-static int draw(const char *from, const char *shown, char *why, size_t why_bytes)
+/* Draws all figures from the tables that were just written. */
+static int draw(struct session *s)
 {
-    struct exp_program_figures list = { .program = exp_options_program(EXP_EXPERIMENT), .dir = shown };
-    struct exp_titles t;
-    const struct exp_figures f = {
-        .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .dir = from,
-        .machine = t.machine,
-        .simulator = t.simulator,
-        .host = t.host,
-        .arch = t.arch,
-        .levels = t.levels,
-        .observed = t.observed,
-    };
-    int err = exp_titles_read(&t, from, why, why_bytes);
+    struct exp_program_figures list = { .program = exp_options_program(EXP_EXPERIMENT), .dir = s->results.path };
+    struct exp_figures f = { .experiments_dir = EXP_EXPERIMENTS_DIR, .dir = s->results.dir.path };
 
-    return err ? err : exp_figures_draw(&f, exp_program_report_figure, &list, why, why_bytes);
-}
-
-/* Draws the figures of an earlier run: of a folder that is named, or of a model on a machine. */
-static int redraw(struct session *s)
-{
-    const struct exp_options *o = &s->options;
-    int err;
-
-    if (*o->redraw)
-        return draw(o->redraw, o->redraw, s->why, sizeof s->why);
-    err = exp_model_find(&s->model, EXP_EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
-    if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
-    if (!err)
-        err = find_place(s);
-    return err ? err : draw(s->results.path, s->results.path, s->why, sizeof s->why);
+    say_figures(s, &f);
+    return exp_figures_draw(&f, exp_program_report_figure, &list, s->why, sizeof s->why);
 }
 
 /* ---- the whole ---- */
@@ -337,7 +309,6 @@ static int write_counted(struct session *s)
 
 static int write_tables(struct session *s, const struct exp_report *report)
 {
-    const struct exp_titles titles = titles_of(s);
     int err = exp_report_write(report, &s->results.dir, s->why, sizeof s->why);
 
     if (!err)
@@ -348,8 +319,6 @@ static int write_tables(struct session *s, const struct exp_report *report)
         err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (!err)
         err = exp_results_write_machine(&s->results.dir, &s->setup.machine, s->options.machine, s->why, sizeof s->why);
-    if (!err)
-        err = exp_titles_write(&titles, &s->results.dir, s->why, sizeof s->why);
     if (!err) {
         exp_report_print(report, stdout);
         exp_observe_print(&s->observed, &s->experiment, stdout);
@@ -420,7 +389,7 @@ static int run(struct session *s)
     if (err)
         return err;
     printf("\nfigures\n");
-    drawn = draw(s->results.dir.path, s->results.path, s->why, sizeof s->why);
+    drawn = draw(s);
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
@@ -446,7 +415,7 @@ static int obey(void *session)
         print_guest(s);
         return 0;
     }
-    return *s->options.redraw || s->options.redraws ? redraw(s) : run(s);
+    return run(s);
 }
 
 static void release(void *session)

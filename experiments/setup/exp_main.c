@@ -6,6 +6,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_plot_recipe.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_algo_plot.h"
@@ -63,12 +64,12 @@ static int draw(const struct exp_main_figures *f, const struct exp_plot_variable
     };
 
     printf("\nfigures\n");
-    return exp_plot_figures(&figures, exp_program_report_figure, &list, why, why_bytes);
+    return exp_plot_recipe_draw(&figures, exp_program_report_figure, &list, why, why_bytes);
 }
 
 int exp_main_draw(const struct exp_main_figures *f, char *why, size_t why_bytes)
 {
-    const struct exp_plot_variable common[] = { { "figures", EXP_FIGURES_DIR }, { "what", f->what } };
+    const struct exp_plot_variable common[] = { { EXP_PLOT_SCRIPTS_VARIABLE, EXP_FIGURES_DIR }, { "what", f->what } };
     const size_t n_common = sizeof common / sizeof common[0], n = n_common + EXP_N_ALGO_VARIABLES + f->n_variables;
     struct exp_plot_variable *variable = calloc(n, sizeof *variable);
     struct exp_algo_plot algos;

@@ -21,7 +21,9 @@ enum {
     VALIDATE = 1 << EXP_VALIDATE,
     CALIBRATE = 1 << EXP_CALIBRATE,
     PAPER = 1 << EXP_PAPER,
-    ALL = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER
+    REDRAW = 1 << EXP_REDRAW,
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER, /* they write some */
+    ALL = TABLES | REDRAW
 };
 
 enum { N_WORDS = 4 };
@@ -56,8 +58,7 @@ struct flag {
 };
 
 static const struct flag flags[] = {
-    { "--columns", ALL, FIELD(documents), "print what the columns of the result files mean" },
-    { "--redraw", EXPERIMENT | PAPER, FIELD(redraws), "draw the figures of an earlier run of MODEL on MACHINE again" },
+    { "--columns", TABLES, FIELD(documents), "print what the columns of the result files mean" },
     { "--guest", EXPERIMENT, FIELD(asks_guest),
       "print the CPU family of the program that would be observed; nothing if none would" },
     { "--help", ALL, FIELD(helps), "print this" },
@@ -69,7 +70,8 @@ static const struct {
     unsigned limit, cache;
 } programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30, 0 },  { "judge", "all", "host", 0, 0, 0, 0 },
                                { "peers", "all", "host", 5, 100, 60, 0 },     { "validate", "all", "", 0, 0, 0, 0 },
-                               { "calibrate", "none", "host", 3, 41, 60, 0 }, { "paper", "all", "", 5, 100, 45, 2 } };
+                               { "calibrate", "none", "host", 3, 41, 60, 0 }, { "paper", "all", "", 5, 100, 45, 2 },
+                               { "redraw", "none", "", 0, 0, 0, 0 } };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -157,7 +159,6 @@ static struct exp_options defaults(enum exp_program program)
         .out = "",
         .fit = EXP_FIT_AUTO,
         .commit = "",
-        .redraw = "",
         .observer = "",
         .guest = "",
         .twin = "",
@@ -242,7 +243,7 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
     }
     if (sim_cpu_check_limit(why, why_bytes))
         return -EINVAL;
-    if (!*o->model && !*o->redraw && !o->helps && !o->documents && !o->asks_guest)
+    if (!*o->model && !o->helps && !o->documents && !o->asks_guest)
         return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;
 }

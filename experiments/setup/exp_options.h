@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_bench.h"
 
-enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_CALIBRATE, EXP_PAPER, EXP_N_PROGRAMS };
+enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_CALIBRATE, EXP_PAPER, EXP_REDRAW, EXP_N_PROGRAMS };
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
@@ -40,7 +40,6 @@ struct exp_options {
     const char *guest;
     const char *twin;
     const char *why_no_guest; /* why they could not be built; "" if they could */
-    const char *redraw;       /* a result folder whose figures are to be drawn again; "" = run an experiment */
     unsigned reps;            /* rounds; 0: until the speed-ups stand */
     unsigned limit;           /* seconds */
     unsigned observe_limit;   /* seconds */
@@ -55,7 +54,6 @@ struct exp_options {
     unsigned fit;             /* sweeps of a fit, EXP_FIT_AUTO: by itself */
     unsigned hides_rows;      /* 0 or 1 */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
-    bool redraws;             /* draw the figures of an earlier run again, and stop */
     bool documents;           /* print the columns and stop */
     bool helps;               /* print the usage and stop */
 };

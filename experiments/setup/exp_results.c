@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_plot_recipe.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_host.h"
 
@@ -22,6 +23,7 @@ static const struct layout {
     [EXP_CALIBRATE] = { "/calibration", false, EXP_MACHINE_FILE },
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
     [EXP_PAPER] = { "/paper", true, "numbers.csv" },
+    [EXP_REDRAW] = { "", false, EXP_PLOT_RECIPE_FILE }, /* has no results of its own */
 };
 
 static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */

@@ -12,7 +12,6 @@ refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "CACHE" CACHE=tepid
 refuses "unknown option 'MACHINE=toy'" MACHINE=toy
 refuses "no/such/folder" TIMING=0 MODEL=tests/data/three.csv COUNTS=no/such/folder
-refuses "no page to draw again" --redraw MODEL=tests/data/three.csv
 cp tests/data/three.csv "$work/parts.csv"
 refuses "parts.csv: the folder 'parts' is for other results" MODEL="$work/parts.csv"
 
@@ -65,7 +64,7 @@ page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
 check "changed sources never keep" grep -q '^6 parts made, 0 kept' "$work/out"
 
 rm "$dir/paper_figure8.png"
-page --redraw "$three"
+"$(dirname "$program")/redraw" "RESULTS=$dir" >"$work/out" 2>&1
 check "figures are drawn again from the tables" test -s "$dir/paper_figure8.png"
 echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three/cases.csv"
 

@@ -11,6 +11,7 @@
 #include "experiments/run/exp_figures.h"
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_plot_data.h"
+#include "experiments/base/exp_plot_recipe.h"
 #include "tests/suites.h"
 
 /* A folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
@@ -257,7 +258,7 @@ struct figure_case {
 /* The last but one is UKR=avx512 on a computer without it: rows of a replay that could not be had. */
 static const struct figure_case figure_cases[] = {
     { "1.5", "1000,90,9,1", "9,0.9,0.1,1000,9,0.9,0.1,1000", "7", "x86", "L1 L2 L3", 2, true, true, 14, 1 },
-    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "", 2, true, false, 10, 3 },
+    { NONE, NONE4, NONE4 ",9,0.9,0,1000", "7", "P10", "L1 L2 L3", 2, true, false, 10, 3 },
     { "", ",,,", ",,,,9,0,0,10", "0", "", "D1 SLC", 2, false, true, 8, 4 },
     { "", ",,,", ",,,,9,0,0,10", "3", "", "L0", 70, false, false, 6, 5 },
     { NONE, NONE4, NONE4 "," NONE4, NONE, "x86", "L1 L2 SLC", 2, false, false, 0, 8 },
@@ -370,30 +371,42 @@ static bool can_draw_figures(void)
     return can;
 }
 
-/* Pictures of an earlier run go where they are not drawn again. */
+static bool is_old(const struct fixture *f, const char *name)
+{
+    char path[128], text[8] = "";
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/%s", f->top, name);
+    in = fopen(path, "r");
+    if (!in)
+        return false;
+    (void)!fread(text, 1, sizeof text - 1, in);
+    fclose(in);
+    return !strcmp(text, "old");
+}
+
+/* Pictures of an earlier run stay where they cannot be drawn again. */
 static void check_figures(const struct figure_case *c, const char *experiments_dir)
 {
     struct fixture f;
     struct tally t = { 0, 0 };
     char why[512] = "";
-    struct exp_figures figures = { .experiments_dir = experiments_dir,
-                                   .dir = f.top,
-                                   .machine = "it's a \"machine\"",
-                                   .simulator = "s",
-                                   .host = "h",
-                                   .levels = c->levels,
-                                   .arch = c->arch };
+    struct exp_figures figures = {
+        .experiments_dir = experiments_dir, .dir = f.top, .machine = "it's a \"machine\"", .simulator = "s", .host = "h"
+    };
 
     set_up(&f, "", NULL);
     put_tables(f.top, c);
+    snprintf(figures.levels, sizeof figures.levels, "%s", c->levels);
+    snprintf(figures.arch, sizeof figures.arch, "%s", c->arch);
     put_file(f.top, "miss_rates_model.svg", "old", 0644);
     put_file(f.top, "speedup_layers.png", "old", 0644);
     test_check(!exp_figures_draw(&figures, count_figure, &t, why, sizeof why), "%s", why);
     test_check(t.n_drawn == c->n_drawn && t.n_without_data == c->n_without_data, "case %td: %d drawn, %d without data",
                c - figure_cases, t.n_drawn, t.n_without_data);
-    CU_ASSERT_EQUAL(exists(&f, "miss_rates_model.svg"), c->n_drawn > 0);
+    CU_ASSERT_EQUAL(is_old(&f, "miss_rates_model.svg"), c->n_drawn == 0);
     CU_ASSERT_EQUAL(exists(&f, "predicted_vs_simulated.svg"), c->n_drawn > 0);
-    CU_ASSERT_EQUAL(exists(&f, "speedup_layers.png"), *c->speedup == '1');
+    CU_ASSERT_EQUAL(is_old(&f, "speedup_layers.png"), *c->speedup != '1');
     tear_down(&f);
 }
 
@@ -576,6 +589,85 @@ static void test_data(void)
     }
 }
 
+/* ---- what figures are drawn with ---- */
+
+static void check_variable(const struct exp_plot_recipe *r, size_t i, const char *name, const char *value)
+{
+    const struct exp_plot_variable *v = &r->figures.variable[i];
+
+    test_check(!strcmp(v->name, name) && !strcmp(v->value, value), "variable %zu: %s is '%s'", i, v->name, v->value);
+}
+
+static void test_recipe_is_kept(void)
+{
+    static const char *const names[] = { "one", "two_2" };
+    static const struct exp_plot_variable variable[] = { { "figures", "not/kept" },
+                                                         { "machine", "a: b \"c\", 100 %\n" },
+                                                         { "none", "" } };
+    struct exp_plot_figures f = { .figure = names, .n_figures = 2, .variable = variable, .n_variables = 3 };
+    struct exp_plot_recipe r;
+    struct fixture fixture;
+    char why[256] = "";
+
+    set_up(&fixture, "", NULL);
+    f.out_dir = fixture.top;
+    CU_ASSERT_EQUAL(exp_plot_recipe_write(&f, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_plot_recipe_read(&r, fixture.top, "here", why, sizeof why), 0);
+    CU_ASSERT(r.figures.n_figures == 2 && !strcmp(r.figures.figure[0], "one") && !strcmp(r.figures.figure[1], "two_2"));
+    CU_ASSERT_EQUAL_FATAL(r.figures.n_variables, 3);
+    check_variable(&r, 0, "figures", "here");
+    check_variable(&r, 1, "machine", "a: b \"c\", 100 % ");
+    check_variable(&r, 2, "none", "");
+    CU_ASSERT(!strcmp(r.figures.data_dir, fixture.top) && !strcmp(r.figures.out_dir, fixture.top));
+    exp_plot_recipe_release(&r);
+    tear_down(&fixture);
+}
+
+/* What stands in a folder that somebody sent is no path and no command. */
+static const struct {
+    const char *text;
+    int err;
+    const char *why;
+} recipe_cases[] = {
+    { "", 0, "" },
+    { "# nothing\n\nfigure: a", 0, "" },
+    { "figure: a\nfigure: ../../b\n", -EINVAL, "figures.txt:2: neither 'figure: name'" },
+    { "figure: a b\n", -EINVAL, "figures.txt:1: " },
+    { "figure: \n", -EINVAL, "figures.txt:1: " },
+    { "figures: /elsewhere\n", -EINVAL, "figures.txt:1: " },
+    { "x=system('y'); z: 1\n", -EINVAL, "figures.txt:1: " },
+    { "1x: 1\n", -EINVAL, "figures.txt:1: " },
+    { "figure: a\n\nno colon\n", -EINVAL, "figures.txt:3: " },
+};
+
+static void test_recipe_is_read(void)
+{
+    for (size_t i = 0; i < sizeof recipe_cases / sizeof recipe_cases[0]; i++) {
+        struct exp_plot_recipe r;
+        struct fixture f;
+        char why[256] = "";
+        int err;
+
+        set_up(&f, "", NULL);
+        put_file(f.top, EXP_PLOT_RECIPE_FILE, recipe_cases[i].text, 0644);
+        err = exp_plot_recipe_read(&r, f.top, "here", why, sizeof why);
+        test_check(err == recipe_cases[i].err && strstr(why, recipe_cases[i].why), "case %zu: %d, '%s'", i, err, why);
+        exp_plot_recipe_release(&r);
+        tear_down(&f);
+    }
+}
+
+static void test_no_recipe(void)
+{
+    struct exp_plot_figures f = { .out_dir = "/no/such/folder" };
+    struct exp_plot_recipe r;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL(exp_plot_recipe_read(&r, "/no/such/folder", "here", why, sizeof why), -ENOENT);
+    test_check(strstr(why, "no figures to draw again: cannot open '/no/such/folder/figures.txt'") != NULL, "'%s'", why);
+    CU_ASSERT_EQUAL(exp_plot_recipe_draw(&f, NULL, NULL, why, sizeof why), -ENOENT);
+}
+
 static const struct test_case cases[] = {
     { "each way gnuplot fails is one line, and leaves no file", test_failures },
     { "a failure leaves the file that was there", test_old_file_stays },
@@ -588,6 +680,9 @@ static const struct test_case cases[] = {
     { "a figure's head says what it draws; without a number there is a reason", test_data },
     { "figures are drawn with counters or without, and not without data", test_figures },
     { "so are those of peers, judge and validate", test_other_programs },
+    { "what figures are drawn with is kept beside them", test_recipe_is_kept },
+    { "... and read again, whoever wrote it", test_recipe_is_read },
+    { "... and without it nothing is drawn", test_no_recipe },
     { NULL, NULL },
 };
 
