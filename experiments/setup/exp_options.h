@@ -8,7 +8,16 @@
 
 #include "experiments/base/exp_bench.h"
 
-enum exp_program { EXP_EXPERIMENT, EXP_JUDGE, EXP_PEERS, EXP_VALIDATE, EXP_CALIBRATE, EXP_PAPER, EXP_REDRAW, EXP_N_PROGRAMS };
+enum exp_program {
+    EXP_EXPERIMENT,
+    EXP_JUDGE,
+    EXP_PEERS,
+    EXP_VALIDATE,
+    EXP_CALIBRATE,
+    EXP_PAPER,
+    EXP_REDRAW,
+    EXP_N_PROGRAMS
+};
 
 enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
 
