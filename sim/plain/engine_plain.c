@@ -120,14 +120,31 @@ static bool can_run(const struct sim_machine *m)
     return sim_machine_is_plain(m);
 }
 
-/* Compact words need lines of one size. */
-static bool can_be_compact(const struct sim_machine *m)
+/* Compact words and sweeps need lines of one size. */
+static bool has_one_line_size(const struct sim_machine *m)
 {
     for (size_t k = 0; k < m->n_levels; k++) {
         if (m->level[k].line_bytes != m->level[0].line_bytes)
             return false;
     }
     return true;
+}
+
+/*
+ * Finds the ring: so many lines in a row that no two of them, nor of their like all over the memory, are in one set of
+ * any level unless they are at the same place of it.
+ */
+static void init_ring(struct sim_plain *h, const struct sim_machine *m)
+{
+    uint64_t n_sets = 0, n_lines;
+
+    for (size_t k = 0; k < m->n_levels; k++)
+        n_sets |= m->level[k].n_sets;
+    n_lines = n_sets & -n_sets;
+    h->ring_bytes = n_lines * m->level[0].line_bytes;
+    h->n_sweeps = !has_one_line_size(m)                   ? 0
+                  : m->level[0].n_ways < SIM_PLAIN_SWEEPS ? m->level[0].n_ways
+                                                          : SIM_PLAIN_SWEEPS;
 }
 
 static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m,
@@ -140,9 +157,10 @@ static int create_variants(struct sim_hierarchy **out, const struct sim_machine 
     if (!h)
         return -ENOMEM;
     h->wide = &sim_plain_wide_portable;
-    h->compact = can_be_compact(m) ? compact : NULL;
+    h->compact = has_one_line_size(m) ? compact : NULL;
     h->stats.n_levels = m->n_levels;
     sim_bursts_init(&h->bursts, &m->level[0]);
+    init_ring(h, m);
     while (h->n_levels < m->n_levels) {
         size_t k = h->n_levels++;
 

@@ -26,6 +26,8 @@ enum {
     SIM_PLAIN_GROUP_BYTES = 64, /* a set is padded to this, or, of compact words, half of it */
     SIM_PLAIN_QUEUE = 512,      /* requests that a level lets wait; below 64 Ki */
     SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
+    SIM_PLAIN_RANGE = 64,       /* lines in a row that are touched together */
+    SIM_PLAIN_SWEEPS = 16,      /* runs that are swept together, at most */
     SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact_tmpl.h */
 };
 
@@ -92,6 +94,8 @@ struct sim_plain {
     size_t n_levels;
     struct sim_plain_level level[SIM_MAX_LEVELS];
     struct sim_bursts bursts;
+    uint64_t ring_bytes;    /* see engine_plain_sweeps_tmpl.h */
+    size_t n_sweeps;        /* so many runs can be swept together; 0 if there is no ring */
     uint64_t n_l1_misses;   /* line misses of the first level since creation */
     struct sim_stats stats; /* without what is in the queues' n_seen */
     struct sim_regions regions;

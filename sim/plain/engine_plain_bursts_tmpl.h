@@ -40,6 +40,7 @@ static inline void pass_over(struct sim_plain *h, const struct toucher *who, uin
 }
 
 #include "sim/bursts_tmpl.h"
+#include "sim/plain/engine_plain_sweeps_tmpl.h"
 
 static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
@@ -62,13 +63,33 @@ static inline bool take_lone(struct sim_plain *h, const struct sim_run *r)
     return true;
 }
 
+/* Makes the repetitions of a burst from t on. */
+static void take_rest(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t t, uint64_t n_times)
+{
+    struct sim_run rest[SIM_MAX_BURST_RUNS];
+
+    if (!t) {
+        take_burst(h, run, n_runs, n_times);
+        return;
+    }
+    for (size_t r = 0; r < n_runs; r++) {
+        rest[r] = run[r];
+        rest[r].addr += t * (uint64_t)run[r].step_bytes;
+    }
+    take_burst(h, rest, n_runs, n_times - t);
+}
+
 static inline bool take_any(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
+    uint64_t n_swept;
+
     if (n_runs == 1 && n_times == 1 && run->count == 1)
         return take_lone(h, run);
     if (!can_burst(h, run, n_runs, n_times))
         return false;
-    take_burst(h, run, n_runs, n_times);
+    n_swept = sweep_burst(h, run, n_runs, n_times);
+    if (n_swept < n_times)
+        take_rest(h, run, n_runs, n_swept, n_times);
     return true;
 }
 

@@ -541,6 +541,24 @@ static void touch_ready(struct sim_plain *h, const uint64_t *request, size_t n)
     }
 }
 
+/* Touches n lines in a row, each as touch_line() does. */
+static inline void touch_range(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
+    uint64_t request[SIM_PLAIN_RANGE];
+
+    for (size_t some; n; n -= some, first += some) {
+        const uint64_t line = first & mask, left = REGION_LINES - (line & (REGION_LINES - 1));
+        const uint64_t next = who->cause | word_of(h, who, line);
+
+        some = n < SIM_PLAIN_RANGE ? n : SIM_PLAIN_RANGE;
+        some = some < left ? some : left;
+        for (size_t i = 0; i < some; i++)
+            request[i] = next + i * SIM_COMPACT_ONE;
+        touch_ready(h, request, some);
+    }
+}
+
 /* Whether the access can be made; if not, with_wide_words() has to make it. */
 static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes)
 {

@@ -187,6 +187,14 @@ static void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first
     count_load_misses(who, source);
 }
 
+static inline void touch_range(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
+
+    for (uint64_t i = 0; i < n; i++)
+        touch_line(h, who, (first + i) & mask);
+}
+
 static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)
 {
     uint64_t word = *set_of(&h->level[0], line);

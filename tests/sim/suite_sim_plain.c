@@ -63,6 +63,7 @@ static void add_paths(struct sim_paths *sum, const struct sim_paths *own)
     sum->settled_times += own->settled_times;
     sum->quiet_times += own->quiet_times;
     sum->moving_times += own->moving_times;
+    sum->swept_times += own->swept_times;
     sum->walked_times += own->walked_times;
     sum->lone_accesses += own->lone_accesses;
     sum->runs_by_line += own->runs_by_line;
@@ -196,14 +197,33 @@ static struct sim_run random_run(uint32_t line_bytes, const struct place *p)
     return r;
 }
 
+/* Returns a run without gaps that moves on without gaps: a window that slides forwards, or stays. */
+static struct sim_run sliding_run(uint32_t line_bytes, const struct place *p)
+{
+    const uint32_t bytes = 4u << rng_below(2), count = 1 + (uint32_t)rng_below(20);
+    const int64_t steps[] = { 0, bytes, 4 * bytes, count * bytes, line_bytes };
+
+    return (struct sim_run){
+        .addr = random_address(p) / bytes * bytes,
+        .stride_bytes = bytes,
+        .step_bytes = steps[rng_below(sizeof steps / sizeof steps[0])],
+        .count = count,
+        .access_bytes = bytes,
+        .kind = random_kind(),
+        .tag = (uint8_t)rng_below(4),
+        .phase = (uint8_t)rng_below(2),
+    };
+}
+
 static void feed_bursts(struct bank *b, const struct sim_machine *m, const struct place *p)
 {
     struct sim_run run[7];
     size_t n_runs = 1 + (size_t)rng_below(7);
     uint64_t n_times = 1 + rng_below(rng_below(3) ? 60 : 3);
+    bool slide = !rng_below(3);
 
     for (size_t r = 0; r < n_runs; r++)
-        run[r] = random_run(m->level[0].line_bytes, p);
+        run[r] = slide ? sliding_run(m->level[0].line_bytes, p) : random_run(m->level[0].line_bytes, p);
     if (!rng_below(8))
         n_runs = n_times = run[0].count = 1;
     for (size_t e = 0; e < b->n; e++)
@@ -263,10 +283,15 @@ static void check_taken(const struct taken_paths *own, const struct taken *taken
 static void bursts_count_as_the_naive_model_does(void)
 {
     static const struct taken taken[] = {
-        TAKEN("repetitions multiplied", settled_times, 1000), TAKEN("quiet repetitions", quiet_times, 1000),
-        TAKEN("moving repetitions", moving_times, 1000),      TAKEN("lone accesses", lone_accesses, 100),
-        TAKEN("repetitions walked", walked_times, 1000),      TAKEN("runs by line", runs_by_line, 1000),
-        TAKEN("runs by stride", runs_by_stride, 1000),        TAKEN("runs by access", runs_by_access, 1000),
+        TAKEN("repetitions multiplied", settled_times, 1000),
+        TAKEN("quiet repetitions", quiet_times, 1000),
+        TAKEN("moving repetitions", moving_times, 1000),
+        TAKEN("lone accesses", lone_accesses, 100),
+        TAKEN("repetitions swept", swept_times, 1000),
+        TAKEN("repetitions walked", walked_times, 1000),
+        TAKEN("runs by line", runs_by_line, 1000),
+        TAKEN("runs by stride", runs_by_stride, 1000),
+        TAKEN("runs by access", runs_by_access, 1000),
         TAKEN("double misses", double_misses, 100),
     };
     struct taken_paths paths = { .n = 0 };
