@@ -162,7 +162,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_redraw) $(variables_stack))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_stack))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -194,6 +194,10 @@ validate: deps ## How far are simulated counts from those of real counters? make
 paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page: make paper [TIMING=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
 	$(Q)$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)"
+
+study: deps ## Does the cost model deserve the credit? CSA against the clock, and csa2, which predicts cycles: make study [TIMING=1] [SAMPLE=0]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
+	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
 # GUEST=path observes that program, of another commit, in place of today's.
 stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (3 minutes): make stack [MACHINE=power10]
@@ -228,12 +232,13 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
 	$(Q)CALIBRATE=$(BUILD)/calibrate EXPERIMENT=$(BUILD)/experiment tests/experiments/calibrate.sh
 	$(Q)PAPER=$(BUILD)/paper tests/experiments/paper.sh
+	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper redraw)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -344,6 +349,9 @@ help: ## Show this
 	@echo "Variables of 'make paper' (make paper TIMING=0):"
 	@$(call print_options,PAPER)
 	@echo
+	@echo "Variables of 'make study' (make study TIMING=1):"
+	@$(call print_options,STUDY)
+	@echo
 	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
 	@$(call print_options,REDRAW)
 	@echo
@@ -371,4 +379,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper redraw judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study redraw judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

@@ -55,6 +55,7 @@
     X(verdict) \
     X(validate) \
     X(paper) \
+    X(study) \
     X(sconv)
 /* clang-format on */
 

@@ -13,7 +13,7 @@ replay
 measure
 report
 observe
-run judge peers bench validate calibrate paper stack redraw'
+run judge peers bench validate calibrate paper stack study redraw'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another
     grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |

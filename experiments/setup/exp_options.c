@@ -21,8 +21,9 @@ enum {
     VALIDATE = 1 << EXP_VALIDATE,
     CALIBRATE = 1 << EXP_CALIBRATE,
     PAPER = 1 << EXP_PAPER,
+    STUDY = 1 << EXP_STUDY,
     REDRAW = 1 << EXP_REDRAW,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER, /* they write some */
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY, /* they write some */
     ALL = TABLES | REDRAW
 };
 
@@ -67,11 +68,13 @@ static const struct flag flags[] = {
 static const struct {
     const char *name, *model, *machine;
     size_t least_rounds, most_rounds;
-    unsigned limit, cache;
-} programs[EXP_N_PROGRAMS] = { { "experiment", "", "host", 10, 200, 30, 0 },  { "judge", "all", "host", 0, 0, 0, 0 },
-                               { "peers", "all", "host", 5, 100, 60, 0 },     { "validate", "all", "", 0, 0, 0, 0 },
-                               { "calibrate", "none", "host", 3, 41, 60, 0 }, { "paper", "all", "", 5, 100, 45, 2 },
-                               { "redraw", "none", "", 0, 0, 0, 0 } };
+    unsigned limit, cache, timing;
+} programs[EXP_N_PROGRAMS] = {
+    { "experiment", "", "host", 10, 200, 30, 0, 1 },  { "judge", "all", "host", 0, 0, 0, 0, 1 },
+    { "peers", "all", "host", 5, 100, 60, 0, 1 },     { "validate", "all", "", 0, 0, 0, 0, 1 },
+    { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
+    { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
+};
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -166,9 +169,10 @@ static struct exp_options defaults(enum exp_program program)
         .observe = EXP_OBSERVE_AUTO,
         .observe_limit = 60,
         .limit = programs[program].limit,
+        .sample = 60,
         .hot_reps = 3,
         .jobs = cores > 0 ? (unsigned)cores : 1,
-        .timing = 1,
+        .timing = programs[program].timing,
         .cache = programs[program].cache,
     };
 }

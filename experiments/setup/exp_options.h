@@ -15,6 +15,7 @@ enum exp_program {
     EXP_VALIDATE,
     EXP_CALIBRATE,
     EXP_PAPER,
+    EXP_STUDY,
     EXP_REDRAW,
     EXP_N_PROGRAMS
 };
@@ -60,6 +61,7 @@ struct exp_options {
     unsigned packs_filters;   /* 0 or 1 */
     unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
     unsigned observe;         /* enum exp_observe_mode */
+    unsigned sample;          /* layers of the parts that take long; 0: all */
     unsigned fit;             /* sweeps of a fit, EXP_FIT_AUTO: by itself */
     unsigned hides_rows;      /* 0 or 1 */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */

@@ -23,6 +23,7 @@ static const struct layout {
     [EXP_CALIBRATE] = { "/calibration", false, EXP_MACHINE_FILE },
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
     [EXP_PAPER] = { "/paper", true, "numbers.csv" },
+    [EXP_STUDY] = { "/study", true, "choices.csv" },
     [EXP_REDRAW] = { "", false, EXP_PLOT_RECIPE_FILE }, /* has no results of its own */
 };
 

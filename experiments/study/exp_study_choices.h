@@ -1,0 +1,61 @@
+/*
+ * Choices of a schedule, held against the clock: how often a rule chooses the faster one, and what its choices cost.
+ */
+#ifndef EXPERIMENTS_EXP_STUDY_CHOICES_H
+#define EXPERIMENTS_EXP_STUDY_CHOICES_H
+
+#include <stdio.h>
+
+#include "experiments/base/exp_outdir.h"
+#include "experiments/study/exp_study_source.h"
+#include "experiments/study/exp_study_stats.h"
+
+enum exp_study_rule {
+#define RULE(upper, ...) EXP_STUDY_##upper,
+#include "experiments/study/rules.def"
+#undef RULE
+    EXP_STUDY_N_RULES
+};
+
+const char *exp_study_rule_name(enum exp_study_rule rule);
+const char *exp_study_rule_title(enum exp_study_rule rule);
+
+/* Which points are summed up. */
+enum exp_study_part { EXP_STUDY_ALL, EXP_STUDY_TRAINING, EXP_STUDY_OTHERS, EXP_STUDY_N_PARTS };
+
+const char *exp_study_part_name(enum exp_study_part part);
+
+struct exp_study_tally {
+    size_t n;                          /* layers where the rule chooses and both schedules were timed */
+    size_t n_right;                    /* the faster one was chosen */
+    size_t n_decided, n_decided_right; /* of those where the recording's two measures agree */
+    size_t n_is;                       /* input stationary was chosen */
+    double chosen, best;               /* cycles */
+};
+
+/* Sums up what a rule chooses. */
+struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
+                                          enum csa2_state state, enum exp_study_part part);
+
+double exp_study_right_percent(const struct exp_study_tally *t);
+double exp_study_regret_percent(const struct exp_study_tally *t);
+
+/* How far csa2's cycles are from the clock, both schedules; and the rank correlation of log(IS / WS). */
+struct exp_study_accuracy {
+    struct exp_study_spread spread;
+    double rank;
+};
+
+struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s, enum csa2_state state,
+                                                enum exp_study_part part);
+
+/* Write choices.csv, predictions.csv and costs.csv. Return 0, or -errno with one line in why. */
+int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,
+                            const char *what, char *why, size_t why_bytes);
+
+/* Prints the tables of the page. */
+void exp_study_choices_print(const struct exp_study_source *source, size_t n, FILE *out);
+
+void exp_study_choices_document(FILE *out);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * csa2: a cost model of SConv that predicts cycles, where CSA (csa.h) counts lines.
+ *
+ * A layer's cycles are a sum of terms. Each term is an amount of work, which follows from layer, tiling, micro-kernel
+ * and cache sizes by arithmetic alone, times what one of it costs on the machine (csa2_terms.def). Nothing is
+ * simulated: a prediction takes microseconds, and a choice about a millisecond, so that a planner can ask for it.
+ *
+ * What it knows and CSA does not:
+ *   - instructions: the issue slots of the steps, calls, and the fragments of rows that packing puts together;
+ *   - order: a line that begins a run, such as the next line in each of many planes, waits for memory; the lines that
+ *     follow it in the run do not, because prefetchers bring them. Input stationary writes the output and reads the
+ *     input a line per plane at a time; weight stationary goes along the planes;
+ *   - output: its lines are read before they are written, once per channel set, and twice where tiles share them;
+ *   - packed panels: weight stationary writes whole sets of them, beyond L1;
+ *   - state: whether the layer finds its tensors in a cache or in memory.
+ *
+ * Where data of a size lie is not all or nothing: they hit a level entirely up to half its capacity, and not at all from
+ * one and a half times that on.
+ */
+#ifndef KERNELS_CSA2_H
+#define KERNELS_CSA2_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/csa.h"
+#include "kernels/problem.h"
+#include "kernels/ukr/ukr.h"
+#include "sim/machine/machine.h"
+
+enum csa2_term {
+#define CSA2_TERM(upper, ...) CSA2_##upper,
+#include "kernels/csa2_terms.def"
+#undef CSA2_TERM
+    CSA2_N_TERMS
+};
+
+struct csa2_term_record {
+    const char *name; /* in columns and tables */
+    const char *unit; /* what one of it is */
+    const char *what; /* one line, for people */
+};
+
+const struct csa2_term_record *csa2_term_at(size_t term); /* term < CSA2_N_TERMS */
+
+/* What a layer finds in the caches when it starts. */
+enum csa2_state {
+    CSA2_COLD, /* nothing: its tensors come from memory */
+    CSA2_WARM, /* what the same layer left behind in a run before */
+};
+
+struct csa2_machine {
+    double l1_bytes, l2_bytes, l3_bytes; /* whole caches: no share is taken off */
+    double line_bytes;
+    double slots_per_cycle;         /* multiply-add instructions; loads are taken to be as many */
+    double cycles_of[CSA2_N_TERMS]; /* what one of each term costs, in cycles of the clock it was fitted to */
+    const char *fitted_on;          /* machine that the costs were fitted on: csa2_costs.def */
+    bool is_fitted;                 /* they are this machine's own; otherwise those of a related one */
+};
+
+/*
+ * Describes a machine: its caches and issue width, and the costs of csa2_costs.def that have its name; without such a
+ * line, those of the machine there with the same width of vectors. Cannot fail.
+ */
+struct csa2_machine csa2_machine_of(const struct sim_machine *m);
+
+/* Amounts of work of a layer, all images and groups. */
+struct csa2_work {
+    double amount[CSA2_N_TERMS];
+};
+
+/*
+ * Counts the work of a layer with a tiling (schedule, n_c, k2, k3) of the micro-kernel's tiles. Windows are packed, and
+ * filters were packed ahead. Cannot fail.
+ */
+struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
+                            const struct csa2_machine *m, enum csa2_state state);
+
+/* Returns the cycles of such work. */
+double csa2_cycles(const struct csa2_work *work, const struct csa2_machine *m);
+
+/* Counts and returns cycles. */
+double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
+                    const struct csa2_machine *m, enum csa2_state state);
+
+/*
+ * A predicted difference of less than this share decides nothing: of two such plans, the first is kept. Source: on the
+ * training layers, what is predicted to be closer is as often wrong as right (experiments/study).
+ */
+extern const double csa2_tie_share;
+
+/*
+ * Chooses between the two schedules' tilings, for which cycles[] were predicted: input stationary only if it is
+ * predicted to be faster by more than a tie.
+ */
+enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES]);
+
+/*
+ * Chooses schedule, Nc, K2 and K3 for a micro-kernel: the tiling with the fewest cycles among those whose Nc, K2 and K3
+ * divide channels and tiles into 1, 2, 3, 4, 6, 8, ... nearly equal parts. CSA's own tiling is kept where it is tied
+ * with the best. total_cycles is the prediction; lines are not counted.
+ */
+struct csa_tiling csa2_analyse(const struct conv_problem *p, const struct csa_caches *caches,
+                               const struct conv_ukr *ukr, const struct csa2_machine *m, enum csa2_state state);
+
+/*
+ * Makes a tiling of given numbers: counts of tiles and channel sets follow from them, and each is at most what there
+ * is. Lines and cycles are 0.
+ */
+struct csa_tiling csa2_tiling(const struct conv_problem *p, const struct conv_ukr *ukr, enum csa_schedule schedule,
+                              size_t n_c, size_t k2, size_t k3);
+
+#endif

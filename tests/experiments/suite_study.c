@@ -1,0 +1,225 @@
+/* The study of the cost models: csa2's counts against values worked out by hand, the fit, the statistics. */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/setup/exp_models.h"
+#include "experiments/study/exp_study_choices.h"
+#include "experiments/study/exp_study_fit.h"
+#include "experiments/study/exp_study_source.h"
+#include "experiments/study/exp_study_stats.h"
+#include "kernels/csa2.h"
+#include "kernels/ukr/dispatch.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+static void test_rank(void)
+{
+    const double x[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 1000 }, down[] = { 4, 3, 2, 1 }, flat[] = { 1, 1, 1, 1 };
+    const double gap[] = { 1, (double)NAN, 3, 4 }, tied[] = { 1, 1, 2, 3 };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, up, 4), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(gap, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, tied, 4), 4.5 / sqrt(5 * 4.5), 1e-12);
+    CU_ASSERT(isnan(exp_study_rank(x, flat, 4)) && isnan(exp_study_rank(x, up, 2)));
+}
+
+static void test_spread(void)
+{
+    const double ratio[] = { 5, 1, 3, 2, 4, (double)NAN };
+    struct exp_study_spread s = exp_study_spread_of(ratio, 6);
+
+    CU_ASSERT(s.n == 5);
+    CU_ASSERT_DOUBLE_EQUAL(s.p10, 1.4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(s.median, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(s.p90, 4.6, 1e-12);
+    CU_ASSERT(!exp_study_spread_of(ratio, 0).n);
+}
+
+/* A fit finds the costs that samples were made with, though one sample of forty is wrong by far, and none is negative. */
+static void test_fit(void)
+{
+    static const double cost[] = { 2, 0, 7 };
+    struct exp_study_sample sample[40] = { 0 };
+    double found[3];
+
+    for (size_t i = 0; i < 40; i++) {
+        for (size_t k = 0; k < 3; k++)
+            sample[i].amount[k] = (double)(rng_below(1000) + 1);
+        sample[i].cycles = exp_study_sum(&sample[i], 3, cost);
+        sample[i].weight = 1;
+    }
+    sample[7].cycles *= 5;
+    exp_study_fit(sample, 40, 3, found);
+    CU_ASSERT_DOUBLE_EQUAL(found[0], 2, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL(found[1], 0, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL(found[2], 7, 0.05);
+    for (size_t i = 0; i < 40; i++)
+        sample[i].cycles = sample[i].amount[0] * 100 / (1 + sample[i].amount[1] / 100);
+    exp_study_fit(sample, 40, 2, found);
+    CU_ASSERT(found[0] >= 0 && found[1] >= 0);
+}
+
+/* A machine of round numbers for counting by hand. */
+static struct csa2_machine toy(void)
+{
+    struct csa2_machine m = {
+        .l1_bytes = 1 << 15, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64, .slots_per_cycle = 2
+    };
+
+    for (size_t i = 0; i < CSA2_N_TERMS; i++)
+        m.cycles_of[i] = 1;
+    return m;
+}
+
+/*
+ * Pointwise, 16 channels, 48 filters, an 8x8 image of one line's 16 windows by four tiles: planes of 256 bytes, four
+ * lines. Everything that is used again fits into half of L1: the set of two filter tiles takes 2 * (1536 + 1536) + 1024
+ * bytes, the output 12 KiB.
+ */
+static void test_counts(void)
+{
+    struct conv_problem p = { .n = 1,
+                              .c = 16,
+                              .h = 8,
+                              .w = 8,
+                              .k = 48,
+                              .r = 1,
+                              .s = 1,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .dilation_h = 1,
+                              .dilation_w = 1,
+                              .groups = 1 };
+    const struct conv_ukr *ukr = conv_ukr_find("f32_16x24__avx512");
+    const struct csa2_machine m = toy();
+    struct csa_tiling is = csa2_tiling(&p, ukr, CSA_IS, 16, 2, 4), ws;
+    struct csa2_work work;
+    char why[256];
+
+    CU_ASSERT_FATAL(!conv_problem_finish(&p, why, sizeof why));
+    is = csa2_tiling(&p, ukr, CSA_IS, 99, 99, 99);
+    ws = csa2_tiling(&p, ukr, CSA_WS, 8, 3, 1);
+    CU_ASSERT(is.n_c == 16 && is.k2 == 2 && is.k3 == 4 && is.channel_sets == 1 && is.in_tiles == 4 && is.f_tiles == 2);
+    CU_ASSERT(ws.n_c == 8 && ws.k2 == 3 && ws.k3 == 1 && ws.channel_sets == 2);
+    work = csa2_count(&p, &is, ukr, &m, CSA2_COLD);
+    CU_ASSERT(work.amount[CSA2_ISSUE] == 16 * 4 * 2 * 25 / 2.0); /* 24 multiply-adds, 25 loads a step */
+    CU_ASSERT(work.amount[CSA2_CALLS] == 8);
+    CU_ASSERT(work.amount[CSA2_PIECES] == 4 * 16 && work.amount[CSA2_STRIDED] == 0);
+    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 48 * 16 / 16 + 16 * 4 + 48 * 4); /* filters, input, output */
+    CU_ASSERT(work.amount[CSA2_MEMORY_RUNS] == 16 * 4 + 48 * 4);                 /* a line of each plane at a time */
+    CU_ASSERT(work.amount[CSA2_L2_LINES] == 0 && work.amount[CSA2_L3_LINES] == 0 && work.amount[CSA2_SPLIT_ROWS] == 0);
+    work = csa2_count(&p, &is, ukr, &m, CSA2_WARM);
+    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 0 && work.amount[CSA2_MEMORY_RUNS] == 0);
+    work = csa2_count(&p, &ws, ukr, &m, CSA2_COLD);
+    CU_ASSERT(work.amount[CSA2_CALLS] == 16);
+    CU_ASSERT(work.amount[CSA2_PIECES] == 2 * 4 * 16); /* K3 is one of two filter tiles: packed twice */
+    CU_ASSERT(csa2_predict(&p, &ws, ukr, &m, CSA2_COLD) == csa2_cycles(&work, &m));
+}
+
+/* Two images of two groups are four times the work of one group of one. */
+static void test_groups(void)
+{
+    struct conv_problem one = { .n = 1,
+                                .c = 8,
+                                .h = 9,
+                                .w = 9,
+                                .k = 12,
+                                .r = 3,
+                                .s = 3,
+                                .stride_h = 2,
+                                .stride_w = 2,
+                                .dilation_h = 1,
+                                .dilation_w = 1,
+                                .groups = 1 },
+                        four = one;
+    const struct conv_ukr *ukr = conv_ukr_find("f32_16x6__avx2");
+    const struct csa2_machine m = toy();
+    struct csa_tiling t;
+    char why[256];
+
+    four.n = 2;
+    four.groups = 2;
+    four.c *= 2;
+    four.k *= 2;
+    CU_ASSERT_FATAL(!conv_problem_finish(&one, why, sizeof why) && !conv_problem_finish(&four, why, sizeof why));
+    t = csa2_tiling(&one, ukr, CSA_WS, 4, 1, 1);
+    CU_ASSERT_DOUBLE_EQUAL(csa2_predict(&four, &t, ukr, &m, CSA2_COLD), 4 * csa2_predict(&one, &t, ukr, &m, CSA2_COLD),
+                           1e-6);
+}
+
+/* What csa2 chooses is a plan that there is, and predicted to be no slower than CSA's schedules but for a tie. */
+static void test_choice(void)
+{
+    const struct conv_ukr *ukr = conv_ukr_find("f32_16x24__avx512");
+    const struct csa2_machine m = toy();
+    const struct csa_caches caches = { 0.9 * (1 << 15), 0.9 * (1 << 20), 0.9 * (1 << 24), 64, 14, 50, 200 };
+    const double near[] = { 96, 100 }, far[] = { 94, 100 };
+
+    for (unsigned i = 0; i < 20; i++) {
+        struct conv_problem p = { .n = 1,
+                                  .c = 1 + rng_below(300),
+                                  .h = 5 + rng_below(40),
+                                  .w = 5 + rng_below(40),
+                                  .k = 1 + rng_below(300),
+                                  .r = 1 + 2 * rng_below(2),
+                                  .s = 3,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .groups = 1 };
+        struct csa_tiling t, own[CSA_N_SCHEDULES];
+        char why[256];
+
+        CU_ASSERT_FATAL(!conv_problem_finish(&p, why, sizeof why));
+        t = csa2_analyse(&p, &caches, ukr, &m, CSA2_COLD);
+        CU_ASSERT(t.n_c >= 1 && t.n_c <= p.c && t.k2 >= 1 && t.k3 >= 1 && t.channel_sets == (p.c + t.n_c - 1) / t.n_c);
+        CU_ASSERT_DOUBLE_EQUAL(t.total_cycles, csa2_predict(&p, &t, ukr, &m, CSA2_COLD), 1e-6);
+        for (int k = 0; k < CSA_N_SCHEDULES; k++) {
+            own[k] = csa_analyse(&p, &caches, ukr->n_win, ukr->n_f, (enum csa_schedule)k);
+            CU_ASSERT(t.total_cycles * (1 - csa2_tie_share) <= csa2_predict(&p, &own[k], ukr, &m, CSA2_COLD));
+        }
+    }
+    CU_ASSERT(csa2_choose_schedule(near) == CSA_WS && csa2_choose_schedule(far) == CSA_IS);
+}
+
+/* The committed costs are what the committed times give; and about half of the shapes are for training. */
+static void test_costs(void)
+{
+    static struct exp_models models;
+    char why[512] = "";
+
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    for (size_t k = 0; exp_study_recorded(k); k++) {
+        struct exp_study_source s = { 0 };
+        size_t n_training = 0;
+
+        test_check(!exp_study_source_read(&s, exp_study_recorded(k), &models, why, sizeof why), "%s", why);
+        test_check(s.model.is_fitted && s.times.n > 100, "%s: no costs, or no times", s.name);
+        for (size_t i = 0; i < CSA2_N_TERMS; i++)
+            test_check(fabs(s.fitted[i] - s.model.cycles_of[i]) <= 0.006 * s.fitted[i], "%s: %s costs %g, fitted %g",
+                       s.name, csa2_term_at(i)->name, s.model.cycles_of[i], s.fitted[i]);
+        for (size_t i = 0; i < s.times.n; i++)
+            n_training += s.times.point[i].is_training;
+        test_check(n_training * 5 > s.times.n && n_training * 5 < 4 * s.times.n,
+                   "%s: %zu of %zu points are for training", s.name, n_training, s.times.n);
+        exp_study_source_release(&s);
+    }
+    exp_models_release(&models);
+}
+
+static const struct test_case cases[] = {
+    { "ranks are compared, ties and gaps included", test_rank },
+    { "quantiles of what is finite", test_spread },
+    { "a fit finds the costs, and no negative ones", test_fit },
+    { "csa2 counts what can be worked out by hand", test_counts },
+    { "groups and images multiply the work", test_groups },
+    { "csa2 chooses plans that there are", test_choice },
+    { "the committed costs are what the recorded times give", test_costs },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_study = { "study", cases };
