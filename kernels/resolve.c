@@ -222,6 +222,8 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
     t->channel_bytes = (int64_t)(v->h * v->w * sizeof(float));
     t->row_bytes = (int64_t)(v->dilation_h * v->w * sizeof(float));
     t->column_bytes = (int64_t)(v->dilation_w * sizeof(float));
+    t->row_windows = n_columns;
+    t->apart_bytes = (int64_t)(v->stride_w * sizeof(float));
     for (size_t i = 0; i < n_rows; i++) {
         for (size_t j = 0; j < n_columns; j++)
             t->window_bytes[n++] = (int64_t)((i * v->stride_h * v->w + j * v->stride_w) * sizeof(float));

@@ -82,6 +82,8 @@ struct conv_taps {
     size_t n_c, r, s; /* k = n_c * r * s; r, s <= CONV_MAX_TAPS */
     int64_t channel_bytes, row_bytes, column_bytes;
     int64_t window_bytes[CONV_MAX_TAP_WINDOWS];
+    size_t row_windows; /* so many windows are apart_bytes from each other; then come as many of the next row */
+    int64_t apart_bytes;
     uint32_t row_live[CONV_MAX_TAPS], column_live[CONV_MAX_TAPS];
 };
 

@@ -170,11 +170,16 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
  */
 static void random_taps(size_t n_win, struct conv_taps *t, size_t *n_in)
 {
-    size_t n_columns = (size_t)rng_range(1, (int64_t)n_win), stride = (size_t)rng_range(1, 3);
-    size_t width = (n_columns - 1) * stride + 1 + CONV_MAX_TAPS, n_rows = (n_win + n_columns - 1) / n_columns;
-    size_t height = n_rows + CONV_MAX_TAPS;
+    size_t n_columns = rng_below(3) ? n_win / (1 + rng_below(2)) : (size_t)rng_range(1, (int64_t)n_win);
+    size_t stride = (size_t)rng_range(1, 3);
+    size_t width, height;
 
-    *t = (struct conv_taps){ .n_c = (size_t)rng_range(1, 4) };
+    n_columns = n_columns ? n_columns : 1;
+    width = (n_columns - 1) * stride + 1 + CONV_MAX_TAPS;
+    height = ceil_div(n_win, n_columns) + CONV_MAX_TAPS;
+    *t = (struct conv_taps){ .n_c = (size_t)rng_range(1, 4),
+                             .row_windows = n_columns,
+                             .apart_bytes = (int64_t)(stride * sizeof(float)) };
     t->r = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
     t->s = (size_t)rng_range(1, rng_below(4) ? 4 : CONV_MAX_TAPS);
     t->channel_bytes = (int64_t)(width * height * sizeof(float));

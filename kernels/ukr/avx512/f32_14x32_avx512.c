@@ -2,7 +2,8 @@
  * 14 windows by 32 filters with the filters side by side: two zmm of filters, one broadcast per window, 28
  * accumulators. A window is one element per step, so windows need not be next to each other: of any convolution they
  * are read where they are (struct conv_taps), nothing is packed, and the windows for which a tap meets padding are left
- * out of it. Up to 16 filters take one zmm. A step of n windows is n broadcasts and one or two filter loads for n or 2
+ * out of it. Windows side by side, with a stride of 1 or 2, or in two rows of 7, have their places in the instructions;
+ * elsewhere each costs a load of its offset, which two load ports have no time for. Up to 16 filters take one zmm. A step of n windows is n broadcasts and one or two filter loads for n or 2
  * n FMAs. Accumulators hold filters, rows of the output hold windows: 16x16 blocks are transposed on the way out.
  */
 #include "kernels/ukr/avx512/f32_14x32_avx512.h"
@@ -20,10 +21,29 @@ static inline __attribute__((always_inline)) __m512 load_filters(const float *fi
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), filter);
 }
 
+/*
+ * Where the windows are: anywhere, by a table, which costs a load each; or in places that instructions can name by
+ * themselves. In two rows, the second half of the windows starts `second` after the first.
+ */
+enum spacing { ANYWHERE, NEIGHBOURS, EVERY_SECOND, TWO_ROWS, N_SPACINGS };
+
+static inline __attribute__((always_inline)) uint64_t offset(const struct conv_taps *taps, const enum spacing spacing,
+                                                             const size_t n_win, size_t w, uint64_t second)
+{
+    if (spacing == NEIGHBOURS)
+        return w * sizeof(float);
+    if (spacing == EVERY_SECOND)
+        return 2 * w * sizeof(float);
+    if (spacing == TWO_ROWS)
+        return w < n_win / 2 ? w * sizeof(float) : second + (w - n_win / 2) * sizeof(float);
+    return (uint64_t)taps->window_bytes[w];
+}
+
 /* One tap of one channel: its element of every window that is live, times its filters; n_last: of the last zmm. */
 static inline __attribute__((always_inline)) void tap(const struct conv_taps *taps, uint64_t in, uint32_t live,
                                                       const float *filter, size_t n_last, const size_t n_win,
-                                                      const size_t n_v, const bool is_whole, __m512 *acc)
+                                                      const size_t n_v, const bool is_whole, const enum spacing spacing,
+                                                      uint64_t second, __m512 *acc)
 {
     __m512 weights[2];
 
@@ -34,8 +54,8 @@ static inline __attribute__((always_inline)) void tap(const struct conv_taps *ta
     }
 #pragma GCC unroll 14
     for (size_t w = 0; w < n_win; w++) {
-        if (is_whole || live >> w & 1) {
-            __m512 window = _mm512_set1_ps(*conv_in_ptr(in + (uint64_t)taps->window_bytes[w]));
+        if (is_whole || __builtin_expect(live >> w & 1, true)) {
+            __m512 window = _mm512_set1_ps(*conv_in_ptr(in + offset(taps, spacing, n_win, w, second)));
 
             IN_REGISTER(window);
 #pragma GCC unroll 2
@@ -114,9 +134,11 @@ static inline __attribute__((always_inline)) void write_rows(const struct conv_u
 }
 
 static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const struct conv_taps *taps,
-                                                       const size_t n_win, const size_t n_v, const bool has_edge)
+                                                       const size_t n_win, const size_t n_v, const bool has_edge,
+                                                       const enum spacing spacing)
 {
     const uint32_t whole = (1u << n_win) - 1;
+    const uint64_t second = (uint64_t)taps->window_bytes[n_win / 2];
     const float *filter = conv_in_ptr(a->filter);
     size_t n_f = has_edge ? a->n_f : n_v * VECTOR, n_last = n_f - (n_v - 1) * VECTOR;
     size_t n_steps = ukr_prefetch_steps(a), t = 0;
@@ -134,9 +156,9 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
                 uint32_t live = row_live & taps->column_live[fw];
 
                 if (live == whole)
-                    tap(taps, in, live, filter, n_last, n_win, n_v, true, acc);
+                    tap(taps, in, live, filter, n_last, n_win, n_v, true, spacing, second, acc);
                 else if (live)
-                    tap(taps, in, live, filter, n_last, n_win, n_v, false, acc);
+                    tap(taps, in, live, filter, n_last, n_win, n_v, false, spacing, second, acc);
                 ukr_prefetch(a, n_steps, t++);
             }
         }
@@ -154,52 +176,82 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
 
 typedef void (*taps_fn)(const struct conv_ukr_args *a, const struct conv_taps *taps);
 
-#define INSTANCE(n_win)                                                                                                \
-    static void one_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                               \
+#define FN(name, n_win, n_v, has_edge, spacing)                                                                        \
+    static void name(const struct conv_ukr_args *a, const struct conv_taps *taps)                                      \
     {                                                                                                                  \
-        tile(a, taps, n_win, 1, false);                                                                                \
-    }                                                                                                                  \
-    static void two_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                               \
-    {                                                                                                                  \
-        tile(a, taps, n_win, 2, false);                                                                                \
-    }                                                                                                                  \
-    static void one_edge_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                          \
-    {                                                                                                                  \
-        tile(a, taps, n_win, 1, true);                                                                                 \
-    }                                                                                                                  \
-    static void two_edge_##n_win(const struct conv_ukr_args *a, const struct conv_taps *taps)                          \
-    {                                                                                                                  \
-        tile(a, taps, n_win, 2, true);                                                                                 \
+        tile(a, taps, n_win, n_v, has_edge, spacing);                                                                  \
     }
 
-#define INSTANCES(n_win)                                                                                               \
+#define INSTANCE(n)                                                                                                    \
+    FN(one_##n, n, 1, false, ANYWHERE)                                                                                 \
+    FN(two_##n, n, 2, false, ANYWHERE)                                                                                 \
+    FN(one_edge_##n, n, 1, true, ANYWHERE)                                                                             \
+    FN(two_edge_##n, n, 2, true, ANYWHERE)
+
+#define INSTANCES(n)                                                                                                   \
     {                                                                                                                  \
-        { one_##n_win, one_edge_##n_win },                                                                             \
+        { one_##n, one_edge_##n },                                                                                     \
         {                                                                                                              \
-            two_##n_win, two_edge_##n_win                                                                              \
+            two_##n, two_edge_##n                                                                                      \
         }                                                                                                              \
+    }
+
+#define ROW(n)                                                                                                         \
+    FN(one_neighbours_##n, n, 1, false, NEIGHBOURS)                                                                    \
+    FN(two_neighbours_##n, n, 2, false, NEIGHBOURS)                                                                    \
+    FN(one_second_##n, n, 1, false, EVERY_SECOND)                                                                      \
+    FN(two_second_##n, n, 2, false, EVERY_SECOND)
+
+#define ROWS(n)                                                                                                        \
+    {                                                                                                                  \
+        [NEIGHBOURS] = { one_neighbours_##n, two_neighbours_##n }, [EVERY_SECOND] = { one_second_##n, two_second_##n } \
     }
 
 /* clang-format off */
 INSTANCE(1) INSTANCE(2) INSTANCE(3) INSTANCE(4) INSTANCE(5) INSTANCE(6) INSTANCE(7)
 INSTANCE(8) INSTANCE(9) INSTANCE(10) INSTANCE(11) INSTANCE(12) INSTANCE(13) INSTANCE(14)
+ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+FN(one_rows_14, 14, 1, false, TWO_ROWS)
+FN(two_rows_14, 14, 2, false, TWO_ROWS)
 
 static const taps_fn instance[N_WIN][2][2] = {
     INSTANCES(1), INSTANCES(2), INSTANCES(3), INSTANCES(4), INSTANCES(5), INSTANCES(6), INSTANCES(7),
     INSTANCES(8), INSTANCES(9), INSTANCES(10), INSTANCES(11), INSTANCES(12), INSTANCES(13), INSTANCES(14),
 };
+
+/* Those of whole vectors of filters whose windows lie in simple places. */
+static const taps_fn simple[N_WIN][N_SPACINGS][2] = {
+    [6] = ROWS(7), [7] = ROWS(8), [8] = ROWS(9), [9] = ROWS(10), [10] = ROWS(11), [11] = ROWS(12), [12] = ROWS(13),
+    [13] = { [NEIGHBOURS] = { one_neighbours_14, two_neighbours_14 }, [EVERY_SECOND] = { one_second_14, two_second_14 },
+             [TWO_ROWS] = { one_rows_14, two_rows_14 } },
+};
 /* clang-format on */
+
+static enum spacing spacing_of(const struct conv_ukr_args *a, const struct conv_taps *t)
+{
+    if (t->row_windows == a->n_win)
+        return t->apart_bytes == sizeof(float)       ? NEIGHBOURS
+               : t->apart_bytes == 2 * sizeof(float) ? EVERY_SECOND
+                                                     : ANYWHERE;
+    return t->row_windows * 2 == a->n_win && t->apart_bytes == sizeof(float) ? TWO_ROWS : ANYWHERE;
+}
+
+static void run(const struct conv_ukr_args *a, const struct conv_taps *taps)
+{
+    size_t n = a->n_win - 1, v = vectors(a->n_f) - 1, edge = a->n_f % VECTOR != 0;
+    taps_fn fn = edge ? NULL : simple[n][spacing_of(a, taps)][v];
+
+    (fn ? fn : instance[n][v][edge])(a, taps);
+}
 
 void conv_f32_ukr_14x32__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
-    taps_fn fn = instance[a->n_win - 1][vectors(a->n_f) - 1][a->n_f % VECTOR != 0];
-
     if (a->taps) {
-        fn(a, a->taps);
+        run(a, a->taps);
     } else {
         const struct conv_taps single = single_tap(u, a);
 
-        fn(a, &single);
+        run(a, &single);
     }
 }
 #endif

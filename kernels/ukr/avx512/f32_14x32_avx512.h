@@ -19,6 +19,8 @@ static inline struct conv_taps single_tap(const struct conv_ukr *u, const struct
         .r = 1,
         .s = 1,
         .channel_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+        .row_windows = a->n_win,
+        .apart_bytes = sizeof(float),
         .row_live[0] = (1u << a->n_win) - 1,
         .column_live[0] = (1u << a->n_win) - 1,
     };
