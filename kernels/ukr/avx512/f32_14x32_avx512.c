@@ -3,8 +3,9 @@
  * accumulators. A window is one element per step, so windows need not be next to each other: of any convolution they
  * are read where they are (struct conv_taps), nothing is packed, and the windows for which a tap meets padding are left
  * out of it. Windows side by side, with a stride of 1 or 2, or in two rows of 7, have their places in the instructions;
- * elsewhere each costs a load of its offset, which two load ports have no time for. Up to 16 filters take one zmm. A step of n windows is n broadcasts and one or two filter loads for n or 2
- * n FMAs. Accumulators hold filters, rows of the output hold windows: 16x16 blocks are transposed on the way out.
+ * elsewhere each costs a load of its offset, which two load ports have no time for. Up to 16 filters take one zmm. A
+ * step of n windows is n broadcasts and one or two filter loads for n or 2 n FMAs. Accumulators hold filters, rows of
+ * the output hold windows: 16x16 blocks are transposed on the way out.
  */
 #include "kernels/ukr/avx512/f32_14x32_avx512.h"
 
