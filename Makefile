@@ -168,8 +168,8 @@ pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)$(prepare_guest); \
-	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
+	$(Q)$(call prepare_guest,experiment); \
+	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" $(from_guest)
 
 redraw: deps ## Draw the figures of all results again from their tables: make redraw [RESULTS=results/host/vgg16]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
@@ -193,7 +193,8 @@ validate: deps ## How far are simulated counts from those of real counters? make
 
 paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page: make paper [TIMING=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
-	$(Q)$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)"
+	$(Q)$(call prepare_guest,paper); \
+	$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)" $(from_guest)
 
 study: deps ## Does the cost model deserve the credit? CSA against the clock, and csa2, which predicts cycles: make study [TIMING=1] [SAMPLE=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study

@@ -81,11 +81,12 @@ guest-x86_64:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
-# The guest that an experiment needs, in $$guest; why there is none, in $$why. The experiment goes on without.
-prepare_guest = guest=$$($(BUILD)/experiment --guest $(call pass,experiment) 2>/dev/null); why=; \
+# The guest that a program needs, in $$guest; why there is none, in $$why. The program goes on without.
+prepare_guest = guest=$$($(BUILD)/$1 --guest $(call pass,$1) 2>/dev/null); why=; \
     if [ -n "$$guest" ] && ! (set -o pipefail; $(MAKE) --no-print-directory guest-$$guest 2>&1 | tee $(BUILD)/guest.log); then \
         why=$$(grep -v '^make' $(BUILD)/guest.log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
     fi
+from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 

@@ -73,43 +73,78 @@ static double steps_of(const struct exp_paper_source *s, const struct exp_case *
     return (double)c->measured.phases.total_ns;
 }
 
-static struct sim_cell total_of(const struct exp_simulated *x, const char **why)
+/* Counts of accesses, and what to multiply them by. */
+struct stream {
+    const struct sim_stats *stats;
+    double scale;
+};
+
+static struct stream simulated(const struct exp_simulated *x, const char **why)
 {
     *why = x->why_not;
-    return x->why_not ? (struct sim_cell){ 0 } : sim_stats_total(&x->stats);
+    return (struct stream){ &x->stats, 1 };
+}
+
+/* The observed part of a layer stands for all of it. */
+static struct stream observed(const struct exp_watched *x, const char **why)
+{
+    *why = x->why_not;
+    return (struct stream){ x->seen, 1 / x->share };
+}
+
+static struct stream stream_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    return s->kind == EXP_PAPER_OBSERVED ? observed(&c->observed, why) : simulated(&c->simulated, why);
+}
+
+static struct stream alone_stream_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
+{
+    (void)s;
+    return simulated(&c->alone, why);
+}
+
+static double loads_in(struct stream x, const char *why)
+{
+    return why ? (double)NAN : x.scale * (double)sim_stats_total(x.stats).loads;
+}
+
+static double misses_in(struct stream x, size_t name, const char *why)
+{
+    struct sim_cell sum;
+
+    if (why)
+        return (double)NAN;
+    sum = sim_stats_total(x.stats);
+    return x.scale * exp_load_misses(x.stats, &sum, name);
 }
 
 static double loads_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
 {
-    (void)s;
-    return (double)total_of(&c->simulated, why).loads;
+    const struct stream x = stream_of(s, c, why);
+
+    return loads_in(x, *why);
 }
 
 static double alone_loads_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
 {
-    (void)s;
-    return (double)total_of(&c->alone, why).loads;
+    const struct stream x = alone_stream_of(s, c, why);
+
+    return loads_in(x, *why);
 }
 
-static double misses_of(const struct exp_simulated *x, size_t name, const char **why)
-{
-    const struct sim_cell sum = total_of(x, why);
-
-    return *why ? (double)NAN : exp_load_misses(&x->stats, &sum, name);
-}
-
-#define MISSES_OF(which, name)                                                                                         \
-    static double which##_misses_##name(const struct exp_paper_source *s, const struct exp_case *c, const char **why)  \
+#define MISSES_OF(which, number)                                                                                       \
+    static double which##_misses_##number(const struct exp_paper_source *s, const struct exp_case *c,                  \
+                                          const char **why)                                                            \
     {                                                                                                                  \
-        (void)s;                                                                                                       \
-        return misses_of(&c->which, name - 1, why);                                                                    \
+        const struct stream x = which##_of(s, c, why);                                                                 \
+        return misses_in(x, number - 1, *why);                                                                         \
     }
-MISSES_OF(simulated, 1)
-MISSES_OF(simulated, 2)
-MISSES_OF(simulated, 3)
-MISSES_OF(alone, 1)
-MISSES_OF(alone, 2)
-MISSES_OF(alone, 3)
+MISSES_OF(stream, 1)
+MISSES_OF(stream, 2)
+MISSES_OF(stream, 3)
+MISSES_OF(alone_stream, 1)
+MISSES_OF(alone_stream, 2)
+MISSES_OF(alone_stream, 3)
 
 static struct exp_estimate estimate_of(const struct exp_paper_source *s, const struct exp_case *c, const char **why)
 {
@@ -183,7 +218,7 @@ static double n_f_of(const struct exp_paper_source *s, const struct exp_case *c,
 
 /* ---- the columns ---- */
 
-enum { TIMED = 1 << EXP_PAPER_TIMED, REPLAYED = 1 << EXP_PAPER_REPLAYED };
+enum { TIMED = 1 << EXP_PAPER_TIMED, REPLAYED = 1 << EXP_PAPER_REPLAYED, OBSERVED = 1 << EXP_PAPER_OBSERVED };
 
 /* A column's number, the kinds of settings that have it, and what it is. The recorded kind fills rows by itself. */
 static const struct {
@@ -196,22 +231,22 @@ static const struct {
     [EXP_PAPER_PACKING] = { packing_of, TIMED },
     [EXP_PAPER_KERNEL] = { kernel_of, TIMED },
     [EXP_PAPER_STEPS] = { steps_of, TIMED },
-    [EXP_PAPER_LOADS] = { loads_of, REPLAYED },
-    [EXP_PAPER_MISSES_1] = { simulated_misses_1, REPLAYED },
-    [EXP_PAPER_MISSES_2] = { simulated_misses_2, REPLAYED },
-    [EXP_PAPER_MISSES_3] = { simulated_misses_3, REPLAYED },
+    [EXP_PAPER_LOADS] = { loads_of, REPLAYED | OBSERVED },
+    [EXP_PAPER_MISSES_1] = { stream_misses_1, REPLAYED | OBSERVED },
+    [EXP_PAPER_MISSES_2] = { stream_misses_2, REPLAYED | OBSERVED },
+    [EXP_PAPER_MISSES_3] = { stream_misses_3, REPLAYED | OBSERVED },
     [EXP_PAPER_ALONE_LOADS] = { alone_loads_of, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_1] = { alone_misses_1, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_2] = { alone_misses_2, REPLAYED },
-    [EXP_PAPER_ALONE_MISSES_3] = { alone_misses_3, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_1] = { alone_stream_misses_1, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_2] = { alone_stream_misses_2, REPLAYED },
+    [EXP_PAPER_ALONE_MISSES_3] = { alone_stream_misses_3, REPLAYED },
     [EXP_PAPER_ISSUE_CYCLES] = { issue_of, REPLAYED },
     [EXP_PAPER_WAITING_CYCLES] = { waiting_of, REPLAYED },
     [EXP_PAPER_PACKING_CYCLES] = { packing_cycles_of, REPLAYED },
     [EXP_PAPER_PEAK] = { peak_of, TIMED | REPLAYED },
-    [EXP_PAPER_CHOSEN] = { chosen_of, TIMED | REPLAYED },
-    [EXP_PAPER_IS_WS] = { is_ws_of, TIMED | REPLAYED },
-    [EXP_PAPER_N_WIN] = { n_win_of, TIMED | REPLAYED },
-    [EXP_PAPER_N_F] = { n_f_of, TIMED | REPLAYED },
+    [EXP_PAPER_CHOSEN] = { chosen_of, TIMED | REPLAYED | OBSERVED },
+    [EXP_PAPER_IS_WS] = { is_ws_of, TIMED | REPLAYED | OBSERVED },
+    [EXP_PAPER_N_WIN] = { n_win_of, TIMED | REPLAYED | OBSERVED },
+    [EXP_PAPER_N_F] = { n_f_of, TIMED | REPLAYED | OBSERVED },
 };
 
 /* clang-format off */
@@ -227,10 +262,10 @@ static const struct exp_csv_column columns[] = {
     { "kernel_ns", "ns", "of that run: micro-kernels", "clock" },
     { "steps_ns", "ns", "all of that run", "clock" },
     { "cycles", "cycles", "recorded by a real computer's counters", "perf_event" },
-    { "loads", "loads", "load instructions", "replay" },
-    { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay" },
-    { "l2_load_misses", "loads", "nor by L2", "replay" },
-    { "l3_load_misses", "loads", "served by memory", "replay" },
+    { "loads", "loads", "load instructions; of a layer observed in part, scaled up", "replay or observation" },
+    { "l1_load_misses", "loads", "not served by L1, on the machine as its file has it", "replay or observation" },
+    { "l2_load_misses", "loads", "nor by L2", "replay or observation" },
+    { "l3_load_misses", "loads", "served by memory", "replay or observation" },
     { "alone_loads", "loads", "load instructions, the machine's caches alone", "replay" },
     { "alone_l1_load_misses", "loads", "not served by L1, caches alone: no prefetcher, no TLB", "replay" },
     { "alone_l2_load_misses", "loads", "nor by L2, likewise", "replay" },

@@ -1,4 +1,4 @@
-/* Making the parts of the page: what is there already is read, what is not is timed, replayed or looked up. */
+/* Making the parts of the page: what is there already is read, what is not is timed, replayed, observed or looked up. */
 #ifndef EXPERIMENTS_EXP_PAPER_WORK_H
 #define EXPERIMENTS_EXP_PAPER_WORK_H
 
@@ -11,14 +11,14 @@
 struct exp_paper_work {
     const struct exp_options *options;
     const struct exp_models *models;
-    struct exp_setup setup[EXP_PAPER_N_SETTINGS]; /* of those that are timed or replayed */
+    struct exp_setup setup[EXP_PAPER_N_SETTINGS]; /* of those that are timed, replayed or observed */
     bool has_setup[EXP_PAPER_N_SETTINGS];
     struct exp_paper_part part[EXP_PAPER_N_SETTINGS];
     size_t n_kept, n_made; /* parts of a model that were there, and that were made */
     struct exp_progress *progress;
     struct exp_forecast forecast;
     double seconds[EXP_N_WORKS]; /* announced */
-    size_t n_timed;              /* models that will be timed */
+    size_t n_timed, n_observed;  /* models that will be */
 };
 
 /*
@@ -26,6 +26,9 @@ struct exp_paper_work {
  * goes on from there. Returns 0, or -errno with one line in why.
  */
 int exp_paper_work(struct exp_paper_work *w, char *why, size_t why_bytes);
+
+/* Prints the CPU family of each program that would be observed, a line each. Returns 0, or -errno with one line in why. */
+int exp_paper_print_guests(const struct exp_options *o, FILE *out, char *why, size_t why_bytes);
 
 void exp_paper_work_release(struct exp_paper_work *w);
 

@@ -132,8 +132,11 @@ static int make_page(struct session *s)
 static int run(void *session)
 {
     struct session *s = session;
-    int err = prepare(s);
+    int err;
 
+    if (s->options.asks_guest)
+        return exp_paper_print_guests(&s->options, stdout, s->why, sizeof s->why);
+    err = prepare(s);
     return err ? err : make_page(s);
 }
 

@@ -60,7 +60,7 @@ struct flag {
 
 static const struct flag flags[] = {
     { "--columns", TABLES, FIELD(documents), "print what the columns of the result files mean" },
-    { "--guest", EXPERIMENT, FIELD(asks_guest),
+    { "--guest", EXPERIMENT | PAPER, FIELD(asks_guest),
       "print the CPU family of the program that would be observed; nothing if none would" },
     { "--help", ALL, FIELD(helps), "print this" },
 };

@@ -21,6 +21,9 @@ page() { # page ARGUMENTS...: succeeds; $dir is where the results are
     check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
 }
 
+check "what is to be observed is named" [ "$("$paper" --guest)" = ppc64le ]
+check "... unless nothing is" [ -z "$("$paper" --guest OBSERVE=0)" ]
+
 dir=$work/results/host/paper/three
 page "$three" TIMING=0 OBSERVE=0 COMMIT=abc JOBS=1
 for file in paper.md numbers.csv models.csv speedups.csv host.txt; do
@@ -55,6 +58,8 @@ rm -r "$work/results/power10/paper/parts/cold-three"
 page "$three" TIMING=0 COMMIT=abc
 check "only the missing part is made again" grep -q '^1 parts made, 5 kept' "$work/out"
 check "the page is the same again" cmp -s "$work/first" "$dir/paper.md"
+page "$three" TIMING=0 COMMIT=abc "WHY_NO_GUEST=no compiler for it"
+check "why nothing is observed is said" grep -q 'nothing was observed now: no compiler for it' "$dir/paper.md"
 page "$three" TIMING=0 COMMIT=abd
 check "another commit makes its own" grep -q '^6 parts made, 0 kept' "$work/out"
 page "$three" TIMING=0 COMMIT=abd LAYERS=pointwise

@@ -1,0 +1,123 @@
+#include "experiments/paper/exp_paper_job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/ctr_hostinfo.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_plan_text.h"
+
+enum exp_cache_state exp_paper_job_caches(const struct exp_paper_job *j)
+{
+    return j->setting->kind == EXP_PAPER_TIMED ? (enum exp_cache_state)j->w->options->cache : j->setting->cache;
+}
+
+static void print_case(const struct exp_case *c, FILE *out)
+{
+    char plan[EXP_PLAN_TEXT_BYTES];
+
+    exp_plan_text(&c->plan, plan);
+    fprintf(out, "%u", c->layer->index);
+    for (size_t f = 0; f < CONV_N_FIELDS; f++)
+        fprintf(out, " %zu", conv_field(&c->layer->problem, f));
+    fprintf(out, " %s: %s\n", c->algo->name, plan);
+}
+
+/* What times depend on beside the plans. */
+static void print_timing(const struct exp_paper_job *j, FILE *out)
+{
+    const struct exp_rounds r = exp_options_rounds(j->w->options, EXP_PAPER);
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    fprintf(out, "cpu: %s\nrounds: %zu to %zu, %.0f s\nclock: %s\nOpenBLAS: %s\n", cpu, r.least, r.most,
+            (double)r.limit_ns * 1e-9, exp_options_clock_name(j->w->options),
+            j->setup->blas.handle ? j->setup->blas.config : j->setup->why_no_blas);
+}
+
+static void print_observing(const struct exp_paper_job *j, FILE *out)
+{
+    const struct exp_options *o = j->w->options;
+
+    fprintf(out, "observed: %s, %u s\n", o->observe == EXP_OBSERVE_AUTO ? "within the time" : "each shape",
+            o->observe_limit);
+}
+
+static int print_key(const struct exp_paper_job *j, FILE *out)
+{
+    int err;
+
+    fprintf(out, "commit: %s\ncaches: %s\n", j->w->options->commit, exp_cache_state_name(exp_paper_job_caches(j)));
+    if (j->setting->kind == EXP_PAPER_TIMED)
+        print_timing(j, out);
+    if (j->setting->kind == EXP_PAPER_OBSERVED)
+        print_observing(j, out);
+    err = sim_machine_print(&j->setup->machine, out);
+    for (size_t i = 0; i < j->e.n_cases; i++)
+        print_case(&j->e.cases[i], out);
+    return err;
+}
+
+/* Tells the parts of one machine apart. */
+static const char *how_of(const struct exp_paper_job *j)
+{
+    return j->setting->kind == EXP_PAPER_OBSERVED ? "observed" : exp_cache_state_name(exp_paper_job_caches(j));
+}
+
+int exp_paper_job_key(struct exp_paper_job *j)
+{
+    size_t bytes = 0;
+    FILE *out = open_memstream(&j->key, &bytes);
+    int err = out ? print_key(j, out) : -ENOMEM;
+
+    if (out && fclose(out))
+        err = -ENOMEM;
+    j->folder = exp_format("%s/%s/paper/parts/%s-%s", j->w->options->results, j->setup->machine.name, how_of(j),
+                           j->e.model->name);
+    return err || !j->folder ? exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory") : 0;
+}
+
+char *exp_paper_job_text(const struct exp_paper_job *j, const char *file)
+{
+    char *path = exp_format("%s/%s", j->folder, file), *text = NULL;
+    FILE *in = path ? fopen(path, "r") : NULL;
+    size_t bytes = 0;
+
+    if (!in || getdelim(&text, &bytes, '\0', in) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    if (in)
+        fclose(in);
+    free(path);
+    return text;
+}
+
+/* Whether the sources are those of a commit: what was changed since has no name. */
+static bool is_named(const char *commit)
+{
+    const char *dirty = strstr(commit, "-dirty");
+
+    return *commit && !dirty;
+}
+
+bool exp_paper_job_is_kept(const struct exp_paper_job *j)
+{
+    char *there = exp_paper_job_text(j, EXP_PAPER_KEY_FILE);
+    bool kept = there && is_named(j->w->options->commit) && !strcmp(there, j->key);
+
+    free(there);
+    return kept;
+}
+
+void exp_paper_job_release(struct exp_paper_job *j)
+{
+    exp_experiment_release(&j->e);
+    free(j->info);
+    if (j->observed)
+        exp_observe_release(j->observed);
+    free(j->observed);
+    free(j->folder);
+    free(j->key);
+}
