@@ -28,7 +28,8 @@ enum {
     SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
     SIM_PLAIN_RANGE = 64,       /* lines in a row that are touched together */
     SIM_PLAIN_SWEEPS = 16,      /* runs that are swept together, at most */
-    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, see engine_plain_compact_tmpl.h */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, a byte each, see engine_plain_compact_tmpl.h */
+    SIM_PLAIN_KINDS = 64,       /* bytes that are counted together */
 };
 
 /* How a set of compact words is padded. */
@@ -70,6 +71,7 @@ struct sim_plain_level {
 /* Requests on their way to a level, in order. */
 struct sim_plain_queue {
     size_t n;
+    bool has_missed; /* any line of the load of several whose requests were taken last */
     uint64_t request[SIM_PLAIN_QUEUE + SIM_PLAIN_AHEAD];
     uint64_t n_seen[SIM_PLAIN_N_REQUESTS]; /* that have left the queue and are not in the statistics yet */
 };

@@ -89,6 +89,15 @@ static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t
     return n_words;
 }
 
+static inline uint64_t find_kind(const uint64_t *kinds, uint8_t kind)
+{
+    const __m256i wanted = _mm256_set1_epi8((char)kind), *half = (const __m256i *)kinds;
+    uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_loadu_si256(half), wanted));
+    uint32_t high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_loadu_si256(half + 1), wanted));
+
+    return (uint64_t)high << 32 | low;
+}
+
 static inline __m256i load_4(const uint64_t *record)
 {
     return _mm256_loadu_si256((const __m256i *)record);

@@ -68,6 +68,11 @@ static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t
     return n_words;
 }
 
+static inline uint64_t find_kind(const uint64_t *kinds, uint8_t kind)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(kinds), _mm512_set1_epi8((char)kind));
+}
+
 static inline struct block compare_block(const uint64_t *record, const struct record_masks *m)
 {
     const __m512i same = _mm512_set1_epi64((long long)m->same), set = _mm512_set1_epi64((long long)m->set);

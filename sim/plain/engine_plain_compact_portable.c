@@ -45,6 +45,21 @@ static inline uint32_t find_word(const uint32_t *set, uint32_t n_words, uint32_t
     return i;
 }
 
+/* In each byte of x ^ wanted only one that is zero stays below its highest bit; a product gathers those of a word. */
+static inline uint64_t find_kind(const uint64_t *kinds, uint8_t kind)
+{
+    const uint64_t ones = ~(uint64_t)0 / 255, low = ones * 127;
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < SIM_PLAIN_KINDS / 8; i++) {
+        uint64_t differ = kinds[i] ^ ones * kind;
+        uint64_t same = ~(((differ & low) + low) | differ | low) >> 7;
+
+        found |= (same * 0x0102040810204080u >> 56) << 8 * i;
+    }
+    return found;
+}
+
 #include "sim/plain/engine_plain_compact_tmpl.h"
 #include "sim/plain/engine_plain_bursts_tmpl.h"
 #include "sim/plain/engine_plain_records_tmpl.h"

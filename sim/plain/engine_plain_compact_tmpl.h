@@ -6,6 +6,8 @@
  *                                          word; after a hit, if the word is not dirty, what was there
  *   use_group(set, last_way, word)         the same in a set padded to 16 words
  *   find_word(set, n_words, word)          the place of the line's word in any other; n_words if it is not there
+ *   find_kind(kinds, kind)                 a bit for each of SIM_PLAIN_KINDS bytes, whether it is that one; the bytes are
+ *                                          those of whole words, the lowest first
  *
  * It needs lines of one size at all levels.
  *
@@ -14,9 +16,9 @@
  * hundreds at a time, if it takes them in order: then its state is in the host's nearest caches and no lookup waits
  * for another. What is counted can be read off the queues: a miss of a level is a read of the next.
  *
- * One thing can't: a load that covers several lines misses a level once, however many of them do. If more than one
- * misses the first level, the requests of that load are let through by themselves and what they made too many is taken
- * off.
+ * One thing can't: a load that covers several lines misses a level once, however many of them do. Requests of such a load
+ * say whether they are the first or a later one that missed, which each level renews for the next; it takes off what
+ * the later ones count too many.
  */
 #include <assert.h>
 #include <string.h>
@@ -27,7 +29,6 @@
 #define ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 
 enum {
-    SHORT_ACCESS = 4, /* lines */
     REGION_LINES = 1 << SIM_REGION_SHIFT,
     FLAGS = SIM_COMPACT_ONE - 1, /* dirty bit and owner of a word */
 };
@@ -35,16 +36,22 @@ enum {
 /*
  * A request: in the lower half what the line's word is to be if it is not there, which, with the dirty bit set, is a
  * write-back by the owner in it, and without either a fetch. Above it the cause: the phase and, for a fetch, the tag
- * and whether it is for a store. Together with dirty bit and owner that fits in 8 bits, what_of() it.
+ * and whether it is for a store. Together with dirty bit and owner that fits in 8 bits, what_of() it. Then whether it
+ * fetches one line of a load of several.
  */
 enum {
     REQUEST_CAUSE_SHIFT = 32,
+    REQUEST_FIRST_SHIFT = 40, /* the first of them that missed the level inside */
+    REQUEST_LATER_SHIFT,      /* another one */
     CAUSE_STORE = 1,
     CAUSE_TAG_SHIFT = SIM_RECORD_TAG_SHIFT,
     CAUSE_PHASE_SHIFT = 6,
 };
 
 _Static_assert(SIM_COMPACT_ONE << CAUSE_TAG_SHIFT == 1 << CAUSE_PHASE_SHIFT, "flags fit below the phase");
+
+#define REQUEST_FIRST ((uint64_t)1 << REQUEST_FIRST_SHIFT)
+#define REQUEST_LATER ((uint64_t)1 << REQUEST_LATER_SHIFT)
 
 /* ---- line numbers ---- */
 
@@ -156,6 +163,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
 
     (void)place;
     who->region_line = (uint64_t)1 << 63; /* far from any line */
+    who->region_word = 0;
     who->flags = is_store ? SIM_WORD_DIRTY | tag : 0;
     who->cause = cause_of(is_store, tag, phase);
     who->cell = &h->stats.cell[tag][phase];
@@ -177,20 +185,20 @@ static inline uint32_t word_of(const struct sim_plain *h, struct toucher *who, u
 
 /* ---- the levels further out ---- */
 
-static inline bool is_write_back(unsigned what)
+static inline bool is_write_back(uint64_t what)
 {
     return what & SIM_WORD_DIRTY << CAUSE_TAG_SHIFT;
 }
 
-static inline struct sim_cell *cell_of(struct sim_plain *h, unsigned what)
+static inline struct sim_cell *cell_of(struct sim_plain *h, uint64_t what)
 {
     return &h->stats.cell[what >> CAUSE_TAG_SHIFT & (SIM_MAX_TAGS - 1)][what >> CAUSE_PHASE_SHIFT];
 }
 
-/* A request without its line: 8 bits. */
-static inline unsigned what_of(uint64_t request)
+/* A request without its line: 8 bits. In 64, lest vectors of them be narrowed. */
+static inline uint64_t what_of(uint64_t request)
 {
-    return (unsigned)(request >> REQUEST_CAUSE_SHIFT) | ((unsigned)request & FLAGS) << CAUSE_TAG_SHIFT;
+    return (request >> REQUEST_CAUSE_SHIFT & (SIM_PLAIN_N_REQUESTS - 1)) | (request & FLAGS) << CAUSE_TAG_SHIFT;
 }
 
 static inline uint64_t write_back_of(uint32_t victim, uint64_t cause)
@@ -213,21 +221,51 @@ static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch
     return n + (is_miss & is_dirty);
 }
 
-/* Counts the first n requests of a queue, in several tables, lest each count wait for the one before. */
+/* Counts SIM_PLAIN_KINDS requests, in one pass for each kind, of which there are few. */
+static inline void count_many(struct sim_plain_queue *q, const uint64_t *request)
+{
+    uint64_t kinds[SIM_PLAIN_KINDS / sizeof(uint64_t)] = { 0 };
+
+    for (size_t i = 0; i < 8; i++) {
+        for (size_t j = 0; j < 8; j++)
+            kinds[j] |= what_of(request[i * 8 + j]) << 8 * i;
+    }
+    for (uint64_t left = ~(uint64_t)0, same; left; left &= ~same) {
+        unsigned first = (unsigned)__builtin_ctzll(left);
+        uint8_t what = (uint8_t)(kinds[first / 8] >> first % 8 * 8);
+
+        same = find_kind(kinds, what);
+        q->n_seen[what] += (uint64_t)__builtin_popcountll(same);
+    }
+}
+
+/* Counts the first n requests of a queue. */
 static void count_requests(struct sim_plain_queue *q, size_t n)
 {
-    enum { TABLES = 4 };
-    uint16_t count[TABLES][SIM_PLAIN_N_REQUESTS] = { { 0 } };
     size_t i = 0;
 
-    for (; i + TABLES <= n; i += TABLES) {
-        for (size_t t = 0; t < TABLES; t++)
-            count[t][what_of(q->request[i + t])]++;
-    }
+    for (; i + SIM_PLAIN_KINDS <= n; i += SIM_PLAIN_KINDS)
+        count_many(q, q->request + i);
     for (; i < n; i++)
-        count[0][what_of(q->request[i])]++;
-    for (size_t w = 0; w < SIM_PLAIN_N_REQUESTS; w++)
-        q->n_seen[w] += (uint64_t)count[0][w] + count[1][w] + count[2][w] + count[3][w];
+        q->n_seen[what_of(q->request[i])]++;
+}
+
+/*
+ * Level k has looked up a line of a load of several. Returns the request as it goes on if the line was missing. Of those
+ * that miss here, too, the first one goes on as the first, and each later one has been counted one time too many.
+ */
+static __attribute__((noinline)) uint64_t pass_on_part(struct sim_plain *h, size_t k, uint64_t request, bool is_miss)
+{
+    struct sim_plain_queue *q = &h->queue[k];
+    bool is_later = request & REQUEST_LATER && q->has_missed;
+
+    if (request & REQUEST_FIRST)
+        q->has_missed = is_miss;
+    else
+        q->has_missed |= is_miss;
+    if (is_miss & is_later)
+        cell_of(h, what_of(request))->level[k].load_misses--;
+    return (request & ~(REQUEST_FIRST | REQUEST_LATER)) | (is_later ? REQUEST_LATER : REQUEST_FIRST);
 }
 
 /* Answers requests [from, to) of level k. There is room further out. */
@@ -239,12 +277,14 @@ static inline __attribute__((always_inline)) void answer(struct sim_plain *h, si
     size_t n_out = out->n;
 
     for (size_t i = from; i < to; i++) {
-        const uint64_t r = q->request[i];
+        uint64_t r = q->request[i];
         const bool writes = r & SIM_WORD_DIRTY;
         struct sim_compact_use use;
 
         __builtin_prefetch(set_of(&s, (uint32_t)q->request[i + SIM_PLAIN_AHEAD]), 1);
         use = use_line(&s, set_of(&s, (uint32_t)r), (uint32_t)r);
+        if (r >> REQUEST_FIRST_SHIFT)
+            r = pass_on_part(h, k, r, !use.is_hit);
         n_out = ask_for(out, n_out, r, use, !writes);
         if (writes & !use.is_hit)
             cell_of(h, what_of(r))->level[k].write_misses++;
@@ -303,7 +343,7 @@ static inline void make_room(struct sim_plain *h, size_t n)
 }
 
 /* Adds n requests of a kind, which came to level k, to the statistics. */
-static void count_in_stats(struct sim_plain *h, size_t k, unsigned what, uint64_t n)
+static void count_in_stats(struct sim_plain *h, size_t k, uint64_t what, uint64_t n)
 {
     struct sim_cell *cell = cell_of(h, what);
     struct sim_level_counts *inside = &cell->level[k - 1], *here = k < h->n_levels ? &cell->level[k] : NULL;
@@ -376,91 +416,48 @@ static inline uint64_t fetch_of(uint32_t word, uint64_t cause)
     return (word & ~(uint32_t)FLAGS) | cause;
 }
 
-static inline void touch_word(struct sim_plain *h, const struct toucher *who, uint32_t word)
+/* Returns whether the line was missing. */
+static inline bool touch_word(struct sim_plain *h, const struct toucher *who, uint32_t word, uint64_t part)
 {
     const struct sim_plain_sets *s = &h->level[0].compact;
     struct sim_plain_queue *out = &h->queue[1];
     uint32_t *set = set_of(s, word);
+    size_t n = out->n;
 
-    if (!is_same_line(*set, word)) {
-        size_t n;
-
-        make_room(h, 2);
-        n = ask_for(out, out->n, fetch_of(word, who->cause), use_line(s, set, word), true);
-        h->n_l1_misses += n != out->n;
-        out->n = n;
-    } else if (who->flags) {
-        *set = word;
+    if (is_same_line(*set, word)) {
+        *set = sim_compact_used(*set, word);
+        return false;
     }
+    if (n + 2 > SIM_PLAIN_QUEUE) {
+        take_requests(h, 1, n);
+        n = 0;
+    }
+    out->n = ask_for(out, n, fetch_of(word, who->cause | part), use_line(s, set, word), true);
+    h->n_l1_misses += out->n != n;
+    return out->n != n;
 }
 
 /* Makes an access that lies within one line: everything but the count of accesses and first-level touches. */
 static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t line)
 {
-    touch_word(h, who, word_of(h, who, line));
-}
-
-/* Requests of one kind that have left the queues, by level. The queues are empty. */
-static void note_seen(const struct sim_plain *h, unsigned what, uint64_t n_seen[])
-{
-    for (size_t k = 1; k <= h->n_levels; k++)
-        n_seen[k] = h->queue[k].n_seen[what];
-}
-
-/* Lets what waits through, all of it one load's, which misses a level once; n_before is what note_seen() found. */
-static void drain_one_load(struct sim_plain *h, const struct toucher *who, const uint64_t n_before[])
-{
-    drain_from(h, 1);
-    for (size_t k = 1; k <= h->n_levels; k++) {
-        uint64_t n = h->queue[k].n_seen[what_of(who->cause)] - n_before[k];
-
-        who->cell->level[k - 1].load_misses -= n > 1 ? n - 1 : 0;
-    }
-}
-
-/* A load has missed more than once; its requests are those from place `first` of the queue on. */
-static __attribute__((noinline)) void drain_double_miss(struct sim_plain *h, const struct toucher *who, size_t first)
-{
-    uint64_t n_before[SIM_MAX_LEVELS + 1];
-
-    h->bursts.paths.double_misses++;
-    take_requests(h, 1, first);
-    drain_from(h, 2);
-    note_seen(h, what_of(who->cause), n_before);
-    drain_one_load(h, who, n_before);
-}
-
-static __attribute__((noinline)) void touch_many_lines(struct sim_plain *h, struct toucher *who, uint64_t first,
-                                                       uint64_t n)
-{
-    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
-    uint64_t n_before[SIM_MAX_LEVELS + 1];
-
-    drain_from(h, 1);
-    note_seen(h, what_of(who->cause), n_before);
-    for (uint64_t i = 0; i < n; i++)
-        touch_line(h, who, (first + i) & mask);
-    if (!who->is_store)
-        drain_one_load(h, who, n_before);
+    touch_word(h, who, word_of(h, who, line), 0);
 }
 
 /* The same for an access that covers n lines. */
 static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
-    uint64_t n_misses = h->n_l1_misses;
-    size_t request;
+    uint64_t part = who->is_store ? 0 : REQUEST_FIRST;
 
-    if (n > SHORT_ACCESS) {
-        touch_many_lines(h, who, first, n);
-        return;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!touch_word(h, who, word_of(h, who, (first + i) & mask), part) || who->is_store)
+            continue;
+        if (part == REQUEST_LATER) {
+            who->cell->level[0].load_misses--;
+            h->bursts.paths.double_misses++;
+        }
+        part = REQUEST_LATER;
     }
-    make_room(h, 2 * SHORT_ACCESS);
-    request = h->queue[1].n;
-    for (uint64_t i = 0; i < n; i++)
-        touch_line(h, who, (first + i) & mask);
-    if (h->n_l1_misses - n_misses > 1 && !who->is_store)
-        drain_double_miss(h, who, request);
 }
 
 /* Whether the line is in front of its set in the state in which this toucher leaves lines. */

@@ -57,61 +57,70 @@ static inline void order_sweeps(struct sweeps *b, uint64_t ring_mask)
     }
 }
 
-/* Returns how many repetitions fit into so many bytes, the first of which needs none; 0 if there are less than none. */
-static inline uint64_t times_in(int64_t bytes, uint64_t bytes_per_time)
+/*
+ * Returns how many repetitions, of n_times, fit into so many bytes, of which the first needs none: 0 if there are less
+ * than none. Mostly all fit, and nothing need be divided.
+ */
+static inline uint64_t times_in(int64_t bytes, uint64_t bytes_per_time, uint64_t n_times)
 {
-    return bytes < 0 ? 0 : bytes_per_time ? (uint64_t)bytes / bytes_per_time + 1 : UINT64_MAX;
+    if (bytes < 0)
+        return 0;
+    return bytes_per_time * (n_times - 1) <= (uint64_t)bytes ? n_times : (uint64_t)bytes / bytes_per_time + 1;
 }
 
-/* Returns for how many repetitions run x stays behind run y, which is so many bytes ahead. */
-static inline uint64_t times_behind(const struct sweeps *b, size_t x, size_t y, uint64_t distance, uint64_t line_bytes)
-{
-    const struct sweep *behind = &b->sweep[x], *ahead = &b->sweep[y];
-    int64_t ends = (int64_t)(ahead->more - behind->more);
-    int64_t room = (int64_t)distance + (ends < 0 ? ends : 0);
+/* What the plan knows of two runs that are next to each other around the ring. */
+struct neighbours {
+    const struct sweep *behind, *ahead;
+    uint64_t distance; /* from the first byte of the one to that of the other */
+};
 
-    if (y > x)
-        room = (int64_t)(distance - behind->more - line_bytes);
-    return times_in(room, behind->step_bytes > ahead->step_bytes ? behind->step_bytes - ahead->step_bytes : 0);
+/* Returns for how many repetitions, of n_times, the run behind stays behind. */
+static inline uint64_t times_behind(const struct neighbours *p, uint64_t line_bytes, uint64_t n_times)
+{
+    int64_t ends = (int64_t)(p->ahead->more - p->behind->more), room = (int64_t)p->distance + (ends < 0 ? ends : 0);
+
+    if (p->ahead > p->behind)
+        room = (int64_t)(p->distance - p->behind->more - line_bytes);
+    if (p->behind->step_bytes <= p->ahead->step_bytes)
+        return room < 0 ? 0 : n_times;
+    return times_in(room, p->behind->step_bytes - p->ahead->step_bytes, n_times);
 }
 
-/* Returns how many repetitions it takes run x to reach the line where run y, so many bytes ahead, begins. */
-static inline uint64_t times_apart(const struct sweeps *b, size_t x, size_t y, uint64_t distance, uint64_t line_bytes)
+/* Returns for how many the run behind does not reach the line where the one ahead began. */
+static inline uint64_t times_apart(const struct neighbours *p, uint64_t line_bytes, uint64_t n_times)
 {
-    uint64_t into_line = b->sweep[y].addr & (line_bytes - 1);
+    uint64_t into_line = p->ahead->addr & (line_bytes - 1);
 
-    return times_in((int64_t)(distance - into_line - b->sweep[x].more - 1), b->sweep[x].step_bytes);
+    return times_in((int64_t)(p->distance - into_line - p->behind->more - 1), p->behind->step_bytes, n_times);
 }
 
-/* Finds where around the ring to begin. Returns how many repetitions can be walked run by run then. */
-static uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_t line_bytes)
+/* Finds where around the ring to begin. Returns how many repetitions, of n_times, can be walked run by run then. */
+static inline uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_t line_bytes, uint64_t n_times)
 {
-    uint64_t apart[SIM_PLAIN_SWEEPS], behind[SIM_PLAIN_SWEEPS], least = UINT64_MAX, second = UINT64_MAX, best = 0;
+    uint64_t apart[SIM_PLAIN_SWEEPS], least = n_times, others = n_times, best = 0;
     size_t tightest = 0;
 
-    if (b->n == 1)
-        return UINT64_MAX;
     order_sweeps(b, ring_mask);
     for (size_t i = 0; i < b->n; i++) {
-        size_t x = b->order[i], y = b->order[i + 1 < b->n ? i + 1 : 0];
-        uint64_t distance = (b->sweep[y].addr & ring_mask) - (b->sweep[x].addr & ring_mask);
+        const struct neighbours p = { &b->sweep[b->order[i]], &b->sweep[b->order[i + 1 < b->n ? i + 1 : 0]],
+                                      (p.ahead->addr & ring_mask) - (p.behind->addr & ring_mask) +
+                                          (i + 1 < b->n ? 0 : ring_mask + 1) };
+        uint64_t behind = times_behind(&p, line_bytes, n_times);
 
-        distance += i + 1 < b->n ? 0 : ring_mask + 1;
-        apart[i] = times_apart(b, x, y, distance, line_bytes);
-        behind[i] = times_behind(b, x, y, distance, line_bytes);
-        if (behind[i] < least) {
-            second = least;
-            least = behind[i];
+        apart[i] = times_apart(&p, line_bytes, n_times);
+        if (behind < least) {
+            others = least;
+            least = behind;
             tightest = i;
-        } else if (behind[i] < second) {
-            second = behind[i];
+        } else if (behind < others) {
+            others = behind;
         }
     }
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t others = i == tightest ? second : least, n_times = apart[i] < others ? apart[i] : others;
+        uint64_t limit = i == tightest ? others : least, n = apart[i] < limit ? apart[i] : limit;
 
-        if (n_times > best) {
-            best = n_times;
+        if (n > best) {
+            best = n;
             b->ahead = i;
         }
     }
@@ -145,8 +154,10 @@ static uint64_t sweep_times(struct sim_plain *h, struct sweeps *b, uint64_t n_ti
     uint64_t t = 0;
 
     for (uint64_t n_plans = 0, n; t < n_times && n_plans * SWEEPS_AT_LEAST < t + PLANS_FOR_NOTHING; n_plans++, t += n) {
-        n = plan_sweeps(b, h->ring_bytes - 1, h->bursts.line_bytes);
-        n = n > n_times - t ? n_times - t : n ? n : 1;
+        n = n_times - t;
+        if (b->n > 1 && n > 1)
+            n = plan_sweeps(b, h->ring_bytes - 1, h->bursts.line_bytes, n);
+        n = n ? n : 1;
         sweep_together(h, b, n);
         h->bursts.paths.swept_times += n;
     }
