@@ -82,9 +82,10 @@ no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribu
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# The simulator's engine: the same, and what its vector searches need.
+# The simulator's engine: the same, and what its vector searches need. In the full engine no neighbours are put together
+# into vectors: what was written by itself and is read as part of one is waited for.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
-engine_flags = $(if $(filter sim/plain/% sim/full/% sim/prefetch/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH)))
+engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 

@@ -49,6 +49,9 @@ extern const struct sim_engine sim_engine_plain;
 /* Everything that hierarchy.h describes, on any machine that validates. */
 extern const struct sim_engine sim_engine_full;
 
+/* The same as compiled for an instruction set, which create() finds or returns -ENOTSUP. */
+extern const struct sim_engine sim_engine_full_avx512, sim_engine_full_avx2, sim_engine_full_portable;
+
 static inline unsigned sim_log2(uint64_t power)
 {
     unsigned shift = 0;

@@ -39,7 +39,7 @@ mutant "an interval's quantile: 10 % of the draws on each side" experiments/base
 mutant "a stop rule: the time limit in the wrong unit" experiments/base/exp_bench.c \
     's/elapsed_ns >= r->limit_ns/elapsed_ns \/ 1000 >= r->limit_ns/' exp_bench
 mutant "a stop rule: one round too many" experiments/base/exp_bench.c 's/n >= r->most/n > r->most/' exp_bench
-mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path.c \
+mutant "a count: write-backs, in the simulator of all features" sim/full/engine_full_path_tmpl.h \
     's/level\[k\]\.write_backs\+\+/level[k].write_backs += 2/' sim_full sim_random
 mutant "a calibration: what is near in half of the rounds only is far" experiments/calibrate/exp_timing.c \
     's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing

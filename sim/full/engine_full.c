@@ -1,45 +1,9 @@
-/* The full engine: everything that hierarchy.h describes, one access after the other. */
+/* The full engine's life, and which variant of its hot part an object gets. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/full/engine_full.h"
-#include "sim/full/engine_full_access.h"
-#include "sim/full/engine_full_combine.h"
-#include "sim/full/engine_full_path.h"
-#include "sim/full/engine_full_tlb.h"
-#include "sim/full/engine_full_walk.h"
-
-/* ---- flushing ---- */
-
-static void flush_level(struct sim_full *e, size_t k, unsigned phase)
-{
-    struct sim_full_level *l = &e->level[k];
-    size_t to = k + 1;
-
-    while (to < e->n_levels && e->level[to].is_exclusive)
-        to++;
-    for (uint64_t set = 0; set < l->n_sets; set++) {
-        for (struct sim_full_place p; sim_full_level_next_dirty(l, set, &p);) {
-            uint8_t flags = *sim_full_level_flags(l, &p);
-
-            *sim_full_level_flags(l, &p) = flags & (uint8_t)~SIM_FULL_DATA;
-            sim_full_write_back(e, k, to, *sim_full_level_line(l, &p), flags, phase);
-        }
-    }
-}
-
-static void flush(struct sim_hierarchy *h, unsigned phase)
-{
-    struct sim_full *e = (struct sim_full *)h;
-
-    sim_full_drain(e, phase);
-    for (size_t k = 0; k < e->n_levels; k++)
-        flush_level(e, k, phase);
-    sim_full_run_queue(e);
-}
-
-/* ---- life ---- */
 
 static void clear_stats(struct sim_hierarchy *h)
 {
@@ -97,7 +61,7 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     int err = 0;
 
     e->machine = *m;
-    e->base.sink.accept = sim_full_accept;
+    e->base.sink.accept = e->variant->accept;
     e->stats.n_levels = e->n_levels = m->n_levels;
     e->page_shift = sim_log2(sim_machine_page_bytes(m));
     e->walks_loads = walks(m);
@@ -115,7 +79,7 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     return err;
 }
 
-static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_full_variant *v)
 {
     struct sim_full *e = calloc(1, sizeof *e);
     int err;
@@ -123,6 +87,7 @@ static int create(struct sim_hierarchy **h, const struct sim_machine *m)
     *h = NULL;
     if (!e)
         return -ENOMEM;
+    e->variant = v;
     err = init(e, m);
     if (err) {
         release(&e->base);
@@ -131,6 +96,50 @@ static int create(struct sim_hierarchy **h, const struct sim_machine *m)
     clear(&e->base);
     *h = &e->base;
     return 0;
+}
+
+/* The fastest first. */
+static const struct sim_full_variant *const variants[] = { &sim_full_avx512, &sim_full_avx2, &sim_full_portable };
+
+/* Whether it was compiled for this CPU family, and this CPU executes it. */
+static bool is_usable(const struct sim_full_variant *v)
+{
+    return v->accept && sim_cpu_has(v->isa);
+}
+
+static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_full_variant *v)
+{
+    *h = NULL;
+    return is_usable(v) ? create_variant(h, m, v) : -ENOTSUP;
+}
+
+static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    const struct sim_full_variant *const *v = variants;
+
+    while (!is_usable(*v))
+        v++;
+    return create_variant(h, m, *v);
+}
+
+static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_forced(h, m, &sim_full_avx512);
+}
+
+static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_forced(h, m, &sim_full_avx2);
+}
+
+static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return create_forced(h, m, &sim_full_portable);
+}
+
+static void flush(struct sim_hierarchy *h, unsigned phase)
+{
+    ((struct sim_full *)h)->variant->flush(h, phase);
 }
 
 static const struct sim_stats *stats(const struct sim_hierarchy *h)
@@ -144,13 +153,14 @@ static bool can_run(const struct sim_machine *m)
     return true;
 }
 
-const struct sim_engine sim_engine_full = {
-    .name = "full",
-    .can_run = can_run,
-    .create = create,
-    .free = release,
-    .stats = stats,
-    .clear_stats = clear_stats,
-    .clear = clear,
-    .flush = flush,
-};
+/* The engines differ in which variant an object gets. */
+#define ENGINE(text, constructor)                                                                                      \
+    {                                                                                                                  \
+        .name = text, .can_run = can_run, .create = constructor, .free = release, .stats = stats,                      \
+        .clear_stats = clear_stats, .clear = clear, .flush = flush                                                     \
+    }
+
+const struct sim_engine sim_engine_full = ENGINE("full", create);
+const struct sim_engine sim_engine_full_avx512 = ENGINE("full-avx512", create_avx512);
+const struct sim_engine sim_engine_full_avx2 = ENGINE("full-avx2", create_avx2);
+const struct sim_engine sim_engine_full_portable = ENGINE("full-portable", create_portable);

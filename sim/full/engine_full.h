@@ -1,14 +1,19 @@
 /*
  * The full engine's inside: what its parts share. Internal.
  *
- *   engine_full.c            life, flushing
- *   engine_full_walk.c       bursts, cut into accesses and lines
- *   engine_full_access.c     an access, or its part in one line, with all that it causes
- *   engine_full_path.c       a request on its way out through the levels: fetches, writes, victims
+ *   engine_full.c            life, and which variant an object gets
+ *   engine_full_<isa>.c      the variants: engine_full_tmpl.h, compiled for an instruction set
  *   engine_full_level.c      what one level holds
- *   engine_full_prefetch.c   what prefetchers ask for, waiting in a queue
- *   engine_full_combine.c    write-combining buffers
- *   engine_full_tlb.c        TLBs
+ *   engine_full_search.h     how a line is found among the ways of a set: all that variants differ in
+ *   engine_full_tlb.c        a TLB
+ *
+ * The template, one part after the other; they are one piece of code for the compiler, which inlines the usual way:
+ *
+ *   engine_full_prefetch_tmpl.h   what prefetchers ask for, waiting in a queue
+ *   engine_full_path_tmpl.h       a request on its way out through the levels: fetches, writes, victims
+ *   engine_full_combine_tmpl.h    write-combining buffers
+ *   engine_full_access_tmpl.h     an access, or its part in one line, with all that it causes
+ *   engine_full_tmpl.h            bursts, cut into accesses and lines; flushing
  */
 #ifndef SIM_ENGINE_FULL_H
 #define SIM_ENGINE_FULL_H
@@ -18,8 +23,10 @@
 #include <stdint.h>
 
 #include "sim/bursts.h"
+#include "sim/cpu.h"
 #include "sim/engine.h"
 #include "sim/full/engine_full_level.h"
+#include "sim/full/engine_full_tlb.h"
 #include "sim/machine/machine.h"
 #include "sim/stats.h"
 
@@ -27,33 +34,55 @@
 
 enum { SIM_FULL_QUEUE = 64 };
 
-enum { SIM_FULL_TLB_HINTS = 256 };
-
-struct sim_full_tlb {
-    uint64_t *page;                    /* [n_sets][n_ways], owned */
-    uint64_t *used;                    /* likewise */
-    uint32_t hint[SIM_FULL_TLB_HINTS]; /* by page number modulo SIM_FULL_TLB_HINTS: where such a page was last */
-    uint64_t clock;
-    uint64_t n_sets;
-    uint32_t n_ways;
-};
-
-/* A line that a prefetcher asked for. */
+/* A line that a prefetcher asked for, and on whose account: level, tag, phase and `late`, a byte each, in one word. */
 struct sim_full_wanted {
     uint64_t line;
-    uint8_t level;
-    uint8_t tag;
-    uint8_t phase;
-    uint8_t late;
+    uint64_t by;
 };
+
+static inline uint64_t sim_full_asking(size_t level, uint32_t tag, uint32_t phase, uint8_t late)
+{
+    return level | (uint64_t)tag << 8 | (uint64_t)phase << 16 | (uint64_t)late << 24;
+}
+
+static inline size_t sim_full_asking_level(uint64_t by)
+{
+    return by & UINT8_MAX;
+}
+
+static inline unsigned sim_full_asking_tag(uint64_t by)
+{
+    return by >> 8 & UINT8_MAX;
+}
+
+static inline unsigned sim_full_asking_phase(uint64_t by)
+{
+    return by >> 16 & UINT8_MAX;
+}
+
+static inline unsigned sim_full_asking_late(uint64_t by)
+{
+    return (unsigned)(by >> 24);
+}
 
 struct sim_full_buffer {
     uint64_t unit;
     uint8_t owner; /* tag */
 };
 
+/* The hot part, compiled for an instruction set. Without functions: not for this CPU family. */
+struct sim_full_variant {
+    const char *name;
+    enum cpu_isa isa;
+    void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
+    void (*flush)(struct sim_hierarchy *h, unsigned phase);
+};
+
+extern const struct sim_full_variant sim_full_avx512, sim_full_avx2, sim_full_portable;
+
 struct sim_full {
     struct sim_hierarchy base; /* first */
+    const struct sim_full_variant *variant;
     struct sim_machine machine;
     size_t n_levels;
     struct sim_full_level level[SIM_MAX_LEVELS];

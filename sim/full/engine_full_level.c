@@ -8,101 +8,108 @@
 #include "sim/engine.h"
 #include "sim/full/pagemap.h"
 
-void sim_full_find_frame(struct sim_full_frames *f, uint64_t page)
+void sim_full_find_frame(struct sim_full_index *x, uint64_t page)
 {
-    size_t i = page % SIM_FULL_FRAMES;
+    uint64_t first = sim_pagemap_translate(page << x->page_shift, x->page_shift, x->seed) >> x->line_shift;
 
-    f->page[i] = page;
-    f->frame[i] = sim_pagemap_translate(page << f->page_shift, f->page_shift, f->seed);
+    x->frame[page % SIM_FULL_FRAMES] = (struct sim_full_frame){
+        .page = page,
+        .first = first,
+        .slice = sim_slice(first, x->slice_bits, x->fold),
+    };
 }
 
-uint8_t sim_full_level_remove(struct sim_full_level *l, const struct sim_full_place *p)
+uint8_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p)
 {
     *sim_full_level_line(l, p) = SIM_FULL_NO_LINE;
-    sim_full_level_set_print(l, p, 0);
     l->n_free++;
     if (l->policy->invalidate)
-        l->policy->invalidate(&l->memory, p->words, p->way);
+        l->policy->invalidate(&l->policy_level, sim_full_level_memory(l, p), (uint32_t)p.way);
     return *sim_full_level_flags(l, p);
 }
 
-/* The first way that is invalid, or the last; n_ways if there is none. */
-static uint32_t free_way(const struct sim_full_level *l, const uint64_t *words)
+/* The first way that is invalid, or the last; -1 if there is none. */
+static int32_t free_way(const struct sim_full_level *l, uint32_t set)
 {
-    bool from_end = sim_replacement_fills_last(&l->memory);
+    const uint64_t *lines = l->lines + set * l->lines_stride;
+    int32_t way = -1;
 
-    for (size_t i = 0; i < l->n_prints; i++) {
-        size_t word = from_end ? l->n_prints - 1 - i : i;
-        uint64_t free = sim_full_zero_bytes(words[l->prints_at + word]);
-
-        if (word + 1 == l->n_prints)
-            free &= l->last_prints;
-        if (free)
-            return (uint32_t)(8 * word) + (uint32_t)(from_end ? 63 - __builtin_clzll(free) : __builtin_ctzll(free)) / 8;
-    }
-    return l->n_ways;
+    if (!l->n_free)
+        return -1;
+    if (!sim_replacement_fills_last(&l->policy_level))
+        return sim_full_search(lines, l->n_words, SIM_FULL_NO_LINE);
+    for (uint32_t i = 0; i < l->n_ways; i++)
+        way = lines[i] == SIM_FULL_NO_LINE ? (int32_t)i : way;
+    return way;
 }
 
-void sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, struct sim_full_place *p)
+int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint32_t set)
 {
+    struct sim_full_place p = { set, free_way(l, set) };
+    uint64_t *memory = sim_full_level_memory(l, p);
+
     assert(l->leaving == SIM_FULL_NO_LINE);
     if (l->policy->miss)
-        l->policy->miss(&l->memory, p->words);
-    p->way = l->n_free ? free_way(l, p->words) : l->n_ways;
-    if (p->way < l->n_ways) {
+        l->policy->miss(&l->policy_level, memory);
+    if (sim_full_is_hit(p)) {
         l->n_free--;
     } else {
-        p->way = l->policy->victim(&l->memory, p->words);
+        p.way = (int32_t)l->policy->victim(&l->policy_level, memory);
         l->leaving = *sim_full_level_line(l, p);
         l->leaving_flags = *sim_full_level_flags(l, p);
     }
     *sim_full_level_line(l, p) = line;
     *sim_full_level_flags(l, p) = 0;
-    sim_full_level_set_print(l, p, sim_full_print(line));
-    l->policy->fill(&l->memory, p->words, p->set, p->way);
+    l->policy->fill(&l->policy_level, memory, set, (uint32_t)p.way);
+    return p.way;
 }
 
-static bool is_dirty(const struct sim_full_level *l, const struct sim_full_place *p)
+static bool is_dirty(const struct sim_full_level *l, struct sim_full_place p)
 {
     return *sim_full_level_line(l, p) != SIM_FULL_NO_LINE && *sim_full_level_flags(l, p) & SIM_FULL_DIRTY;
 }
 
-bool sim_full_level_next_dirty(const struct sim_full_level *l, uint64_t set, struct sim_full_place *p)
+bool sim_full_level_next_dirty(const struct sim_full_level *l, struct sim_full_place *p)
 {
     bool is_lru = l->policy == &sim_replacement_lru;
-    struct sim_full_place other = { .words = l->sets + set * l->stride, .set = set };
+    struct sim_full_place other = { .set = p->set };
 
-    p->is_hit = false;
-    for (; other.way < l->n_ways; other.way++) {
-        if (!is_dirty(l, &other) ||
-            (p->is_hit && !(is_lru && sim_replacement_age_is_older(&l->memory, p->words, other.way, p->way))))
+    p->way = -1;
+    for (; other.way < (int32_t)l->n_ways; other.way++) {
+        if (!is_dirty(l, other) ||
+            (sim_full_is_hit(*p) &&
+             !(is_lru && sim_replacement_age_is_older(&l->policy_level, sim_full_level_memory(l, other),
+                                                      (uint32_t)other.way, (uint32_t)p->way))))
             continue;
         *p = other;
-        p->is_hit = true;
     }
-    return p->is_hit;
+    return sim_full_is_hit(*p);
 }
 
-static void clear_set(struct sim_full_level *l, uint64_t *words)
+static void clear_set(struct sim_full_level *l, uint32_t set)
 {
-    memset(words, 0, l->stride * sizeof *words);
-    for (uint32_t way = 0; way < l->n_ways; way++)
-        words[l->lines_at + way] = SIM_FULL_NO_LINE;
-    l->policy->clear(&l->memory, words);
+    uint64_t *memory = l->memory + set * l->memory_stride, *lines = l->lines + set * l->lines_stride;
+
+    memset(memory, 0, l->memory_stride * sizeof *memory);
+    l->policy->clear(&l->policy_level, memory);
+    for (uint32_t way = 0; way < l->n_words; way++)
+        lines[way] = way < l->n_ways ? SIM_FULL_NO_LINE : SIM_FULL_NO_WAY;
 }
 
 void sim_full_level_clear(struct sim_full_level *l)
 {
-    sim_replacement_level_init(&l->memory, l->shape->policy, l->n_ways, l->n_sets, l->shape->seed);
-    for (uint64_t set = 0; set < l->n_sets; set++)
-        clear_set(l, l->sets + set * l->stride);
+    uint64_t n_sets = l->shape->n_sets;
+
+    sim_replacement_level_init(&l->policy_level, l->shape->policy, l->n_ways, n_sets, l->shape->seed);
+    for (uint32_t set = 0; set < n_sets; set++)
+        clear_set(l, set);
     if (l->shadow)
         sim_shadow_clear(l->shadow);
     if (l->prefetch)
         memset(l->prefetch, 0, l->n_asks * sizeof *l->prefetch);
-    l->n_free = l->n_sets * l->n_ways;
+    l->n_free = n_sets * l->n_ways;
     for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
-        l->frames.page[i] = SIM_FULL_NO_LINE;
+        l->index.frame[i].page = SIM_FULL_NO_LINE;
     l->leaving = SIM_FULL_NO_LINE;
 }
 
@@ -116,34 +123,39 @@ static void resolve_prefetchers(struct sim_full_level *l)
     }
 }
 
-/* Where a line's set comes from. */
-static void init_index(struct sim_full_level *l, unsigned page_shift, uint64_t page_seed)
+static void init_index(struct sim_full_index *x, const struct sim_level *shape, unsigned page_shift, uint64_t seed)
 {
-    uint64_t part;
+    x->slice_bits = shape->n_slices > 1 ? sim_log2(shape->n_slices) : 0;
+    x->n_sets = shape->n_sets >> x->slice_bits;
+    x->mask = x->n_sets - 1;
+    x->has_power = !(x->n_sets & x->mask);
+    x->is_physical = shape->is_physically_indexed;
+    x->has_mask = x->has_power && !x->slice_bits && !x->is_physical;
+    x->line_shift = sim_log2(shape->line_bytes);
+    x->page_shift = page_shift;
+    x->seed = seed;
+    x->fold = sim_slice_fold(x->slice_bits, SIM_ADDRESS_BITS);
+    x->fold_in_page = page_shift > x->line_shift ? sim_slice_fold(x->slice_bits, page_shift - x->line_shift) : 0;
+}
 
-    l->slice_bits = l->shape->n_slices > 1 ? sim_log2(l->shape->n_slices) : 0;
-    part = l->n_sets >> l->slice_bits;
-    l->set_mask = part - 1;
-    l->slice_fold = sim_slice_fold(l->slice_bits);
-    l->is_physical = l->shape->is_physically_indexed;
-    l->has_slices = !(part & (part - 1));
-    l->has_mask = l->has_slices && !l->slice_bits && !l->is_physical;
-    l->frames.page_shift = page_shift;
-    l->frames.seed = page_seed;
+static void *rows_new(uint64_t n, size_t row_words)
+{
+    const size_t align = SIM_FULL_GROUP * sizeof(uint64_t);
+    uint64_t bytes = (n * row_words * sizeof(uint64_t) + align - 1) / align * align;
+
+    return bytes > SIZE_MAX ? NULL : aligned_alloc(align, (size_t)bytes);
 }
 
 /* What is where in a set. */
 static void lay_out(struct sim_full_level *l)
 {
-    unsigned n_last = l->n_ways % 8 ? l->n_ways % 8 : 8;
-
-    l->n_prints = (l->n_ways + 7) / 8;
-    l->last_prints = 0x8080808080808080u >> 8 * (8 - n_last);
-    l->prints_at = l->policy->set_words(l->n_ways);
-    l->flags_at = l->prints_at + l->n_prints;
-    l->lines_at = l->flags_at + l->n_prints;
-    l->due_at = l->lines_at + l->n_ways;
-    l->stride = l->due_at + (l->is_late ? l->n_ways : 0);
+    l->n_words = (l->n_ways + SIM_FULL_GROUP - 1) / SIM_FULL_GROUP * SIM_FULL_GROUP;
+    l->due_at = l->n_words;
+    l->lines_stride = l->is_late ? 2 * l->n_words : l->n_words;
+    l->flags_at = l->policy->set_words(l->n_ways);
+    l->memory_stride = l->flags_at + l->n_words / sizeof(uint64_t);
+    l->lines = rows_new(l->shape->n_sets, l->lines_stride);
+    l->memory = rows_new(l->shape->n_sets, l->memory_stride);
 }
 
 int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape, unsigned page_shift,
@@ -151,7 +163,6 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
 {
     l->shape = shape;
     l->policy = sim_replacement_find(shape->policy);
-    l->n_sets = shape->n_sets;
     l->n_ways = shape->n_ways;
     l->line_bytes = shape->line_bytes;
     l->line_shift = sim_log2(shape->line_bytes);
@@ -162,19 +173,19 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->is_exclusive = shape->inclusion == SIM_EXCLUSIVE;
     l->is_inclusive = shape->inclusion == SIM_INCLUSIVE;
     l->is_classified = shape->is_classified;
-    init_index(l, page_shift, page_seed);
+    init_index(&l->index, shape, page_shift, page_seed);
     resolve_prefetchers(l);
     lay_out(l);
-    l->sets = calloc((size_t)l->n_sets, l->stride * sizeof *l->sets);
     l->prefetch = l->n_asks ? calloc(l->n_asks, sizeof *l->prefetch) : NULL;
-    if (!l->sets || (!l->prefetch && l->n_asks))
+    if (!l->lines || !l->memory || (!l->prefetch && l->n_asks))
         return -ENOMEM;
-    return l->is_classified ? sim_shadow_new(&l->shadow, l->n_sets * l->n_ways) : 0;
+    return l->is_classified ? sim_shadow_new(&l->shadow, shape->n_sets * l->n_ways) : 0;
 }
 
 void sim_full_level_release(struct sim_full_level *l)
 {
-    free(l->sets);
+    free(l->lines);
+    free(l->memory);
     free(l->prefetch);
     sim_shadow_free(l->shadow);
 }

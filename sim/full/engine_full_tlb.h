@@ -1,19 +1,57 @@
 /*
- * The full engine's TLBs: set-associative, least recently used; a page that one of them lacks is looked up in the next.
- * If none has it, a page walk reads the page tables through the caches. Internal.
+ * A TLB of the full engine: set-associative, least recently used. It counts nothing. Internal.
  */
 #ifndef SIM_ENGINE_FULL_TLB_H
 #define SIM_ENGINE_FULL_TLB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/full/engine_full.h"
+#include "sim/full/engine_full_search.h"
+#include "sim/machine/machine.h"
+
+enum { SIM_FULL_TLB_HINT_BITS = 8 };
+
+struct sim_full_tlb {
+    uint64_t *page;                             /* [n_sets][n_words], owned: a word per way, up to whole groups */
+    uint64_t *used;                             /* likewise: time */
+    uint32_t hint[1 << SIM_FULL_TLB_HINT_BITS]; /* by a page's hash: where such a page was last */
+    uint64_t clock;
+    uint64_t n_sets;
+    uint32_t n_ways, n_words;
+};
 
 int sim_full_tlb_init(struct sim_full_tlb *t, const struct sim_tlb *shape); /* 0 or -ENOMEM (release it then) */
 void sim_full_tlb_release(struct sim_full_tlb *t);
 void sim_full_tlb_clear(struct sim_full_tlb *t);
 
-/* Looks a page up in the machine's TLBs, of which there is at least one. Whoever asks counts the first one's use. */
-void sim_full_look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r);
+/* The place of a page that is not where the hint says, or the one that it is to get: of all in its set the oldest. */
+static inline uint32_t sim_full_tlb_search(const struct sim_full_tlb *t, uint64_t page)
+{
+    uint32_t first = (uint32_t)(page % t->n_sets) * t->n_words;
+    int32_t way = sim_full_search(t->page + first, t->n_words, page);
+    uint64_t oldest = UINT64_MAX;
+
+    if (way >= 0)
+        return first + (uint32_t)way;
+    for (uint32_t i = 0; i < t->n_words; i++)
+        oldest = t->used[first + i] < oldest ? t->used[first + i] : oldest;
+    return first + (uint32_t)sim_full_search(t->used + first, t->n_words, oldest);
+}
+
+/* Looks a page up and brings it in. Returns whether it was there. */
+static inline bool sim_full_tlb_use(struct sim_full_tlb *t, uint64_t page)
+{
+    uint32_t *hint = &t->hint[page * 0x9e3779b97f4a7c15u >> (64 - SIM_FULL_TLB_HINT_BITS)];
+    bool is_hit = t->page[*hint] == page;
+
+    if (!is_hit) {
+        *hint = sim_full_tlb_search(t, page);
+        is_hit = t->page[*hint] == page;
+        t->page[*hint] = page;
+    }
+    t->used[*hint] = ++t->clock;
+    return is_hit;
+}
 
 #endif

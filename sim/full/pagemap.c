@@ -27,16 +27,6 @@ uint64_t sim_pagemap_translate(uint64_t addr, unsigned page_shift, uint64_t seed
     return (high << n_low | low) << page_shift | (addr & (((uint64_t)1 << page_shift) - 1));
 }
 
-uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices)
-{
-    uint64_t part = n_sets / n_slices;
-    unsigned bits = 0;
-
-    while ((uint32_t)1 << bits != n_slices)
-        bits++;
-    return sim_slice(line, bits, sim_slice_fold(bits)) * part + line % part;
-}
-
 uint64_t sim_page_table_entry(unsigned table, uint64_t page)
 {
     return ((uint64_t)1 << (SIM_ADDRESS_BITS - 1)) + ((uint64_t)table << (SIM_ADDRESS_BITS - 4)) + 8 * page;

@@ -31,19 +31,18 @@ uint64_t sim_page_table_entry(unsigned table, uint64_t page);
  * It spreads lines as evenly as the unpublished hashes of real parts are found to do, with other bits (Maurice et al.,
  * RAID 2015, for Intel's: each slice bit is an XOR of many address bits).
  */
-uint64_t sim_sliced_set(uint64_t line, uint64_t n_sets, uint32_t n_slices);
 
 /*
- * The groups of a line number fold together by halves: the widest shift to begin with, slice_bits times a power of two;
- * 0 if there is one slice.
+ * The groups of a number of so many bits fold together by halves: the widest shift to begin with, slice_bits times a
+ * power of two; 0 if there is nothing to fold.
  */
-static inline unsigned sim_slice_fold(unsigned slice_bits)
+static inline unsigned sim_slice_fold(unsigned slice_bits, unsigned n_bits)
 {
     unsigned shift = slice_bits;
 
-    while (shift && 2 * shift < SIM_ADDRESS_BITS)
+    while (shift && 2 * shift < n_bits)
         shift *= 2;
-    return shift;
+    return n_bits <= slice_bits ? 0 : shift;
 }
 
 /* The slice of a line among 2^slice_bits. */

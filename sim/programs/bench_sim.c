@@ -65,7 +65,8 @@ bool sim_bench_machine_called(const char *name, struct sim_machine *m)
 /* ---- contenders ---- */
 
 static const struct sim_engine *const engines[] = {
-    &sim_engine_plain, &sim_engine_avx512, &sim_engine_avx2, &sim_engine_portable, &sim_engine_wide, &sim_engine_full,
+    &sim_engine_plain, &sim_engine_avx512,      &sim_engine_avx2,      &sim_engine_portable,      &sim_engine_wide,
+    &sim_engine_full,  &sim_engine_full_avx512, &sim_engine_full_avx2, &sim_engine_full_portable,
 };
 
 static void feed_records(struct sim_hierarchy *h, const struct bench_stream *s)
@@ -286,7 +287,7 @@ static void print_header(const struct bench *b)
 
 static const char *own_name(const struct contender *c)
 {
-    return c->h->engine == &sim_engine_full ? c->h->engine->name : sim_plain_variant_name(c->h);
+    return c->h->engine->records ? sim_plain_variant_name(c->h) : c->h->engine->name;
 }
 
 /* Measures and prints the stream. */

@@ -16,7 +16,7 @@ static const char help[] =
     "\n"
     "  --machine NAME     caches (the default), prefetch (prefetchers, TLBs, software prefetches), 3c (misses in "
     "classes)\n"
-    "  --engine NAMES     plain, avx512, avx2, portable, wide, full; the default is what a user gets here\n"
+    "  --engine NAMES     plain, avx512, avx2, portable, wide, full (full-avx512, ...); the default is what a user gets here\n"
     "  --stream NAMES     gemm, im2col, random, gemm_big, im2col_big, rand_big; the default is all\n"
     "  --interface NAMES  records, bursts, calls; the default is all\n"
     "  --rounds N         so many rounds, in which all take turns (default 9)\n"

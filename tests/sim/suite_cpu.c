@@ -155,6 +155,8 @@ static void an_engine_that_is_masked_cannot_be_forced(void)
     set_limit("baseline");
     CU_ASSERT(sim_engine_new(&h, &sim_engine_avx2, &m) == -ENOTSUP && !h);
     CU_ASSERT(sim_engine_new(&h, &sim_engine_avx512, &m) == -ENOTSUP && !h);
+    CU_ASSERT(sim_engine_new(&h, &sim_engine_full_avx2, &m) == -ENOTSUP && !h);
+    CU_ASSERT(sim_engine_new(&h, &sim_engine_full_avx512, &m) == -ENOTSUP && !h);
     CU_ASSERT_EQUAL(sim_bench(stdout, &m, &choice, NULL, why, sizeof why), -ENOTSUP);
     CU_ASSERT(!strncmp(why, "engine 'avx2': ", strlen("engine 'avx2': ")));
     restore_limit();

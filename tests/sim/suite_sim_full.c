@@ -504,12 +504,14 @@ static void no_two_pages_share_a_frame(void)
     CU_ASSERT(sim_pagemap_translate(0, 12, 1) != sim_pagemap_translate(0, 12, 2));
 }
 
-/* Line 0b100111 in two-bit groups: 10 xor 01 xor 11 = 00; line 0b100110: 10 xor 01 xor 10 = 01. Four sets per slice. */
+/* Line 0b100111 in two-bit groups: 10 xor 01 xor 11 = 00; line 0b100110: 10 xor 01 xor 10 = 01. */
 static void slices_fold_the_line_number(void)
 {
-    EXPECT(sim_sliced_set(0x27, 16, 4), 0 * 4 + 3);
-    EXPECT(sim_sliced_set(0x26, 16, 4), 1 * 4 + 2);
-    EXPECT(sim_sliced_set(7, 10, 1), 7);
+    EXPECT(sim_slice(0x27, 2, sim_slice_fold(2, SIM_ADDRESS_BITS)), 0);
+    EXPECT(sim_slice(0x26, 2, sim_slice_fold(2, SIM_ADDRESS_BITS)), 1);
+    EXPECT(sim_slice(0x26, 2, sim_slice_fold(2, 6)), 1);
+    EXPECT(sim_slice(2, 2, sim_slice_fold(2, 2)), 2);
+    EXPECT(sim_slice(7, 0, sim_slice_fold(0, SIM_ADDRESS_BITS)), 0);
 }
 
 /* ---- estimates ---- */

@@ -1,8 +1,8 @@
-#include "sim/full/engine_full_combine.h"
-
+/*
+ * The full engine's write-combining buffers: units (2^unit_shift bytes, aligned) that non-temporal stores have written
+ * and that memory has not got yet. hierarchy.h says what they do. Part of engine_full_tmpl.h.
+ */
 #include <string.h>
-
-#include "sim/full/engine_full_path.h"
 
 static void write_buffer(struct sim_full *e, size_t i, unsigned phase)
 {
@@ -32,11 +32,11 @@ static void drop_unit(struct sim_full *e, uint64_t unit, unsigned phase)
 
     for (size_t k = 0; k < e->n_levels; k++) {
         for (uint64_t line = addr >> e->level[k].line_shift; line <= last >> e->level[k].line_shift; line++)
-            sim_full_drop(e, k, line, phase, &flags);
+            drop(e, k, line, phase, &flags);
     }
 }
 
-void sim_full_combine(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
+static void combine(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
 {
     size_t i;
 
@@ -51,7 +51,7 @@ void sim_full_combine(struct sim_full *e, uint64_t unit, const struct sim_full_r
     e->buffer[i].owner = (uint8_t)r->tag;
 }
 
-void sim_full_drain_unit(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
+static void drain_unit(struct sim_full *e, uint64_t unit, const struct sim_full_request *r)
 {
     size_t i = find_buffer(e, unit);
 
@@ -59,13 +59,13 @@ void sim_full_drain_unit(struct sim_full *e, uint64_t unit, const struct sim_ful
         write_buffer(e, i, r->phase);
 }
 
-void sim_full_drain(struct sim_full *e, unsigned phase)
+static void drain(struct sim_full *e, unsigned phase)
 {
     while (e->n_buffers)
         write_buffer(e, 0, phase);
 }
 
-bool sim_full_is_buffered(const struct sim_full *e, uint64_t unit)
+static bool is_buffered(const struct sim_full *e, uint64_t unit)
 {
     return find_buffer(e, unit) < e->n_buffers;
 }

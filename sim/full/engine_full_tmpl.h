@@ -1,13 +1,15 @@
-#include "sim/full/engine_full_walk.h"
-
+/*
+ * The hot part of the full engine, a template: an instruction set's file includes it and fills in a variant from it.
+ * Bursts on their way: through bursts_tmpl.h if their accesses do nothing that it does not know, else access by access.
+ */
 #include <assert.h>
 
 #include "sim/full/engine_full.h"
-#include "sim/full/engine_full_access.h"
-#include "sim/full/engine_full_combine.h"
-#include "sim/full/engine_full_path.h"
-#include "sim/full/engine_full_prefetch.h"
-#include "sim/full/engine_full_tlb.h"
+
+#include "sim/full/engine_full_prefetch_tmpl.h"
+#include "sim/full/engine_full_path_tmpl.h"
+#include "sim/full/engine_full_combine_tmpl.h"
+#include "sim/full/engine_full_access_tmpl.h"
 
 /* What the machine makes of a kind. */
 static inline unsigned kind_of(const struct sim_full *e, unsigned kind)
@@ -36,46 +38,44 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
-/* A line that is there, and was not prefetched or has been used since. Returns whether prefetchers asked for nothing. */
-static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, const struct sim_full_place *p)
+/*
+ * A line that is there, and was not prefetched or has been used since. Returns whether it still is as it was left, so
+ * that the same once more would say nothing new: prefetchers brought nothing.
+ */
+static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
     struct sim_full_level *l = &e->level[0];
     uint8_t *flags = sim_full_level_flags(l, p);
 
     if (who->kind != SIM_PREFETCH) {
         e->n_requests++;
-        sim_full_classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
+        classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
         if (l->watches_hits)
-            sim_full_watch(e, 0, line, p, &who->request);
+            watch(e, 0, line, true, false, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
     if (who->dirt)
         *flags = (uint8_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
-    if (!e->queue_length)
-        return true;
-    sim_full_run_queue(e);
-    return false;
+    return !e->queue_length || !run_queue(e);
 }
 
 /* Any other line. */
-static __attribute__((noinline)) void touch_other(struct sim_full *e, struct toucher *who, uint64_t line)
+static __attribute__((noinline)) void touch_other(struct sim_full *e, struct toucher *who, uint64_t line,
+                                                  struct sim_full_place p)
 {
     e->n_changes++;
-    sim_full_access_line(e, who->kind, line << e->bursts.line_shift, 1, &who->request);
+    access_found(e, who->kind, line << e->bursts.line_shift, 1, p, &who->request);
 }
 
 /* Returns whether the same access once more would change nothing at all. */
 static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
-    struct sim_full_level *l = &e->level[0];
-    struct sim_full_place p;
+    struct sim_full_place p = sim_full_level_find(&e->level[0], line);
 
-    if (!sim_full_level_is_front(l, line, &p))
-        p = sim_full_level_find(l, line);
-    if (p.is_hit && !(*sim_full_level_flags(l, &p) & SIM_FULL_PREFETCHED))
-        return touch_hit(e, who, line, &p);
-    touch_other(e, who, line);
+    if (sim_full_is_hit(p) && !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED))
+        return touch_hit(e, who, line, p);
+    touch_other(e, who, line, p);
     return false;
 }
 
@@ -90,13 +90,13 @@ static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, ui
         uint64_t page = ((first + i) & mask) >> page_lines_shift;
 
         if (!i || page != before) {
-            sim_full_look_up(e, page, &who->request);
+            look_up(e, page, &who->request);
             n_pages++;
         }
         before = page;
     }
     for (uint64_t i = 0; i < n && e->n_buffers; i++)
-        sim_full_drain_unit(e, ((first + i) & mask) >> (e->unit_shift - e->bursts.line_shift), &who->request);
+        drain_unit(e, ((first + i) & mask) >> (e->unit_shift - e->bursts.line_shift), &who->request);
     return n_pages;
 }
 
@@ -108,7 +108,7 @@ static inline void touch_times(struct sim_full *e, struct toucher *who, uint64_t
 
         n--;
         if (who->kind == SIM_LOAD && who->request.source)
-            sim_full_count_load_misses(&who->request);
+            count_load_misses(&who->request);
         if (is_settled)
             break;
     }
@@ -132,7 +132,7 @@ static void touch_lines(struct sim_full *e, struct toucher *who, uint64_t first,
     for (uint64_t i = 0; i < n; i++)
         touch(e, who, (first + i) & ADDRESS_MASK >> e->bursts.line_shift);
     if (who->kind == SIM_LOAD)
-        sim_full_count_load_misses(&who->request);
+        count_load_misses(&who->request);
 }
 
 static inline void count_touches(const struct toucher *who, uint64_t n)
@@ -151,7 +151,7 @@ static inline bool is_ignored(const struct sim_full *e, unsigned kind)
 /* With what prefetchers learn from hits. */
 static inline uint64_t changes(const struct sim_full *e)
 {
-    return e->n_changes + sim_full_prefetch_changes(&e->level[0]);
+    return e->n_changes + prefetch_changes(&e->level[0]);
 }
 
 static inline bool has_settled(const struct sim_full *e, uint64_t since, uint64_t n_touches)
@@ -208,10 +208,10 @@ static void make_run(struct sim_full *e, const struct sim_run *r, unsigned place
     if (is_ignored(e, r->kind))
         return;
     for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
-        sim_full_access(e, r, kind_of(e, r->kind), addr, place);
+        make_access(e, r, kind_of(e, r->kind), addr, place);
 }
 
-void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct sim_full *e = (struct sim_full *)self;
 
@@ -224,4 +224,33 @@ void sim_full_accept(struct sim_sink *self, const struct sim_run *run, size_t n_
         for (size_t i = 0; i < n_runs; i++)
             make_run(e, &run[i], (unsigned)i, run[i].addr + t * (uint64_t)run[i].step_bytes);
     }
+}
+
+/* ---- flushing ---- */
+
+static void flush_level(struct sim_full *e, size_t k, unsigned phase)
+{
+    struct sim_full_level *l = &e->level[k];
+    size_t to = k + 1;
+
+    while (to < e->n_levels && e->level[to].is_exclusive)
+        to++;
+    for (uint32_t set = 0; set < l->shape->n_sets; set++) {
+        for (struct sim_full_place p = { .set = set }; sim_full_level_next_dirty(l, &p);) {
+            uint8_t flags = *sim_full_level_flags(l, p);
+
+            *sim_full_level_flags(l, p) = flags & (uint8_t)~SIM_FULL_DATA;
+            write_back(e, k, to, *sim_full_level_line(l, p), flags, phase);
+        }
+    }
+}
+
+static void flush(struct sim_hierarchy *h, unsigned phase)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    drain(e, phase);
+    for (size_t k = 0; k < e->n_levels; k++)
+        flush_level(e, k, phase);
+    run_queue(e);
 }

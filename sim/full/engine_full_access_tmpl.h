@@ -1,0 +1,183 @@
+/*
+ * One access to the full engine, or the part of one in a line of the first level, with all that it causes. Part of
+ * engine_full_tmpl.h.
+ */
+
+/* ---- prefetches ---- */
+
+/* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
+static inline void prefetch(struct sim_full *e, size_t k, uint64_t line, uint32_t set, struct sim_full_request *r,
+                            unsigned late)
+{
+    struct sim_full_place p;
+
+    r->is_prefetch = true;
+    r->cell->level[k].prefetch_fills++;
+    p = bring(e, k, line, set, r, (uint8_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
+    if (e->level[k].is_late)
+        *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
+}
+
+/* Brings in what prefetchers wait for, until they ask for nothing more. Returns whether that was anything. */
+static bool run_queue(struct sim_full *e)
+{
+    bool has_brought = false;
+
+    while (e->queue_length) {
+        const struct sim_full_wanted w = next_wanted(e);
+        size_t k = sim_full_asking_level(w.by);
+        struct sim_full_level *l = &e->level[k];
+        struct sim_full_place p = sim_full_level_find(l, w.line);
+
+        if (!sim_full_is_hit(p) && !(e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift))) {
+            struct sim_full_request r = sim_full_request_of(e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
+
+            prefetch(e, k, w.line, p.set, &r, sim_full_asking_late(w.by));
+            has_brought = true;
+        }
+    }
+    return has_brought;
+}
+
+static inline void prefetch_software(struct sim_full *e, uint64_t line, struct sim_full_place p,
+                                     struct sim_full_request *r)
+{
+    if (sim_full_is_hit(p)) {
+        sim_full_level_touch(&e->level[0], p);
+        return;
+    }
+    r->cell->level[0].software_fills++;
+    prefetch(e, 0, line, p.set, r, 0);
+}
+
+/* ---- pages ---- */
+
+/* Reads a page's entries in the tables, for a page that no TLB has. */
+static void walk_tables(struct sim_full *e, uint64_t page, const struct sim_full_request *of)
+{
+    struct sim_full_request r = sim_full_request_of(e, of->tag, of->phase);
+    uint64_t before = r.cell->level[0].lines_in;
+
+    r.is_walk = true;
+    for (unsigned table = 0; table < e->machine.page_tables; table++)
+        read_line(e, 0, sim_page_table_entry(table, page) >> e->level[0].line_shift, &r);
+    r.cell->tlb[e->machine.n_tlbs - 1].walk_fills += r.cell->level[0].lines_in - before;
+}
+
+/* Looks a page up that the first TLB lacks. */
+static __attribute__((noinline)) void look_further(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
+{
+    e->n_changes++;
+    r->cell->tlb[0].misses++;
+    for (size_t i = 1; i < e->machine.n_tlbs; i++) {
+        r->cell->tlb[i].uses++;
+        if (sim_full_tlb_use(&e->tlb[i], page))
+            return;
+        r->cell->tlb[i].misses++;
+    }
+    walk_tables(e, page, r);
+}
+
+/*
+ * Looks a page up in the machine's TLBs, of which there is at least one. Whoever asks counts the first one's use. The
+ * page of the access before this one is the most recently used of the first TLB: using it again changes nothing.
+ */
+static inline void look_up(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
+{
+    if (page == e->last_page)
+        return;
+    e->last_page = page;
+    if (!sim_full_tlb_use(&e->tlb[0], page))
+        look_further(e, page, r);
+}
+
+/* ---- accesses ---- */
+
+/* Makes an access's part in one line: its pages and buffers have been dealt with, and the line is counted. */
+static inline void access_found(struct sim_full *e, unsigned kind, uint64_t addr, uint64_t bytes,
+                                struct sim_full_place p, struct sim_full_request *r)
+{
+    uint64_t line = addr >> e->level[0].line_shift;
+
+    e->n_requests += kind != SIM_PREFETCH;
+    if (kind == SIM_LOAD) {
+        read_found(e, 0, line, p, r);
+    } else if (kind == SIM_PREFETCH) {
+        prefetch_software(e, line, p, r);
+    } else {
+        struct write w = { .addr = addr, .bytes = bytes, .is_store = true };
+
+        write_found(e, 0, line, p, &w, r);
+    }
+    run_queue(e);
+}
+
+/* Calls something for every aligned piece of 2^shift bytes that an access touches, in address order. */
+static void for_each_piece(struct sim_full *e, uint64_t addr, uint32_t bytes, unsigned shift,
+                           const struct sim_full_request *r,
+                           void (*f)(struct sim_full *e, uint64_t piece, const struct sim_full_request *r))
+{
+    uint64_t size = (uint64_t)1 << shift;
+    uint64_t n = ((addr & (size - 1)) + bytes - 1) / size + 1;
+
+    for (uint64_t i = 0; i < n; i++)
+        f(e, ((addr + i * size) & SIM_FULL_ADDRESS_MASK) >> shift, r);
+}
+
+static void translate(struct sim_full *e, uint64_t page, const struct sim_full_request *r)
+{
+    r->cell->tlb[0].uses++;
+    look_up(e, page, r);
+}
+
+/* What comes before the lines: pages, and buffered units. */
+static void prepare_access(struct sim_full *e, unsigned kind, uint64_t addr, uint32_t bytes,
+                           const struct sim_full_request *r)
+{
+    if (e->machine.n_tlbs)
+        for_each_piece(e, addr, bytes, e->page_shift, r, translate);
+    if (e->n_buffers && kind != SIM_STORE_NT)
+        for_each_piece(e, addr, bytes, e->unit_shift, r, drain_unit);
+}
+
+static void count_line(struct sim_cell *cell, unsigned kind)
+{
+    cell->level[0].reads += kind == SIM_LOAD;
+    cell->level[0].writes += kind == SIM_STORE;
+}
+
+/* Counts a load that is through. */
+static inline void count_load_misses(struct sim_full_request *r)
+{
+    for (size_t k = 0; k < r->source; k++)
+        r->cell->level[k].load_misses++;
+    r->source = 0;
+}
+
+/*
+ * Makes one access of a run, which stands at this place of its burst. Kinds are what the machine makes of them: no
+ * prefetch instruction that it ignores, no non-temporal store if it has no buffers for them.
+ */
+static void make_access(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr, unsigned place)
+{
+    struct sim_full_request r = sim_full_request_by(e, run->tag, run->phase, place);
+    uint64_t line_bytes = e->level[0].line_bytes;
+    uint64_t left = run->access_bytes;
+
+    addr &= SIM_FULL_ADDRESS_MASK;
+    prepare_access(e, kind, addr, run->access_bytes, &r);
+    if (kind == SIM_STORE_NT) {
+        for_each_piece(e, addr, run->access_bytes, e->unit_shift, &r, combine);
+        return;
+    }
+    for (uint64_t n; left; left -= n, addr = (addr + n) & SIM_FULL_ADDRESS_MASK) {
+        struct sim_full_place p = sim_full_level_find(&e->level[0], addr >> e->level[0].line_shift);
+
+        n = line_bytes - (addr & (line_bytes - 1));
+        n = n < left ? n : left;
+        count_line(r.cell, kind);
+        access_found(e, kind, addr, n, p, &r);
+    }
+    if (kind == SIM_LOAD)
+        count_load_misses(&r);
+}

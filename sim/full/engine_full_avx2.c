@@ -1,0 +1,14 @@
+/* The full engine compiled for AVX2. */
+#include "sim/full/engine_full.h"
+
+#ifdef __AVX2__
+
+#include "sim/full/engine_full_tmpl.h"
+
+const struct sim_full_variant sim_full_avx2 = { .name = "avx2", .isa = CPU_ISA_AVX2, .accept = accept, .flush = flush };
+
+#else /* none for other CPU families */
+
+const struct sim_full_variant sim_full_avx2 = { .name = "avx2" };
+
+#endif

@@ -1,0 +1,16 @@
+/* The full engine compiled for AVX-512. */
+#include "sim/full/engine_full.h"
+
+#ifdef __AVX512F__
+
+#include "sim/full/engine_full_tmpl.h"
+
+const struct sim_full_variant sim_full_avx512 = {
+    .name = "avx512", .isa = CPU_ISA_AVX512, .accept = accept, .flush = flush
+};
+
+#else /* none for other CPU families */
+
+const struct sim_full_variant sim_full_avx512 = { .name = "avx512" };
+
+#endif

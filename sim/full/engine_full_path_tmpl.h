@@ -1,0 +1,359 @@
+/*
+ * A request on its way out through the full engine's levels, with everything that it counts. Part of
+ * engine_full_tmpl.h.
+ *
+ * It may cause three things: a fetch further out, a write passing on, and a victim. While they happen, only levels
+ * further out are changed, and levels inside only lose lines: prefetches, which would break that, wait in a queue until
+ * the access is through. So one victim per level can be on its way out at a time (`leaving`), and the line just brought
+ * in is never the one that an inclusive level throws out: such a level evicts only when it fills, and it fills only
+ * lines that no level inside had before this request.
+ */
+#include <assert.h>
+
+/* A write on its way out. */
+struct write {
+    uint64_t addr;
+    uint64_t bytes;
+    bool is_store;    /* of the core, not a write-back */
+    bool is_eviction; /* straight from the level inside */
+};
+
+/* Shows a request to level k's shadow, if it has one; counts the class of a miss. */
+static inline void classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
+                            const struct sim_full_request *r)
+{
+    struct sim_level_counts *c = &r->cell->level[k];
+    int found;
+
+    if (!e->level[k].is_classified)
+        return;
+    found = sim_shadow_use(e->level[k].shadow, line, how);
+    e->n_changes += found != SIM_SHADOW_HIT;
+    if (found < 0)
+        e->base.err = found;
+    else if (is_miss)
+        *(found == SIM_SHADOW_NEW    ? &c->compulsory_misses
+          : found == SIM_SHADOW_LOST ? &c->capacity_misses
+                                     : &c->conflict_misses) += 1;
+}
+
+/* Counts a prefetched line that leaves level k unused. */
+static void note_unused(struct sim_full *e, size_t k, uint8_t flags, unsigned phase)
+{
+    if (flags & SIM_FULL_PREFETCHED)
+        e->stats.cell[flags >> SIM_FULL_ASKER_SHIFT][phase].level[k].useless_prefetches++;
+}
+
+/* Counts the first use of a prefetched line. */
+static void note_useful(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    uint8_t *flags = sim_full_level_flags(l, p);
+    struct sim_level_counts *c = &e->stats.cell[*flags >> SIM_FULL_ASKER_SHIFT][r->phase].level[k];
+
+    c->useful_prefetches++;
+    c->late_prefetches += l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
+    *flags &= SIM_FULL_DATA;
+}
+
+/* A read or write found the line. */
+static inline void use(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+
+    if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
+        note_useful(e, k, p, r);
+    sim_full_level_touch(l, p);
+}
+
+/* Shows a request to the prefetchers of level k that may want to see it. */
+static inline void show(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                        const struct sim_full_request *r)
+{
+    const struct sim_full_level *l = &e->level[k];
+    bool is_first_use = sim_full_is_hit(p) && *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED;
+
+    if (l->prefetch && (!sim_full_is_hit(p) || is_first_use || l->watches_hits))
+        watch(e, k, line, sim_full_is_hit(p), is_first_use, r);
+}
+
+/* Takes a line that is there out of level k and returns its flags. */
+static uint8_t take_out(struct sim_full *e, size_t k, struct sim_full_place p, unsigned phase)
+{
+    uint8_t flags = sim_full_level_remove(&e->level[k], p);
+
+    note_unused(e, k, flags, phase);
+    return flags;
+}
+
+/* Drops a line, wherever in level k it is, even on its way out. Returns whether it was there, with its flags. */
+static bool drop(struct sim_full *e, size_t k, uint64_t line, unsigned phase, uint8_t *flags)
+{
+    struct sim_full_level *l = &e->level[k];
+    struct sim_full_place p = sim_full_level_find(l, line);
+
+    if (sim_full_is_hit(p)) {
+        *flags = take_out(e, k, p, phase);
+        return true;
+    }
+    if (l->leaving != line)
+        return false;
+    *flags = l->leaving_flags;
+    l->leaving = SIM_FULL_NO_LINE;
+    return true;
+}
+
+/* Throws out of all levels inside k what level k's victim covers; the victim's flags take up dirty copies. */
+static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_request *r)
+{
+    const struct sim_full_level *l = &e->level[k];
+    uint64_t addr = l->leaving << l->line_shift;
+
+    for (size_t j = k; j-- > 0;) {
+        unsigned shift = e->level[j].line_shift;
+
+        for (uint64_t line = addr >> shift; line <= (addr + l->line_bytes - 1) >> shift; line++) {
+            uint8_t flags;
+
+            if (!drop(e, j, line, r->phase, &flags))
+                continue;
+            r->cell->level[j].back_invalidations++;
+            if (flags & SIM_FULL_DIRTY)
+                e->level[k].leaving_flags = flags & SIM_FULL_DATA;
+        }
+    }
+}
+
+/* Puts a line that is not there into a set of level k, clean, and returns its way; what it replaces is then leaving. */
+static inline int32_t put(struct sim_full *e, size_t k, uint64_t line, uint32_t set, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    int32_t way = sim_full_level_insert(l, line, set);
+
+    r->cell->level[k].lines_in++;
+    if (l->leaving == SIM_FULL_NO_LINE)
+        return way;
+    note_unused(e, k, l->leaving_flags, r->phase);
+    l->leaving_flags &= SIM_FULL_DATA;
+    if (l->is_inclusive)
+        back_invalidate(e, k, r);
+    return way;
+}
+
+/* ---- requests on their way out ---- */
+
+static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
+static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
+static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r);
+
+/* A level took a line without reading it: exclusive levels just outside have it no more. */
+static void claim(struct sim_full *e, size_t k, uint64_t addr, unsigned phase)
+{
+    for (; k < e->n_levels && e->level[k].is_exclusive; k++) {
+        uint8_t flags;
+
+        drop(e, k, addr >> e->level[k].line_shift, phase, &flags);
+    }
+}
+
+/* Hands a clean victim of the level inside to the exclusive level k. */
+static void fill_clean(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    struct sim_full_place p = sim_full_level_find(l, line);
+
+    assert(!sim_full_is_hit(p));
+    r->cell->level[k].clean_fills++;
+    classify(e, k, line, SIM_SHADOW_KEEP, false, r);
+    put(e, k, line, p.set, r);
+    claim(e, k + 1, line << l->line_shift, r->phase);
+    send_victim(e, k, r);
+}
+
+/* Writes a dirty line that leaves level k, or is cleaned there, to level `to`. */
+static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, uint8_t flags, unsigned phase)
+{
+    const struct sim_full_level *l = &e->level[k];
+    unsigned owner = flags & SIM_FULL_OWNER;
+    struct write w = {
+        .addr = line << l->line_shift,
+        .bytes = l->line_bytes,
+        .is_eviction = to == k + 1 && l->leaving == line,
+    };
+
+    e->stats.cell[owner][phase].level[k].write_backs++;
+    e->level[k].leaving = SIM_FULL_NO_LINE;
+    write_range(e, to, &w, owner, phase);
+}
+
+/* Deals with what put() threw out of level k. */
+static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    uint64_t line = l->leaving;
+
+    if (line == SIM_FULL_NO_LINE)
+        return;
+    if (l->leaving_flags & SIM_FULL_DIRTY) {
+        write_back(e, k, k + 1, line, l->leaving_flags, r->phase);
+        return;
+    }
+    l->leaving = SIM_FULL_NO_LINE;
+    if (k + 1 < e->n_levels && e->level[k + 1].is_exclusive)
+        fill_clean(e, k + 1, line, r);
+}
+
+/* Notes that a read missed level k. */
+static inline void go_past(struct sim_full_request *r, size_t k)
+{
+    r->source = r->source > k ? r->source : (uint32_t)(k + 1);
+}
+
+/* Brings a line into a set of level k, victim included, and returns its place. */
+static inline struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+                                          struct sim_full_request *r, uint8_t flags)
+{
+    struct sim_full_level *l = &e->level[k];
+    struct sim_full_place p = { set, put(e, k, line, set, r) };
+
+    flags |= fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
+    assert(*sim_full_level_line(l, p) == line);
+    *sim_full_level_flags(l, p) = flags;
+    send_victim(e, k, r);
+    return p;
+}
+
+/*
+ * A read arriving at level k, which whoever asks has counted and looked up. Returns dirty and the owner if the line
+ * comes out of an exclusive level with them.
+ */
+static inline uint8_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                                 struct sim_full_request *r)
+{
+    const struct sim_full_level *l = &e->level[k];
+
+    classify(e, k, line, l->is_exclusive ? SIM_SHADOW_TAKE : SIM_SHADOW_KEEP, !sim_full_is_hit(p), r);
+    show(e, k, line, p, r);
+    if (sim_full_is_hit(p) && l->is_exclusive)
+        return take_out(e, k, p, r->phase) & SIM_FULL_DATA;
+    if (sim_full_is_hit(p)) {
+        use(e, k, p, r);
+        return 0;
+    }
+    r->cell->level[k].read_misses++;
+    go_past(r, k);
+    if (l->is_exclusive)
+        return fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
+    bring(e, k, line, p.set, r, 0);
+    return 0;
+}
+
+static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
+{
+    struct sim_full_place p = sim_full_level_find(&e->level[k], line);
+
+    r->cell->level[k].reads++;
+    return read_found(e, k, line, p, r);
+}
+
+/* Reads what a line of the level inside covers from level k. */
+static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+{
+    uint8_t flags = 0;
+    unsigned shift;
+
+    if (k == e->n_levels) {
+        r->cell->memory_read_lines++;
+        return 0;
+    }
+    if (e->level[k - 1].is_like_next)
+        return read_line(e, k, addr >> e->level[k].line_shift, r);
+    shift = e->level[k].line_shift;
+    for (uint64_t line = addr >> shift; line <= (addr + bytes - 1) >> shift; line++)
+        flags |= read_line(e, k, line, r);
+    return flags;
+}
+
+/*
+ * Brings the line of a write that missed into a set of level k, but leaves its victim where it is. Returns the line's
+ * way.
+ */
+static int32_t allocate(struct sim_full *e, size_t k, uint64_t line, uint32_t set, const struct write *w,
+                        struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    bool may_skip = !w->is_store || l->shape->no_full_store_fetch;
+    uint64_t addr = line << l->line_shift;
+    struct sim_full_place p = { set, put(e, k, line, set, r) };
+
+    if (may_skip && w->bytes == l->line_bytes)
+        claim(e, k + 1, addr, r->phase);
+    else
+        *sim_full_level_flags(l, p) = fetch(e, k + 1, addr, l->line_bytes, r);
+    return p.way;
+}
+
+/* A write of (part of) one line arriving at level k, which whoever asks has counted and looked up. */
+static inline void write_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                               const struct write *w, struct sim_full_request *r)
+{
+    const struct sim_full_level *l = &e->level[k];
+    bool allocates = l->is_exclusive ? w->is_eviction : !l->shape->no_write_allocate;
+    bool is_hit = sim_full_is_hit(p);
+
+    classify(e, k, line, allocates ? SIM_SHADOW_KEEP : SIM_SHADOW_REFRESH, !is_hit, r);
+    if (!k)
+        show(e, k, line, p, r);
+    if (is_hit)
+        use(e, k, p, r);
+    else
+        r->cell->level[k].write_misses++;
+    if (!is_hit && allocates)
+        p.way = allocate(e, k, line, p.set, w, r);
+    if (sim_full_is_hit(p) && !l->shape->is_write_through) {
+        uint8_t *flags = sim_full_level_flags(l, p);
+
+        *flags = (uint8_t)((*flags & ~(unsigned)SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
+    } else {
+        struct write rest = *w;
+
+        rest.is_eviction = false;
+        write_range(e, k + 1, &rest, r->tag, r->phase);
+    }
+    if (!is_hit && allocates)
+        send_victim(e, k, r);
+}
+
+static void write_memory(struct sim_full *e, const struct write *w, struct sim_cell *cell)
+{
+    unsigned shift = e->level[e->n_levels - 1].line_shift;
+
+    if (w->is_store) {
+        cell->memory_stores++;
+        cell->memory_store_bytes += w->bytes;
+    } else {
+        cell->memory_written_lines += ((w->addr + w->bytes - 1) >> shift) - (w->addr >> shift) + 1;
+    }
+}
+
+/* Writes a range, which does not wrap, to level k line by line. */
+static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
+{
+    struct sim_full_request r = sim_full_request_of(e, tag, phase);
+    uint64_t end = w->addr + w->bytes;
+
+    if (k == e->n_levels) {
+        write_memory(e, w, r.cell);
+        return;
+    }
+    for (struct write part = *w; part.addr < end; part.addr += part.bytes) {
+        uint64_t line = part.addr >> e->level[k].line_shift;
+        uint64_t next = (line + 1) << e->level[k].line_shift;
+        struct sim_full_place p;
+
+        part.bytes = (next < end ? next : end) - part.addr;
+        p = sim_full_level_find(&e->level[k], line);
+        r.cell->level[k].writes++;
+        write_found(e, k, line, p, &part, &r);
+    }
+}

@@ -1,0 +1,6 @@
+/* The full engine in portable C. */
+#include "sim/full/engine_full_tmpl.h"
+
+const struct sim_full_variant sim_full_portable = {
+    .name = "portable", .isa = CPU_ISA_NONE, .accept = accept, .flush = flush
+};
