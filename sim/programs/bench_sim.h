@@ -25,7 +25,8 @@ struct sim_bench_reference {
 
 /* What is measured: lists of names with commas between; NULL means all there are. */
 struct sim_bench_choice {
-    const char *engines;    /* plain: the one that a user gets here; avx512, avx2, portable, wide, full, full-avx512, ...: forced */
+    const char
+        *engines; /* plain, full: as a user gets them here; avx512, avx2, portable, wide, full-avx512, ...: forced */
     const char *streams;    /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
     const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of one access */
     unsigned n_rounds;
