@@ -82,7 +82,6 @@ struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p,
 {
     size_t ld = conv_windows(&p->problem);
     uint64_t matrix = p->gemm.needs_im2col ? b->addr[CONV_IM2COL] : input_plane(p, b, s, 0);
-    bool own_copy = conv_plan_is_base(p);
 
     return (struct conv_pack_matrix_args){
         .ukr = p->ukr,
@@ -92,8 +91,7 @@ struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p,
         .ld = ld,
         .n_win = s->n_win,
         .n_k = s->n_k,
-        .row_pass = own_copy ? p->gemm.core->pack_row_pass : 0,
-        .piece_bytes = own_copy ? p->gemm.core->pack_win_bytes : sizeof(float),
+        .copy = conv_plan_is_base(p) ? &p->gemm.core->copies->windows : NULL,
     };
 }
 
@@ -102,7 +100,6 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
 {
     size_t reduction = conv_reduction(&p->problem);
     size_t filter = s->group * p->group_filters + s->f0;
-    bool is_base = conv_plan_is_base(p);
 
     return (struct conv_pack_filters_args){
         .filter = element(b, CONV_FILTER, filter * reduction + s->k0),
@@ -113,8 +110,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
         .n_k = s->n_k,
         .by_rows = conv_plan_skips_padding(p) ? p->problem.r : 0,
         .row = p->problem.s,
-        .piece_bytes = is_base ? p->gemm.core->pack_f_bytes : sizeof(float),
-        .loads_odd_twice = is_base && p->gemm.core->pack_f_odd_twice,
+        .copy = conv_plan_is_base(p) ? &p->gemm.core->copies->filters : NULL,
     };
 }
 

@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 /* The plugin's file holds the process number of the emulator, which is this process's. */
-int obs_watcher_find(const char *out, const char *machine, char *why, size_t why_bytes)
+int obs_watcher_find(const struct obs_watched *w, char *why, size_t why_bytes)
 {
     char path[4096];
     FILE *in;
     long pid = 0;
 
-    (void)machine;
-    if (snprintf(path, sizeof path, "%s.watched", out) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s.watched", w->out) >= (int)sizeof path)
         return -ENAMETOOLONG;
     in = fopen(path, "r");
     if (in) {

@@ -27,10 +27,10 @@ struct function {
 
 struct site {
     uint16_t function;
-    uint8_t bytes, kinds; /* kinds: READS, WRITES or both */
+    uint8_t bytes, kinds; /* kinds: READS, WRITES or both; ASKS */
 };
 
-enum { READS = 1, WRITES = 2 };
+enum { READS = 1, WRITES = 2, ASKS = 4 };
 
 struct record {
     uint64_t address, site;
@@ -73,6 +73,8 @@ void obs_rewritten_drain(void)
             obs_stream_access(code.place[r->site], r->address, s->bytes, false);
         if (s->kinds & WRITES)
             obs_stream_access(code.place[r->site], r->address, s->bytes, true);
+        if (s->kinds & ASKS)
+            obs_stream_prefetch(code.place[r->site], r->address);
     }
     code.work->next = code.ring;
 }

@@ -48,7 +48,7 @@ struct pending {
     struct obs_site *site;
     uint64_t address, executed;
     uint32_t bytes;
-    bool is_store;
+    enum sim_kind kind;
 };
 
 struct obs_stream {
@@ -277,7 +277,7 @@ static void take(struct obs_stream *s, const struct pending *p, unsigned tag, un
         fail(s, "an access is too wide or its address too high to be simulated");
         return;
     }
-    s->record[s->n_records++] = sim_record(p->address, p->bytes, p->is_store ? SIM_STORE : SIM_LOAD, tag, phase);
+    s->record[s->n_records++] = sim_record(p->address, p->bytes, p->kind, tag, phase);
     if (s->n_records == N_RECORDS)
         simulate(s);
 }
@@ -287,7 +287,7 @@ static void trace(const struct obs_stream *s, const struct pending *p, unsigned 
     const struct sim_run run = { .addr = p->address,
                                  .count = 1,
                                  .access_bytes = p->bytes,
-                                 .kind = p->is_store ? SIM_STORE : SIM_LOAD,
+                                 .kind = (uint8_t)p->kind,
                                  .tag = (uint8_t)tag,
                                  .phase = (uint8_t)phase };
 
@@ -313,12 +313,26 @@ static void count_outside(struct obs_stream *s, const struct pending *p, unsigne
     bool is_stack = p->address - s->stack < s->stack_bytes;
     struct outside *o = &p->site->function->outside[phase];
 
-    if (p->is_store)
+    if (p->kind == SIM_STORE)
         o->stores[is_stack]++;
     else
         o->loads[is_stack]++;
     for (uint64_t line = p->address >> LINE_SHIFT; line <= (p->address + p->bytes - 1) >> LINE_SHIFT; line++)
         add_line(&s->outside_lines[phase], line);
+}
+
+/* What lies in a buffer goes to the simulator and into the trace. */
+static void hand_on(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+{
+    take(s, p, tag, phase);
+    trace(s, p, tag, phase);
+}
+
+static unsigned phase_of(const struct obs_site *site)
+{
+    const struct obs_stream *s = site->stream;
+
+    return site->rule == OBS_NO_RULE ? s->phase : s->rule[site->rule].phase;
 }
 
 /* The pending access is complete. */
@@ -335,14 +349,15 @@ static void settle(struct obs_stream *s)
     if (site->is_masked)
         clip(s, p);
     rule = &s->rule[site->rule];
-    phase = site->rule == OBS_NO_RULE ? s->phase : rule->phase;
+    phase = phase_of(site);
     i = find_buffer(s, site, p->address);
-    if (i == s->n_buffers && p->is_store && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)
+    if (i == s->n_buffers && p->kind == SIM_STORE && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)
         i = learn(s, (unsigned)rule->learns, p->address, p->bytes);
+    else if (i < s->n_buffers && p->kind == SIM_STORE && s->buffer[i].is_learned)
+        grow(&s->buffer[i], p->address, p->address + p->bytes); /* it may end behind what is known */
     if (i < s->n_buffers) {
         site->buffer = (uint8_t)i;
-        take(s, p, s->buffer[i].tag, phase);
-        trace(s, p, s->buffer[i].tag, phase);
+        hand_on(s, p, s->buffer[i].tag, phase);
     } else {
         count_outside(s, p, phase);
         if (s->simulates_outside)
@@ -355,15 +370,38 @@ void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, 
 {
     struct obs_stream *s = site->stream;
     struct pending *p = &s->pending;
+    const enum sim_kind kind = is_store ? SIM_STORE : SIM_LOAD;
 
     if (!s->is_on)
         return;
-    if (p->bytes && p->executed == s->executed && p->is_store == is_store && p->address + p->bytes == address) {
+    if (p->bytes && p->executed == s->executed && p->kind == kind && p->address + p->bytes == address) {
         p->bytes += bytes;
         return;
     }
     settle(s);
-    *p = (struct pending){ site, address, s->executed, bytes, is_store };
+    *p = (struct pending){ site, address, s->executed, bytes, kind };
+}
+
+/* Bytes between an address and a buffer. */
+static uint64_t distance(const struct obs_buffer *b, uint64_t address)
+{
+    if (holds(b, address))
+        return 0;
+    return address < b->address ? b->address - address : address - (b->address + b->bytes) + 1;
+}
+
+void obs_stream_prefetch(struct obs_site *site, uint64_t address)
+{
+    struct obs_stream *s = site->stream;
+    const struct pending p = { .site = site, .address = address, .bytes = 1, .kind = SIM_PREFETCH };
+    size_t nearest = 0;
+
+    if (!s->is_on || !s->n_buffers || address - s->stack < s->stack_bytes || !sim_record_fits(address, p.bytes))
+        return;
+    settle(s);
+    for (size_t i = 1; i < s->n_buffers; i++)
+        nearest = distance(&s->buffer[i], address) < distance(&s->buffer[nearest], address) ? i : nearest;
+    hand_on(s, &p, s->buffer[nearest].tag, phase_of(site));
 }
 
 /* ---- markers ---- */

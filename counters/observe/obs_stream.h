@@ -70,6 +70,9 @@ bool obs_stream_is_on(const struct obs_stream *s);
 /* One piece of an access. Does nothing while no region is open. */
 void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, bool is_store);
 
+/* A prefetch instruction's request, handed on as one of the buffer that holds its address or is nearest; not of stack. */
+void obs_stream_prefetch(struct obs_site *site, uint64_t address);
+
 /* The markers of obs_marker.h. */
 void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c);
 

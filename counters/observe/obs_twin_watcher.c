@@ -15,6 +15,7 @@
 #include "counters/observe/obs_stream.h"
 #include "counters/observe/obs_watcher.h"
 #include "sim/machine/machine.h"
+#include "sim/trace/trace.h"
 
 enum { N_SITES = 256, CLEARED_BYTES = 64 };
 
@@ -30,6 +31,8 @@ static struct {
     struct obs_site *site[N_SITES], *clearing;
     uint64_t *executed;
     const char *out;
+    FILE *trace_file;
+    struct sim_trace trace;
 } watcher;
 
 /* The copies lie beside the program; without them, OpenBLAS goes unseen, and the result says so by what it lacks. */
@@ -47,14 +50,41 @@ static int load_copies(char *why, size_t why_bytes)
     return err == -ENOENT ? 0 : err;
 }
 
-int obs_watcher_find(const char *out, const char *machine, char *why, size_t why_bytes)
+static int open_trace(const char *path, char *why, size_t why_bytes)
+{
+    if (!*path)
+        return 0;
+    watcher.trace_file = fopen(path, "wb");
+    if (!watcher.trace_file) {
+        snprintf(why, why_bytes, "%s: %s", path, strerror(errno));
+        return -EINVAL;
+    }
+    sim_trace_init_as(&watcher.trace, watcher.trace_file, SIM_TRACE_BINARY);
+    return 0;
+}
+
+static int close_trace(char *why, size_t why_bytes)
+{
+    int err = watcher.trace_file ? sim_trace_close(&watcher.trace) : 0;
+
+    if (watcher.trace_file && fclose(watcher.trace_file) && !err)
+        err = -errno;
+    if (err)
+        snprintf(why, why_bytes, "cannot write the trace: %s", strerror(-err));
+    return err;
+}
+
+int obs_watcher_find(const struct obs_watched *w, char *why, size_t why_bytes)
 {
     struct sim_machine m;
-    int err = sim_machine_read(&m, machine, why, why_bytes);
+    int err = sim_machine_read(&m, w->machine, why, why_bytes);
 
+    if (!err)
+        err = open_trace(w->trace, why, why_bytes);
     if (err)
         return err;
-    err = obs_stream_new(&watcher.stream, &m, rules, sizeof rules / sizeof rules[0], NULL);
+    err = obs_stream_new(&watcher.stream, &m, rules, sizeof rules / sizeof rules[0],
+                         watcher.trace_file ? sim_trace_sink(&watcher.trace) : NULL);
     for (size_t i = 0; i < N_SITES && !err; i++) {
         watcher.site[i] = obs_stream_site(watcher.stream, "instrumented_kernels");
         err = watcher.site[i] ? 0 : -ENOMEM;
@@ -65,7 +95,7 @@ int obs_watcher_find(const char *out, const char *machine, char *why, size_t why
         return -ENOMEM;
     }
     watcher.executed = obs_stream_executed(watcher.stream);
-    watcher.out = out;
+    watcher.out = w->out;
     return load_copies(why, why_bytes);
 }
 
@@ -94,7 +124,7 @@ void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c)
         fprintf(stderr, "observer: %s\n", obs_stream_error(watcher.stream));
         exit(EXIT_FAILURE);
     }
-    if (mark == OBS_MARK_END && write_result(why, sizeof why)) {
+    if (mark == OBS_MARK_END && (write_result(why, sizeof why) || close_trace(why, sizeof why))) {
         fprintf(stderr, "observer: %s\n", why);
         exit(EXIT_FAILURE);
     }
@@ -103,11 +133,16 @@ void obs_mark(enum obs_mark mark, uint64_t a, uint64_t b, uint64_t c)
 /* One access, whole as the compiler has it; its place in the program is a hint where its buffer was found last. */
 static void record(const void *p, size_t bytes, enum sim_kind kind, const void *caller)
 {
-    if (!watcher.stream || kind == SIM_PREFETCH)
+    struct obs_site *site = watcher.site[(uintptr_t)caller % N_SITES];
+
+    if (!watcher.stream)
         return;
     obs_rewritten_drain();
     ++*watcher.executed;
-    obs_stream_access(watcher.site[(uintptr_t)caller % N_SITES], (uintptr_t)p, (uint32_t)bytes, kind == SIM_STORE);
+    if (kind == SIM_PREFETCH)
+        obs_stream_prefetch(site, (uintptr_t)p);
+    else
+        obs_stream_access(site, (uintptr_t)p, (uint32_t)bytes, kind == SIM_STORE);
 }
 
 /* The linker sends calls of memset here. What OpenBLAS clears counts as the vectors that the C library stores. */

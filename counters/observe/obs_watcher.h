@@ -7,14 +7,14 @@
 
 #include <stddef.h>
 
-/*
- * To be called before the first marker.
- *
- *   out      where the watcher leaves its result (obs_result.h)
- *   machine  file of the simulated machine
- *
- * Returns 0, or -errno with one line in why: -ENOTSUP if nobody watches.
- */
-int obs_watcher_find(const char *out, const char *machine, char *why, size_t why_bytes);
+/* Paths of what a watcher reads and writes. */
+struct obs_watched {
+    const char *out;     /* gets the result (obs_result.h) */
+    const char *machine; /* the simulated machine's file */
+    const char *trace;   /* gets every access to a buffer, as a binary trace; "": none. A plugin has its own option */
+};
+
+/* To be called before the first marker. Returns 0, or -errno with one line in why: -ENOTSUP if nobody watches. */
+int obs_watcher_find(const struct obs_watched *w, char *why, size_t why_bytes);
 
 #endif

@@ -68,8 +68,10 @@ function width_of(name, text, n,   i) {
     return 0
 }
 
-# 1 load, 2 store, 3 both.
+# 1 load, 2 store, 3 both, 4 prefetch.
 function kind_of(name, n) {
+    if (name ~ /^prefetch/)
+        return 4
     if (n && !is_memory(operand[n]))
         return 1
     if (name ~ /^(cmp|test)/ || n == 0)
@@ -94,7 +96,7 @@ function bytes_of(hex,   n, i, b, text) {
 
 # The access of an instruction that has one, recorded.
 function watch(name, text, n,   i, bytes, at) {
-    if (name ~ /^(lea|nop|prefetch|push|pop|endbr|ret|leave)/)
+    if (name ~ /^(lea|nop|push|pop|endbr|ret|leave)/)
         return
     for (i = 1; i <= n && !is_memory(operand[i]); i++)
         ;
@@ -113,6 +115,14 @@ function watch(name, text, n,   i, bytes, at) {
     site_kind[n_sites] = kind_of(name, n)
     site_function[n_sites] = n_functions - 1
     record(at, n_sites++)
+}
+
+# A store of %rax, repeated: one by one, without touching a flag.
+function repeat_store() {
+    printf ".Lrepeat%d:\njrcxz .Lrepeated%d\n", n_sites, n_sites
+    repeated = n_sites
+    watch("mov", "%rax,(%rdi)", split_operands("%rax,(%rdi)"))
+    printf "mov %%rax,(%%rdi)\nlea 8(%%rdi),%%rdi\nlea -1(%%rcx),%%rcx\njmp .Lrepeat%d\n.Lrepeated%d:\n", repeated, repeated
 }
 
 function jump(name, text,   target) {
@@ -136,7 +146,8 @@ BEGIN {
     split("vbroadcastss 4 vbroadcastsd 8 vmovss 4 vmovsd 8 vmovhpd 8 vmovlpd 8 vmovhps 8 vmovlps 8 vinsertps 4 " \
           "vextractps 4 vinsertf128 16 vextractf128 16 vbroadcastf128 16 vbroadcastf32x4 16 vinsertf32x4 16 " \
           "vextractf32x4 16 vextractf64x4 32 vinsertf64x4 32 vbroadcastf64x4 32 vmovd 4 vmovq 8 movzbl 1 movzbq 1 " \
-          "movsbl 1 movzwl 2 movslq 4", pair, " ")
+          "movsbl 1 movzwl 2 movslq 4 " \
+          "prefetcht0 1 prefetcht1 1 prefetcht2 1 prefetchnta 1 prefetchw 1 vmovddup 8 movss 4 movsd 8 movups 16", pair, " ")
     for (i = 1; i in pair; i += 2)
         width[pair[i]] = pair[i + 1]
     suffix["b"] = 1; suffix["w"] = 2; suffix["l"] = 4; suffix["q"] = 8
@@ -164,6 +175,10 @@ BEGIN {
         started = 1
     }
     printf ".L%s:\n", address
+    if (text == "rep stos %rax,%es:(%rdi)") {
+        repeat_store()
+        next
+    }
     while (text ~ /^(cs|ds|data16|notrack|bnd|rep|repz|lock) /) {
         if (text ~ /^(rep|lock)/ && text !~ /^repz ret/)
             refuse(text)

@@ -178,6 +178,8 @@ static void add_guest(struct command *c, const struct exp_guest_run *run)
     add_text(c, exp_format("OUT=%s", run->out));
     add(c, run->packs_filters ? "FILTERS=run_time" : "FILTERS=ahead");
     add(c, run->verifies ? "VERIFY=1" : "VERIFY=0");
+    if (run->trace && !run->emulator->program)
+        add_text(c, exp_format("TRACE=%s", run->trace));
 }
 
 static int make_command(struct command *c, const struct exp_guest_run *run)

@@ -46,7 +46,7 @@ struct exp_guest_run {
     const char *observer, *guest; /* paths; a twin needs no observer */
     const char *machine_path;     /* file of the simulated machine */
     const char *out;              /* gets the result (obs_result.h) */
-    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none, nor of a twin */
+    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none */
     const struct conv_problem *problem;
     const struct conv_part *part; /* NULL: the whole */
     const char *algo, *ukr;

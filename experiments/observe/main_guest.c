@@ -4,11 +4,11 @@
  * tell.
  *
  *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [PART=...] [UKR=...] [CORE=...] [FILTERS=ahead|run_time]
- *           [VERIFY=1]
+ *           [VERIFY=1] [TRACE=file]
  *
  * SHAPE is what a user writes of struct conv_problem, in its order, with commas between; PART, where not all of it is to
  * be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same machine
- * file. OUT is the observer's: it shows that there is one.
+ * file. OUT is the observer's: it shows that there is one. TRACE is that of a program that observes itself.
  *
  * Built a second time with instrumented kernels (counters/observe/obs_twin_watcher.c), it is its own observer.
  */
@@ -32,7 +32,7 @@
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16 };
 
 struct options {
-    const char *shape, *algo, *machine, *out, *part, *ukr, *core, *filters, *verify;
+    const char *shape, *algo, *machine, *out, *part, *ukr, *core, *filters, *verify, *trace;
 };
 
 struct session {
@@ -55,9 +55,9 @@ static int read_options(struct session *s, int argc, char **argv)
         const char *name;
         const char **value;
     } known[] = {
-        { "SHAPE=", &o->shape }, { "ALGO=", &o->algo },       { "MACHINE=", &o->machine },
-        { "OUT=", &o->out },     { "PART=", &o->part },       { "UKR=", &o->ukr },
-        { "CORE=", &o->core },   { "FILTERS=", &o->filters }, { "VERIFY=", &o->verify },
+        { "SHAPE=", &o->shape },   { "ALGO=", &o->algo },   { "MACHINE=", &o->machine }, { "OUT=", &o->out },
+        { "PART=", &o->part },     { "UKR=", &o->ukr },     { "CORE=", &o->core },       { "FILTERS=", &o->filters },
+        { "VERIFY=", &o->verify }, { "TRACE=", &o->trace },
     };
     size_t n = sizeof known / sizeof known[0];
 
@@ -251,9 +251,10 @@ int main(int argc, char **argv)
 {
     static struct session s;
     int err = read_options(&s, argc, argv);
+    const struct obs_watched watched = { s.options.out, s.options.machine, s.options.trace };
 
     if (!err)
-        err = obs_watcher_find(s.options.out, s.options.machine, s.why, sizeof s.why);
+        err = obs_watcher_find(&watched, s.why, sizeof s.why);
     if (!err)
         err = read_shape(&s);
     if (!err)

@@ -2,9 +2,8 @@
  * How OpenBLAS's sgemm blocks and what its kernels load, per core type (DYNAMIC_ARCH build, 0.3.21): data for the
  * replay of the baseline.
  *
- * Sources: OpenBLAS's param.h (P, Q, unroll), driver/level3/level3.c (block order), the kernel files named in
- * kernel/<arch>/KERNEL.<CORE>, the disassembly of Debian's build for the copy routines' load widths. R follows from
- * the buffer size at run time.
+ * Sources: OpenBLAS's param.h (P, Q, unroll), driver/level3/level3.c (block order); observation of Debian's build for
+ * what its copy routines and micro-kernels touch, in which order. R follows from the buffer size at run time.
  */
 #ifndef KERNELS_GEMM_CORE_H
 #define KERNELS_GEMM_CORE_H
@@ -12,19 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/blas/core_copies.h"
 #include "kernels/ukr/ukr.h"
 
 struct conv_gemm_core {
-    const char *name;        /* what openblas_get_corename() says */
-    size_t p, q, r;          /* GotoBLAS block sizes: windows, reduction, filters */
-    size_t unroll_win;       /* blocks that are balanced are rounded up to this */
-    size_t first_pass_f;     /* filters packed and used at a time while the first window block is in cache */
-    size_t pack_row_pass;    /* rows the window copy routine takes before its next panel; 0 = all */
-    uint32_t pack_win_bytes; /* width of the window copy's loads and stores */
-    uint32_t pack_f_bytes;   /* width of the filter copy's loads */
-    bool pack_f_odd_twice;   /* the filter copy loads every second filter twice */
-    uint32_t zero_bytes;     /* width of the beta routine's stores */
-    struct conv_ukr ukr;     /* replay only: fn is NULL */
+    const char *name;    /* what openblas_get_corename() says */
+    size_t p, q, r;      /* GotoBLAS block sizes: windows, reduction, filters */
+    size_t unroll_win;   /* blocks that are balanced are rounded up to this */
+    size_t first_pass_f; /* filters packed and used at a time while the first window block is in cache */
+    const struct conv_core_copies *copies;
+    uint32_t zero_bytes; /* width of the beta routine's stores */
+    struct conv_ukr ukr; /* replay only: fn is NULL */
 };
 
 /* All that are on record. */

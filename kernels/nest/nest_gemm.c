@@ -71,11 +71,11 @@ static int pack_filters(const struct gemm *g, struct span f, size_t f_panel)
 }
 
 /* Windows of the next call when `left` remain. */
-static size_t next_windows(const struct conv_ukr *u, size_t left, size_t n_f)
+static size_t next_windows(const struct conv_ukr *u, size_t left)
 {
     size_t n = conv_tile_extent(left, u->n_win, u->n_win, u->splits_edges);
 
-    return u->takes_columns && n == u->n_win && n_f == u->n_f ? left / n * n : n;
+    return u->takes_columns && n == u->n_win ? left / n * n : n;
 }
 
 /* All micro-kernels of a block of packed windows and packed filters; f_panel is where the block's filters start. */
@@ -96,7 +96,7 @@ static int macro_kernel(const struct gemm *g, struct span win, struct span f, si
             int err;
 
             step.win0 = win.first + i;
-            step.n_win = next_windows(u, win.n - i, step.n_f);
+            step.n_win = next_windows(u, win.n - i);
             step.in_panel = i * g->k.n;
             err = g->backend->step(g->backend, &step);
             if (err)

@@ -121,10 +121,9 @@ struct conv_pack_matrix_args {
     enum conv_tensor tag;       /* what is read: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
     uint64_t matrix;            /* the block's first element */
     uint64_t panels;
-    size_t ld;            /* elements between rows of matrix */
-    size_t n_win, n_k;    /* columns and rows of the block */
-    size_t row_pass;      /* rows copied before moving on to the next panel; 0 = all */
-    uint32_t piece_bytes; /* width of one load and one store */
+    size_t ld;                    /* elements between rows of matrix */
+    size_t n_win, n_k;            /* columns and rows of the block */
+    const struct conv_copy *copy; /* a library's routine that does it: what is emitted; NULL: element by element */
 };
 
 void conv_pack_matrix(const struct conv_pack_matrix_args *a);
@@ -141,9 +140,8 @@ struct conv_pack_filters_args {
     size_t ld; /* elements from one filter to the next */
     const struct conv_ukr *ukr;
     size_t n_f, n_k;
-    size_t by_rows, row;  /* reordered: r and s; else 0 */
-    uint32_t piece_bytes; /* width of one load along the filter: 4, or 16 for a 4x4 transpose in registers */
-    bool loads_odd_twice; /* of a transpose: every second filter is an operand of two instructions that load it */
+    size_t by_rows, row;          /* reordered: r and s; else 0 */
+    const struct conv_copy *copy; /* as above; steps are not reordered then */
 };
 
 void conv_pack_filters(const struct conv_pack_filters_args *a);

@@ -239,18 +239,20 @@ static void rules_tag_what_libraries_do(void)
     touch(s, "copy_a", BUFFER + 4, 4, false);
     touch(s, "copy_a", HEAP + 16, 16, true); /* learned */
     touch(s, "copy_a", HEAP, 16, true);      /* grows downwards */
+    touch(s, "copy_a", HEAP + 28, 8, true);  /* and over its end */
     touch(s, "multiply", HEAP + 8, 8, false);
-    touch(s, "driver", HEAP + 31, 1, false);
-    touch(s, "driver", HEAP + 32, 1, false); /* just behind it */
+    touch(s, "driver", HEAP + 35, 1, false);
+    touch(s, "driver", HEAP + 36, 1, false); /* just behind it */
     obs_stream_mark(s, OBS_MARK_END, 0, 0, 0);
-    CU_ASSERT(c.n == 5);
+    CU_ASSERT(c.n == 6);
     check_access(&c, 0, BUFFER + 4, 4, false, 0, 1);
     check_access(&c, 1, HEAP + 16, 16, true, 3, 1);
     check_access(&c, 2, HEAP, 16, true, 3, 1);
-    check_access(&c, 3, HEAP + 8, 8, false, 3, 2);
-    check_access(&c, 4, HEAP + 31, 1, false, 3, 0);
+    check_access(&c, 3, HEAP + 28, 8, true, 3, 1);
+    check_access(&c, 4, HEAP + 8, 8, false, 3, 2);
+    check_access(&c, 5, HEAP + 35, 1, false, 3, 0);
     CU_ASSERT_FATAL(obs_stream_result(s, r) == 0);
-    CU_ASSERT(r->n_buffers == 2 && r->buffer[1].is_learned && r->buffer[1].address == HEAP && r->buffer[1].bytes == 32);
+    CU_ASSERT(r->n_buffers == 2 && r->buffer[1].is_learned && r->buffer[1].address == HEAP && r->buffer[1].bytes == 36);
     CU_ASSERT(r->n_outside == 2 && r->outside_lines[0] == 1 && r->outside_lines[1] == 1);
     for (size_t i = 0; i < r->n_outside; i++) {
         const struct obs_outside *o = &r->outside[i];
@@ -259,6 +261,29 @@ static void rules_tag_what_libraries_do(void)
                               : !strcmp(o->function, "driver") && !o->phase && o->loads == 2 && !o->stores);
     }
     free(r);
+    obs_stream_free(s);
+}
+
+/* A request is its nearest buffer's, wherever it is but on the stack. */
+static void prefetches_are_the_nearest_buffers(void)
+{
+    struct capture c;
+    struct obs_stream *s = open_stream(&c);
+    struct obs_site *site = obs_stream_site(s, "multiply");
+
+    obs_stream_prefetch(site, BUFFER); /* no region is open */
+    obs_stream_mark(s, OBS_MARK_BEGIN, 0, 0, 0);
+    touch(s, "copy_a", HEAP, 16, true);
+    touch(s, "multiply", HEAP, 8, false);
+    obs_stream_prefetch(site, HEAP + 512);
+    obs_stream_prefetch(site, BUFFER - 64);
+    obs_stream_prefetch(site, STACK + 64);
+    obs_stream_prefetch(site, UINT64_MAX);
+    obs_stream_mark(s, OBS_MARK_END, 0, 0, 0);
+    CU_ASSERT(c.n == 4);
+    CU_ASSERT(c.access[2].kind == SIM_PREFETCH && c.access[2].addr == HEAP + 512 && c.access[2].tag == 3);
+    CU_ASSERT(c.access[3].kind == SIM_PREFETCH && c.access[3].addr == BUFFER - 64 && c.access[3].tag == 0);
+    CU_ASSERT(c.access[3].phase == 2 && obs_stream_error(s) == NULL);
     obs_stream_free(s);
 }
 
@@ -449,6 +474,7 @@ static const struct test_case cases[] = {
     { "any bytes decode to something", any_bytes_decode },
     { "pieces become the accesses that instructions made", pieces_become_accesses },
     { "rules tag what libraries do, and learn their memory", rules_tag_what_libraries_do },
+    { "prefetches belong to the nearest buffer", prefetches_are_the_nearest_buffers },
     { "masked loads are cut to the buffer they overlap", masked_loads_are_cut_to_the_buffer },
     { "what is outside is simulated only if asked for", the_outside_is_simulated_if_asked_for },
     { "instructions are counted in their phase", instructions_go_to_their_phase },

@@ -444,16 +444,8 @@ static void panel_packing_touches_what_it_emits(void)
         size_t by_rows = rng_below(4), row = (size_t)rng_range(1, 4), n_c = (size_t)rng_range(1, 9);
         size_t n = (size_t)rng_range(1, 70), n_k = by_rows ? by_rows * row * n_c : row * n_c, ld = n > n_k ? n : n_k;
         const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
-        struct conv_pack_matrix_args m = { .ukr = u,
-                                           .tag = CONV_IM2COL,
-                                           .ld = ld,
-                                           .n_win = n,
-                                           .n_k = n_k,
-                                           .row_pass = rng_below(9),
-                                           .piece_bytes = sizeof(float) };
-        struct conv_pack_filters_args f = {
-            .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .by_rows = by_rows, .row = row, .piece_bytes = sizeof(float)
-        };
+        struct conv_pack_matrix_args m = { .ukr = u, .tag = CONV_IM2COL, .ld = ld, .n_win = n, .n_k = n_k };
+        struct conv_pack_filters_args f = { .ukr = u, .ld = ld, .n_f = n, .n_k = n_k, .by_rows = by_rows, .row = row };
         size_t n_in = ld * ld, n_out = (n + u->n_win) * n_k;
         struct logged_buffer watched[2];
         struct kbuffer in, out;

@@ -515,8 +515,9 @@ static void prefetches_are_those_worked_out_by_hand(void)
 }
 
 /*
- * Base: im2col stores every matrix element once; the matrix is read once per block of R filters and packed; the output
- * is cleared once, then loaded and stored once per reduction block.
+ * Base: im2col stores every matrix element once; the matrix is read once per block of R filters and packed; filters are
+ * packed once, but for a panel of one filter, whose last elements are copied twice; the output is cleared once, then
+ * loaded and stored once per reduction block.
  */
 static void base_replay_has_closed_totals(void)
 {
@@ -527,6 +528,9 @@ static void base_replay_has_closed_totals(void)
         uint64_t matrix = times * reduction * conv_windows(&p) * sizeof(float);
         uint64_t output = p.n * p.k * conv_windows(&p) * sizeof(float);
         uint64_t passes = ceil_div(filters, core.r);
+        uint64_t packed = p.n * p.k * reduction * sizeof(float), blocks = ceil_div(reduction, core.q) + 1;
+        bool has_lone = filters % 2 || (core.r % 2 && filters > core.r);
+        uint64_t twice = has_lone ? times * passes * blocks * 2 * sizeof(float) : 0; /* at most */
         enum conv_tensor source = conv_is_pointwise(&p) ? CONV_INPUT : CONV_IM2COL;
         struct conv_plan plan;
         struct tally a;
@@ -536,7 +540,7 @@ static void base_replay_has_closed_totals(void)
         CU_ASSERT(a.bytes[CONV_IM2COL][CONV_PHASE_IM2COL][SIM_STORE] == (conv_is_pointwise(&p) ? 0 : matrix));
         CU_ASSERT(a.bytes[source][CONV_PHASE_PACK][SIM_LOAD] == passes * matrix);
         CU_ASSERT(a.bytes[CONV_PACKED_INPUT][CONV_PHASE_PACK][SIM_STORE] == passes * matrix);
-        CU_ASSERT(a.bytes[CONV_PACKED_FILTER][CONV_PHASE_PACK][SIM_STORE] == p.n * p.k * reduction * sizeof(float));
+        CU_ASSERT(a.bytes[CONV_PACKED_FILTER][CONV_PHASE_PACK][SIM_STORE] - packed <= twice);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_ZERO][SIM_STORE] == output);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD]);
         CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] % output == 0);
