@@ -50,9 +50,8 @@ static const struct conv_gemm_core cores[] = {
             .win_granule = 1,
             .f_panel = 8,
             .splits_edges = true,
+            .takes_columns = true,
             .emit = conv_core_mma_emit,
-            .win_load_bytes = 16,
-            .f_load_bytes = 16,
         },
     },
 };
