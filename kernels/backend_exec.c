@@ -40,16 +40,40 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
     conv_pack_filters(&a);
 }
 
+/* A call, and what it points to. */
+struct call {
+    struct conv_ukr_args a;
+    struct conv_taps taps;
+    struct conv_ahead_lists ahead;
+};
+
+static void resolve_call(const struct conv_exec *e, const struct conv_step *s, struct call *c)
+{
+    c->a = conv_resolve_ukr(e->plan, &e->bind, s);
+    c->a.taps = conv_resolve_taps(e->plan, &e->bind, s, &c->a, &c->taps);
+    c->a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &c->a, &c->ahead);
+    assert(conv_ukr_takes(e->plan->ukr, &c->a));
+}
+
 static void exec_ukr(const struct conv_exec *e, const struct conv_step *s)
 {
-    struct conv_ahead_lists ahead;
-    struct conv_taps taps;
-    struct conv_ukr_args a = conv_resolve_ukr(e->plan, &e->bind, s);
+    struct call c;
 
-    a.taps = conv_resolve_taps(e->plan, &e->bind, s, &a, &taps);
-    a.ahead = conv_resolve_ahead(e->plan, &e->bind, s, &a, &ahead);
-    assert(conv_ukr_takes(e->plan->ukr, &a));
-    e->plan->ukr->fn(e->plan->ukr, &a);
+    resolve_call(e, s, &c);
+    e->plan->ukr->fn(e->plan->ukr, &c.a);
+}
+
+/* Resolves the first step only: the others follow from it. */
+static int exec_run(struct conv_backend *self, const struct conv_run *r)
+{
+    const struct conv_exec *e = (const struct conv_exec *)self;
+    const struct conv_ukr *ukr = e->plan->ukr;
+    struct call c;
+
+    resolve_call(e, &r->step, &c);
+    conv_resolve_run(e->plan, r, &c.a);
+    conv_ukr_call(ukr, &c.a);
+    return 0;
 }
 
 static void exec_direct(const struct conv_exec *e, const struct conv_step *s)
@@ -78,5 +102,5 @@ static int exec_step(struct conv_backend *self, const struct conv_step *s)
 
 void conv_exec_init(struct conv_exec *e, const struct conv_plan *plan, const struct conv_binding *bind)
 {
-    *e = (struct conv_exec){ .base.step = exec_step, .plan = plan, .bind = *bind };
+    *e = (struct conv_exec){ .base = { exec_step, exec_run }, .plan = plan, .bind = *bind };
 }

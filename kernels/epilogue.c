@@ -1,5 +1,10 @@
 #include "kernels/epilogue.h"
 
+#include "kernels/sizes.h"
+
+/* So many tiles of a run are in L1 when they are finished. */
+enum { FUSED_TILES = 4 };
+
 static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_step *s)
 {
     const struct conv_problem *p = &f->plan->problem;
@@ -17,18 +22,44 @@ static struct conv_epilogue_args resolve(const struct conv_fused *f, const struc
     };
 }
 
+static void finish(const struct conv_fused *f, const struct conv_step *s)
+{
+    const struct conv_epilogue_args a = resolve(f, s);
+
+    if (f->sink)
+        conv_epilogue_emit(&a, f->sink);
+    else
+        conv_epilogue(&a);
+}
+
+static bool is_last(const struct conv_fused *f, const struct conv_step *s)
+{
+    return conv_step_computes(s) && s->k0 + s->n_k == f->reduction;
+}
+
 static int step(struct conv_backend *self, const struct conv_step *s)
 {
-    struct conv_fused *f = (struct conv_fused *)self;
+    const struct conv_fused *f = (const struct conv_fused *)self;
     int err = f->inner->step(f->inner, s);
 
-    if (!err && conv_step_computes(s) && s->k0 + s->n_k == f->reduction) {
-        const struct conv_epilogue_args a = resolve(f, s);
+    if (!err && is_last(f, s))
+        finish(f, s);
+    return err;
+}
 
-        if (f->sink)
-            conv_epilogue_emit(&a, f->sink);
-        else
-            conv_epilogue(&a);
+static int run(struct conv_backend *self, const struct conv_run *r)
+{
+    const struct conv_fused *f = (const struct conv_fused *)self;
+    int err = 0;
+
+    if (!is_last(f, &r->step))
+        return conv_backend_run(f->inner, r);
+    for (struct conv_run left = *r, part; left.n && !err; conv_run_skip(&left, part.n)) {
+        part = left;
+        part.n = min_size(left.n, FUSED_TILES);
+        err = conv_backend_run(f->inner, &part);
+        for (struct conv_run done = part; done.n && !err; conv_run_skip(&done, 1))
+            finish(f, &done.step);
     }
     return err;
 }
@@ -37,7 +68,7 @@ void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const str
                      uint64_t bias, uint64_t residual, enum conv_activation activation, struct sim_sink *sink)
 {
     *f = (struct conv_fused){
-        .base.step = step,
+        .base = { step, run },
         .inner = inner,
         .plan = plan,
         .reduction = conv_reduction(&plan->problem),

@@ -5,8 +5,8 @@
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
-enum { N_INPUT_LISTS = CONV_N_AHEAD - 2 }; /* beside outputs and filters */
-enum { LINE_BYTES = 64 };                  /* what one prefetch brings; where lines are longer, some ask twice */
+enum { N_INPUT_LISTS = 3 };
+enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
 
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
@@ -248,12 +248,20 @@ static size_t tap_element(const struct conv_problem *v, size_t window, size_t ta
     return clip(ih, v->h) * v->w + clip(iw, v->w);
 }
 
+static void add_list(struct conv_ahead_lists *ahead, const struct conv_ahead *list)
+{
+    if (!list->n)
+        return;
+    ahead->n_steps = max_size(ahead->n_steps, list->n);
+    ahead->list[ahead->n++] = *list;
+}
+
 /*
  * Asks, per channel, for the lines of the tile's first and last window, and of the one in the middle where strides
  * spread them over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
-                        size_t n_steps, struct conv_ahead line[N_INPUT_LISTS])
+                        size_t n_steps, struct conv_ahead_lists *ahead)
 {
     const struct conv_problem *v = &p->view;
     size_t tap = s->ahead.is_top ? v->r / 2 : v->r - 1;
@@ -263,53 +271,96 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
     size_t n_lists = v->stride_w > 1 || last >= LINE_BYTES / sizeof(float) ? N_INPUT_LISTS : 2;
 
     for (size_t i = 0; i < n_lists; i++) {
-        line[i] = (struct conv_ahead){
+        const struct conv_ahead list = {
             .addr = plane + tap_element(v, s->ahead.win0 + window[i], tap) * sizeof(float),
             .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
             .n = min_size(s->ahead.channels, n_steps),
             .tag = CONV_INPUT,
         };
+
+        add_list(ahead, &list);
     }
 }
 
 /*
- * Returns the last output of a row that the next call writes; this call's where that is not the next tile of windows.
- * A call's own would arrive too late: those of short reductions, and of a register tile that is the first of several.
- * Rows are not aligned, and the line of the first output is the last one's of the tile before.
+ * Asks for the last output of each row that the next call writes, and for those a line, two, ... before it; this call's
+ * where that is not the next tile of windows. A call's own would arrive too late: those of short reductions, and of a
+ * register tile that is the first of several. Rows are not aligned, and the line of the first output is the last one's
+ * of the tile before.
  */
-static uint64_t next_outputs(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a)
+static void outputs_ahead(const struct conv_plan *p, const struct conv_step *s, const struct conv_ukr_args *a,
+                          struct conv_ahead_lists *ahead)
 {
     size_t left = conv_windows(&p->problem) - s->win0;
     bool is_next = p->sconv.tiling.schedule == CSA_WS && s->n_win < left;
+    size_t first = is_next ? s->n_win : 0, n = (is_next ? min_size(2 * s->n_win, left) : s->n_win) - first;
 
-    return a->out + ((is_next ? min_size(2 * s->n_win, left) : s->n_win) - 1) * sizeof(float);
+    for (size_t end = n; end && end <= n; end -= min_size(end, LINE_BYTES / sizeof(float))) {
+        const struct conv_ahead list = {
+            .addr = a->out + (first + end - 1) * sizeof(float),
+            .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
+            .n = min_size(a->n_f, a->k),
+            .tag = CONV_OUTPUT,
+        };
+
+        add_list(ahead, &list);
+    }
 }
 
-const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
-                                                  const struct conv_step *s, const struct conv_ukr_args *a,
-                                                  struct conv_ahead_lists *ahead)
+static void filters_ahead(const struct conv_binding *b, const struct conv_step *s, size_t n_steps,
+                          struct conv_ahead_lists *ahead)
+{
+    const struct conv_ahead list = {
+        .addr = element(b, CONV_PACKED_FILTER, s->ahead.panel),
+        .step_bytes = LINE_BYTES,
+        .n = min_size(ceil_div(s->ahead.elems * sizeof(float), LINE_BYTES), n_steps),
+        .tag = CONV_PACKED_FILTER,
+    };
+
+    add_list(ahead, &list);
+}
+
+struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
+                                            const struct conv_step *s, const struct conv_ukr_args *a,
+                                            struct conv_ahead_lists *ahead)
 {
     if (!s->ahead.is_on)
         return NULL;
-    ahead->list[0] = (struct conv_ahead){
-        .addr = next_outputs(p, s, a),
-        .step_bytes = (int64_t)(a->ld_out * sizeof(float)),
-        .n = min_size(a->n_f, a->k),
-        .tag = CONV_OUTPUT,
-    };
-    ahead->list[1] = (struct conv_ahead){
-        .addr = element(b, CONV_PACKED_FILTER, s->ahead.panel),
-        .step_bytes = LINE_BYTES,
-        .n = min_size(ceil_div(s->ahead.elems * sizeof(float), LINE_BYTES), a->k),
-        .tag = CONV_PACKED_FILTER,
-    };
-    for (int i = 0; i < N_INPUT_LISTS; i++)
-        ahead->list[2 + i].n = 0;
+    ahead->n = ahead->n_steps = 0;
+    outputs_ahead(p, s, a, ahead);
+    filters_ahead(b, s, a->k, ahead);
     if (s->ahead.channels)
-        input_ahead(p, b, s, a->k, &ahead->list[2]);
-    ahead->n_steps = 0;
-    for (int i = 0; i < CONV_N_AHEAD; i++)
-        ahead->n_steps = ahead->list[i].n > ahead->n_steps ? ahead->list[i].n : ahead->n_steps;
-    assert(ahead->n_steps <= a->k);
+        input_ahead(p, b, s, a->k, ahead);
+    assert(ahead->n <= CONV_N_AHEAD && ahead->n_steps <= a->k);
     return ahead;
+}
+
+/* Bytes that a list of a tensor moves on by with each tile. */
+static int64_t ahead_tile(const struct conv_plan *p, const struct conv_run *r, const struct conv_ukr_args *a,
+                          enum conv_tensor tensor)
+{
+    const struct conv_step *s = &r->step;
+
+    switch (tensor) {
+    case CONV_OUTPUT:
+        return a->out_tile;
+    case CONV_PACKED_FILTER:
+        return (int64_t)(s->ahead.elems * sizeof(float));
+    default:
+        return (int64_t)((r->along_filters ? s->ahead.channels * p->view.h * p->view.w : s->n_win) * sizeof(float));
+    }
+}
+
+void conv_resolve_run(const struct conv_plan *p, const struct conv_run *r, struct conv_ukr_args *a)
+{
+    const struct conv_step *s = &r->step;
+    size_t windows = a->ld_in ? s->n_win : r->panel_elems;
+
+    assert(r->n == 1 || r->along_filters || !a->taps);
+    a->n_tiles = r->n;
+    a->in_tile = r->along_filters ? 0 : (int64_t)(windows * sizeof(float));
+    a->filter_tile = r->along_filters ? (int64_t)(r->panel_elems * sizeof(float)) : 0;
+    a->out_tile = (int64_t)((r->along_filters ? s->n_f * a->ld_out : s->n_win) * sizeof(float));
+    for (size_t l = 0; a->ahead && l < a->ahead->n; l++)
+        a->ahead->list[l].tile_bytes = ahead_tile(p, r, a, a->ahead->list[l].tag);
 }

@@ -36,8 +36,14 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
                                           const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t);
 
 /* Returns what the call a prefetches: NULL if nothing, else *ahead, filled. */
-const struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
-                                                  const struct conv_step *s, const struct conv_ukr_args *a,
-                                                  struct conv_ahead_lists *ahead);
+struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const struct conv_binding *b,
+                                            const struct conv_step *s, const struct conv_ukr_args *a,
+                                            struct conv_ahead_lists *ahead);
+
+/*
+ * Makes the call a of a run's first step one of all its tiles, of which none is read tap by tap, unless the run is
+ * along the filters.
+ */
+void conv_resolve_run(const struct conv_plan *p, const struct conv_run *r, struct conv_ukr_args *a);
 
 #endif

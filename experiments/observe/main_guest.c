@@ -168,19 +168,32 @@ struct marking {
     enum conv_step_kind kind;
 };
 
+static void mark(struct marking *m, enum conv_step_kind kind)
+{
+    if (kind != m->kind)
+        obs_mark_phase(conv_step_phase(kind));
+    m->kind = kind;
+}
+
 static int step_marked(struct conv_backend *self, const struct conv_step *step)
 {
     struct marking *m = (struct marking *)self;
 
-    if (step->kind != m->kind)
-        obs_mark_phase(conv_step_phase(step->kind));
-    m->kind = step->kind;
+    mark(m, step->kind);
     return m->exec.base.step(&m->exec.base, step);
+}
+
+static int run_marked(struct conv_backend *self, const struct conv_run *r)
+{
+    struct marking *m = (struct marking *)self;
+
+    mark(m, r->step.kind);
+    return conv_backend_run(&m->exec.base, r);
 }
 
 static int run_nest(struct session *s, const struct conv_plan *p)
 {
-    struct marking m = { .base.step = step_marked, .kind = CONV_N_STEP_KINDS };
+    struct marking m = { .base = { step_marked, run_marked }, .kind = CONV_N_STEP_KINDS };
 
     conv_exec_init(&m.exec, p, &s->tensors.bind);
     return conv_nest_run(p, &m.base);

@@ -70,6 +70,15 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     return t->inner->step(t->inner, s);
 }
 
+static int step_run(struct conv_backend *self, const struct conv_run *r)
+{
+    struct timed *t = (struct timed *)self;
+
+    if (r->step.kind != t->kind)
+        change_kind(t, r->step.kind);
+    return conv_backend_run(t->inner, r);
+}
+
 static int run(const struct conv_plan *plan, struct timed *t)
 {
     uint64_t start = t->now_ns();
@@ -87,7 +96,7 @@ int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind
 {
     struct conv_exec exec;
     struct timed t = {
-        .base.step = step, .inner = &exec.base, .now_ns = now_ns, .phases = phases, .kind = CONV_N_STEP_KINDS
+        .base = { step, step_run }, .inner = &exec.base, .now_ns = now_ns, .phases = phases, .kind = CONV_N_STEP_KINDS
     };
 
     conv_exec_init(&exec, plan, bind);
@@ -98,7 +107,7 @@ int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding 
                         const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases)
 {
     struct conv_blas_exec exec;
-    struct timed t = { .base.step = step,
+    struct timed t = { .base = { step, step_run },
                        .inner = &exec.base,
                        .gathers = &exec,
                        .now_ns = now_ns,

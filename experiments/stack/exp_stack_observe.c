@@ -57,7 +57,8 @@ void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c
 /* What is between the steps because they are watched. */
 static bool is_guests_own(const char *function)
 {
-    static const char *const own[] = { "step_marked", "lower_marked", "run", "run_nest", "run_base", "main" };
+    static const char *const own[] = { "step_marked", "run_marked", "mark",     "lower_marked",
+                                       "run",         "run_nest",   "run_base", "main" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (!strcmp(own[i], function))

@@ -58,9 +58,44 @@ static inline bool conv_step_computes(const struct conv_step *s)
     return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;
 }
 
+/*
+ * Micro-kernel steps that follow each other, and differ by nothing but where they are: tiles of one size side by side,
+ * along the windows or along the filters. Their first one, how many, and what takes one to the next.
+ */
+struct conv_run {
+    struct conv_step step;
+    size_t n;
+    bool along_filters;
+    size_t panel_elems; /* from one tile's packed windows, or filters, to the next one's */
+    size_t taps;        /* steps of the reduction for a channel */
+};
+
+/* Leaves out the first n steps. */
+static inline void conv_run_skip(struct conv_run *r, size_t n)
+{
+    struct conv_step *s = &r->step;
+
+    s->ahead.panel += n * s->ahead.elems;
+    if (r->along_filters) {
+        s->f0 += n * s->n_f;
+        s->f_panel += n * r->panel_elems;
+        s->ahead.k0 += n * s->ahead.channels * r->taps;
+    } else {
+        s->win0 += n * s->n_win;
+        s->in_panel += n * r->panel_elems;
+        s->ahead.win0 += n * s->n_win;
+    }
+    r->n -= n;
+}
+
 struct conv_backend {
     int (*step)(struct conv_backend *self, const struct conv_step *s); /* 0 or -errno, which ends the nest */
+    /* A run at once; NULL: its steps one by one. */
+    int (*run)(struct conv_backend *self, const struct conv_run *r);
 };
+
+/* Hands a run to a back-end, as it takes them. Returns what the first failing step returned, else 0. */
+int conv_backend_run(struct conv_backend *backend, const struct conv_run *run);
 
 /* Runs the plan's nest. Returns what the first failing step returned, else 0. */
 int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend);

@@ -56,14 +56,19 @@ static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
     };
 }
 
+/* Whether a tile's windows may all have a row of taps on padding. */
+static bool meets_padding(const struct sconv *s, const struct conv_step *step)
+{
+    return step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end;
+}
+
 static void set_input_tile(const struct sconv *s, struct conv_step *step, size_t tile, size_t slot)
 {
     step->win0 = conv_plan_tile_start(s->plan, tile);
     step->n_win = min_size(s->n_windows, conv_plan_tile_start(s->plan, tile + 1)) - step->win0;
     step->in_panel = input_panel(s, slot);
     step->dead = (struct conv_dead_rows){ 0 };
-    if (s->plan->sconv.options.skips_padding &&
-        (step->win0 + step->n_win <= s->live.first || step->win0 >= s->live.end))
+    if (s->plan->sconv.options.skips_padding && meets_padding(s, step))
         step->dead = conv_dead_rows(&s->plan->view, step->win0, step->n_win);
 }
 
@@ -141,7 +146,7 @@ struct pass {
     struct range channels;   /* i's share of an input tile's channels (weight stationary) */
     size_t panel, elems;     /* the filter tile that follows i, shared out over the tiles of B */
     size_t elems_each;
-    size_t channels_each; /* of the input tile that follows i (input stationary) */
+    size_t here_channels, channels_each; /* of the input tile that follows i (input stationary) */
 };
 
 static struct pass start_pass(const struct sconv *s, struct range a, struct range b, size_t i)
@@ -156,6 +161,7 @@ static struct pass start_pass(const struct sconv *s, struct range a, struct rang
     m.next = next_place(s, a.first, b.first);
     f0 = (is_last ? m.next.a : i + 1) * s->plan->ukr->n_f;
     m.channels = (struct range){ m.next.n_c * (i - a.first) / n_a, m.next.n_c * (i - a.first + 1) / n_a };
+    m.here_channels = p->n_c;
     m.channels_each = ceil_div(p->n_c, n_b);
     at.c0 = p->c0;
     at.n_c = p->n_c;
@@ -218,11 +224,82 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
     }
 }
 
+/* How many of n tiles of a size fit between first and end; at least 1, as the last one may be smaller. */
+static size_t whole_tiles(size_t first, size_t end, size_t size, size_t n)
+{
+    return first < end ? max_size(1, min_size(n, (end - first) / size)) : 1;
+}
+
+/* How many shares are as long as number j of share(). */
+static size_t equal_shares(size_t total, size_t each, size_t j, size_t n)
+{
+    return each * j < total ? whole_tiles(each * j, total, each, n) : n;
+}
+
+/*
+ * Of n tiles of windows from j on, how many make a run. What is read ahead must move on as evenly as the tiles do; the
+ * last whole tile of a plane prefetches other outputs than those before it.
+ */
+static size_t run_of_windows(const struct sconv *s, const struct conv_step *step, const struct pass *m, size_t j,
+                             size_t n)
+{
+    const struct conv_sconv_options *o = &s->plan->sconv.options;
+    size_t win = step->n_win, end = s->n_windows - (o->prefetches && win <= s->n_windows ? win : 0);
+
+    if (s->plan->sconv.cut.per_row || (o->skips_padding && meets_padding(s, step)))
+        return 1;
+    if (o->skips_padding)
+        end = min_size(end, s->live.end);
+    n = whole_tiles(step->win0, end, win, n);
+    if (!o->prefetches)
+        return n;
+    n = equal_shares(m->elems, m->elems_each, j - m->b.first, n);
+    if (!step->ahead.channels)
+        return n;
+    if (o->reads_in_place)
+        n = whole_tiles(j, m->b.end - min_size(PREFETCH_TILES, m->b.end), 1, n);
+    return s->plan->view.h > 1 ? 1 : whole_tiles(step->ahead.win0, s->n_windows, win, n);
+}
+
+static size_t run_of_filters(const struct sconv *s, const struct conv_step *step, const struct pass *m, size_t j,
+                             size_t n)
+{
+    n = whole_tiles(step->f0, s->n_filters, step->n_f, n);
+    if (step->ahead.is_on)
+        n = equal_shares(m->here_channels, m->channels_each, j - m->b.first, n);
+    return n;
+}
+
+static struct conv_run start_run(const struct sconv *s)
+{
+    bool along_filters = s->plan->sconv.tiling.schedule == CSA_IS;
+
+    return (struct conv_run){
+        .step = box(s, CONV_STEP_UKR),
+        .along_filters = along_filters,
+        .panel_elems = along_filters ? s->n_c * s->taps * s->plan->ukr->n_f : input_panel(s, 1),
+        .taps = s->taps,
+    };
+}
+
+/* Layer 1, from tile j of B on: sets the next run. */
+static void set_run(const struct sconv *s, struct conv_run *run, const struct pass *m, struct range b, size_t j)
+{
+    if (run->along_filters)
+        set_filter_tile(s, &run->step, j);
+    else
+        set_input_tile(s, &run->step, j, j - b.first);
+    if (s->plan->sconv.options.prefetches)
+        set_ahead(s, &run->step, m, j);
+    run->n = (run->along_filters ? run_of_filters : run_of_windows)(s, &run->step, m, j, b.end - j);
+}
+
 /* Layers 2 and 1. */
 static int macro_tile(const struct sconv *s, struct range a, struct range b)
 {
     bool is_input_stationary = s->plan->sconv.tiling.schedule == CSA_IS;
-    struct conv_step step = box(s, CONV_STEP_UKR);
+    struct conv_run run = start_run(s);
+    struct conv_step *step = &run.step;
 
     for (size_t i = a.first; i < a.end; i++) {
         struct pass pass = { 0 };
@@ -234,20 +311,15 @@ static int macro_tile(const struct sconv *s, struct range a, struct range b)
 
             if (err)
                 return err;
-            set_input_tile(s, &step, i, 0);
+            set_input_tile(s, step, i, 0);
         } else {
-            set_filter_tile(s, &step, i);
+            set_filter_tile(s, step, i);
         }
-        for (size_t j = b.first; j < b.end; j++) {
+        for (size_t j = b.first; j < b.end; j += run.n) {
             int err;
 
-            if (is_input_stationary)
-                set_filter_tile(s, &step, j);
-            else
-                set_input_tile(s, &step, j, j - b.first);
-            if (s->plan->sconv.options.prefetches)
-                set_ahead(s, &step, &pass, j);
-            err = s->backend->step(s->backend, &step);
+            set_run(s, &run, &pass, b, j);
+            err = conv_backend_run(s->backend, &run);
             if (err)
                 return err;
         }
@@ -345,6 +417,17 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
     if (plan->algorithm != CONV_SCONV || plan->sconv.options.packs_filters)
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);
+}
+
+int conv_backend_run(struct conv_backend *backend, const struct conv_run *run)
+{
+    int err = 0;
+
+    if (backend->run)
+        return backend->run(backend, run);
+    for (struct conv_run r = *run; r.n && !err; conv_run_skip(&r, 1))
+        err = backend->step(backend, &r.step);
+    return err;
 }
 
 int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend)

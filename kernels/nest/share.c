@@ -96,6 +96,29 @@ static int step(struct conv_backend *self, const struct conv_step *step)
     return is_mine(s, step) ? s->inner->step(s->inner, step) : 0;
 }
 
+/* Of n tiles of a size from `from` on, how many begin before `at`. */
+static size_t tiles_before(size_t from, size_t size, size_t n, size_t at)
+{
+    return at > from ? min_size(n, ceil_div(at - from, size)) : 0;
+}
+
+/* A run along the axis is cut; of another one, all steps are in the same share. */
+static int run(struct conv_backend *self, const struct conv_run *r)
+{
+    const struct conv_share *s = (const struct conv_share *)self;
+    const struct conv_step *first = &r->step;
+    size_t from = r->along_filters ? first->f0 : first->win0, size = r->along_filters ? first->n_f : first->n_win;
+    struct conv_run mine = *r;
+
+    if (s->axis == (r->along_filters ? CONV_SHARE_FILTERS : CONV_SHARE_WINDOWS)) {
+        mine.n = tiles_before(from, size, r->n, s->end);
+        conv_run_skip(&mine, min_size(mine.n, tiles_before(from, size, r->n, s->first)));
+    } else if (!is_mine(s, first)) {
+        mine.n = 0;
+    }
+    return mine.n ? conv_backend_run(s->inner, &mine) : 0;
+}
+
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
@@ -103,7 +126,7 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
     size_t first = thread * each + (thread < more ? thread : more);
 
     *s = (struct conv_share){
-        .base.step = step,
+        .base = { step, run },
         .inner = inner,
         .axis = axis,
         .planes = n_planes(plan),

@@ -22,7 +22,7 @@ static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t bloc
     size_t n = 0;
 
     for (size_t step = t; step < t + block && a->ahead; step++) {
-        for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+        for (size_t l = 0; l < a->ahead->n; l++) {
             const struct conv_ahead *list = &a->ahead->list[l];
             size_t n_blocks = step < list->n ? ceil_div(list->n - step, block) : 0;
 

@@ -60,14 +60,16 @@ const char *conv_phase_name(enum conv_phase p);
 struct conv_ahead {
     uint64_t addr;
     int64_t step_bytes;
-    size_t n; /* at most the call's k */
+    int64_t tile_bytes; /* of several tiles, from one to the next */
+    size_t n;           /* at most the call's k */
     enum conv_tensor tag;
 };
 
-enum { CONV_N_AHEAD = 5 };
+enum { CONV_N_AHEAD = 8 }; /* of outputs up to four, of filters one, of the input three */
 
 struct conv_ahead_lists {
     size_t n_steps; /* the longest list */
+    size_t n;       /* lists */
     struct conv_ahead list[CONV_N_AHEAD];
 };
 
@@ -87,20 +89,25 @@ struct conv_taps {
     uint32_t row_live[CONV_MAX_TAPS], column_live[CONV_MAX_TAPS];
 };
 
-/* One call. Addresses are real pointers when executed and synthetic ones when replayed. */
+/*
+ * One call. Addresses are real pointers when executed and synthetic ones when replayed. A micro-kernel that chains takes
+ * several tiles in a call, which are alike but for where they are.
+ */
 struct conv_ukr_args {
-    uint64_t in;                          /* bytes; aligned to 4 */
-    uint64_t filter;                      /* bytes; aligned to 4 */
-    uint64_t out;                         /* bytes; aligned to 4 */
-    size_t k;                             /* reduction steps, >= 1 */
-    size_t ld_in;                         /* elements between the steps of in; 0 = packed */
-    size_t in_step;                       /* packed: elements between a tile's panels; 0 = they follow each other */
-    size_t ld_out;                        /* elements between the rows of out */
-    size_t n_win;                         /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
-    size_t n_f;                           /* 1 .. descriptor's n_f */
-    bool accumulate;                      /* add to out instead of overwriting it */
-    const struct conv_taps *taps;         /* NULL: in is as above; else it may lie outside the input */
-    const struct conv_ahead_lists *ahead; /* NULL: nothing */
+    uint64_t in;                    /* bytes; aligned to 4 */
+    uint64_t filter;                /* bytes; aligned to 4 */
+    uint64_t out;                   /* bytes; aligned to 4 */
+    size_t k;                       /* reduction steps, >= 1 */
+    size_t ld_in;                   /* elements between the steps of in; 0 = packed */
+    size_t in_step;                 /* packed: elements between a tile's panels; 0 = they follow each other */
+    size_t ld_out;                  /* elements between the rows of out */
+    size_t n_win;                   /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
+    size_t n_f;                     /* 1 .. descriptor's n_f */
+    bool accumulate;                /* add to out instead of overwriting it */
+    const struct conv_taps *taps;   /* NULL: in is as above; else it may lie outside the input */
+    struct conv_ahead_lists *ahead; /* NULL: nothing; a call of several tiles moves it on */
+    size_t n_tiles;                 /* 0 is 1 */
+    int64_t in_tile, filter_tile, out_tile; /* bytes from a tile's to the next one's */
 };
 
 struct conv_ukr;
@@ -127,7 +134,24 @@ struct conv_ukr {
     bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
     bool walks_taps;         /* fn takes args.taps: windows of any convolution in place, at most CONV_MAX_TAP_WINDOWS */
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
+    bool chains;             /* fn takes args.n_tiles; to emit, one tile at a time will do */
 };
+
+static inline void conv_ahead_next_tile(struct conv_ahead_lists *ahead)
+{
+    for (size_t l = 0; l < ahead->n; l++)
+        ahead->list[l].addr += (uint64_t)ahead->list[l].tile_bytes;
+}
+
+/* Moves a call on to the next tile of several. */
+static inline void conv_ukr_next_tile(struct conv_ukr_args *a)
+{
+    a->in += (uint64_t)a->in_tile;
+    a->filter += (uint64_t)a->filter_tile;
+    a->out += (uint64_t)a->out_tile;
+    if (a->ahead)
+        conv_ahead_next_tile(a->ahead);
+}
 
 /* Tells whether a call is within the micro-kernel's tile. */
 static inline bool conv_ukr_takes(const struct conv_ukr *u, const struct conv_ukr_args *a)
@@ -185,6 +209,24 @@ static inline size_t conv_tile_extent(size_t left, size_t full, size_t panel, bo
     while (extent * 2 <= left)
         extent *= 2;
     return extent;
+}
+
+/* Computes the tiles of a call one by one, whatever the micro-kernel can take; *a moves on. */
+static inline void conv_ukr_each_tile(const struct conv_ukr *u, conv_ukr_fn fn, struct conv_ukr_args *a)
+{
+    size_t n = max_size(a->n_tiles, 1);
+
+    for (a->n_tiles = 1; n; n--, conv_ukr_next_tile(a))
+        fn(u, a);
+}
+
+/* Computes the tiles of a call; *a may move on. */
+static inline void conv_ukr_call(const struct conv_ukr *u, struct conv_ukr_args *a)
+{
+    if (u->chains)
+        u->fn(u, a);
+    else
+        conv_ukr_each_tile(u, u->fn, a);
 }
 
 static inline const float *conv_in_ptr(uint64_t address)

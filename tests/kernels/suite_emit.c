@@ -95,30 +95,52 @@ struct ukr_case {
 static void run_ukr(void *args)
 {
     struct ukr_case *c = args;
+    struct conv_ahead_lists ahead;
+    struct conv_ukr_args a = c->a;
 
-    c->u->fn(c->u, &c->a);
+    if (a.ahead)
+        ahead = *a.ahead; /* moves on */
+    a.ahead = a.ahead ? &ahead : NULL;
+    c->u->fn(c->u, &a);
 }
 
+/* Tile by tile. */
 static void emit_ukr(void *args, struct sim_sink *sink)
 {
     struct ukr_case *c = args;
 
-    c->u->emit(c->u, &c->a, sink);
+    for (size_t n = max_size(c->a.n_tiles, 1); n; n--, conv_ukr_next_tile(&c->a))
+        c->u->emit(c->u, &c->a, sink);
+}
+
+enum { MAX_TILES = 3, MOST_MOVED = 8 };
+
+/* Several tiles in a call: windows by an element or none, filters and outputs side by side. */
+static void random_tiles(struct ukr_case *c)
+{
+    c->a.n_tiles = 1 + rng_below(c->u->chains ? MAX_TILES : 1);
+    c->a.in_tile = c->a.ld_in ? (int64_t)(rng_below(2) * sizeof(float)) : 0;
+    c->a.filter_tile = (int64_t)(c->a.k * c->a.n_f * sizeof(float));
+    c->a.out_tile = (int64_t)(c->a.n_f * c->a.ld_out * sizeof(float));
 }
 
 /* Lists of random lengths, some empty, into the three tensors. */
 static void random_ahead(const struct ukr_case *c, const struct logged_buffer *watched, struct conv_ahead_lists *ahead)
 {
     ahead->n_steps = 0;
+    ahead->n = CONV_N_AHEAD;
     for (size_t l = 0; l < CONV_N_AHEAD; l++) {
         const struct logged_buffer *b = &watched[rng_below(3)];
-        size_t first = rng_below(b->bytes), step = 1 + rng_below(70);
-        size_t n = rng_below(c->a.k + 1), n_inside = (b->bytes - 1 - first) / step + 1; /* others are not recorded */
+        size_t moved = b->bytes > MAX_TILES * MOST_MOVED ? rng_below(MOST_MOVED) : 0,
+               room = b->bytes - MAX_TILES * moved;
+        size_t first = rng_below(room), step = 1 + rng_below(70);
+        size_t n = rng_below(c->a.k + 1), n_inside = (room - 1 - first) / step + 1; /* others are not recorded */
 
         n = n < n_inside ? n : n_inside;
         ahead->list[l] = (struct conv_ahead){
             .addr = b->addr + first,
             .step_bytes = (int64_t)step,
+            .tile_bytes = (int64_t)moved,
             .n = n,
             .tag = CONV_OUTPUT,
         };
@@ -148,7 +170,10 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
         c.a.in_step = (c.a.k + rng_below(4)) * u->win_panel;
         n_in = (conv_ukr_in_width(u, n_win) / u->win_panel - 1) * c.a.in_step + c.a.k * u->win_panel;
     }
-    n[0] = n_in;
+    random_tiles(&c);
+    n[0] = n_in + c.a.n_tiles;
+    n[1] *= c.a.n_tiles;
+    n[2] *= c.a.n_tiles;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(kbuffer_init(&b[i], n[i]) == 0);
         watched[i] = watch(&b[i], n[i]);

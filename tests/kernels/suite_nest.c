@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/backend.h"
+#include "kernels/resolve.h"
 #include "kernels/sizes.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
@@ -126,6 +127,87 @@ static void sconv_visits_every_point_once(void)
                                     u->f_panel >= u->n_f && !u->splits_edges);
     }
     test_check(n_skipped > 0, "no shape has rows of taps to skip");
+}
+
+/* Adds up a stream; the order counts. */
+struct digest {
+    struct sim_sink sink;
+    uint64_t value;
+};
+
+static void digest(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct digest *d = (struct digest *)self;
+
+    for (size_t i = 0; i < n_runs; i++) {
+        const uint64_t part[] = { run[i].addr,
+                                  (uint64_t)run[i].stride_bytes,
+                                  (uint64_t)run[i].step_bytes,
+                                  run[i].count,
+                                  run[i].kind,
+                                  run[i].tag,
+                                  run[i].access_bytes,
+                                  n_times };
+
+        for (size_t k = 0; run[i].count && k < sizeof part / sizeof part[0]; k++)
+            d->value = d->value * 0x9e3779b97f4a7c15 + part[k];
+    }
+}
+
+/* Replays as the executing back-end runs: the calls of a run from its first step's. */
+struct by_runs {
+    struct conv_backend base;
+    struct conv_replay replay;
+    size_t n_followers; /* steps that were not resolved */
+};
+
+static int step_of_runs(struct conv_backend *self, const struct conv_step *s)
+{
+    struct by_runs *b = (struct by_runs *)self;
+
+    return b->replay.base.step(&b->replay.base, s);
+}
+
+static int run_of_calls(struct conv_backend *self, const struct conv_run *r)
+{
+    struct by_runs *b = (struct by_runs *)self;
+    const struct conv_plan *plan = b->replay.plan;
+    struct conv_ukr_args a = conv_resolve_ukr(plan, &b->replay.bind, &r->step);
+    struct conv_ahead_lists ahead;
+    struct conv_taps taps;
+
+    a.taps = conv_resolve_taps(plan, &b->replay.bind, &r->step, &a, &taps);
+    a.ahead = conv_resolve_ahead(plan, &b->replay.bind, &r->step, &a, &ahead);
+    conv_resolve_run(plan, r, &a);
+    b->n_followers += r->n - 1;
+    for (size_t n = a.n_tiles; n; n--, conv_ukr_next_tile(&a))
+        plan->ukr->emit(plan->ukr, &a, b->replay.sink);
+    return 0;
+}
+
+static void runs_are_their_steps(void)
+{
+    size_t n_followers = 0;
+
+    for (unsigned i = 0; i < test_rounds(400); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        const struct conv_ukr *u = kcheck_random_ukr();
+        struct csa_tiling t = random_tiling(&p, u);
+        const struct conv_sconv_options options = kcheck_random_options();
+        struct digest by_steps = { .sink.accept = digest }, by_runs = by_steps;
+        struct by_runs runs = { .base = { step_of_runs, run_of_calls } };
+        struct conv_replay steps;
+        struct conv_plan plan;
+
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        conv_replay_init(&steps, &plan, &by_steps.sink);
+        conv_replay_init(&runs.replay, &plan, &by_runs.sink);
+        CU_ASSERT(conv_nest_run(&plan, &steps.base) == 0 && conv_nest_run(&plan, &runs.base) == 0);
+        test_check(by_steps.value == by_runs.value, "%s, %s: a run's calls are not those of its steps", u->name,
+                   kcheck_describe(&p));
+        n_followers += runs.n_followers;
+    }
+    test_check(n_followers > 0, "no run has more than one step");
 }
 
 static void gemm_visits_every_point_once(void)
@@ -639,6 +721,7 @@ static void tiles_among_live_windows_have_no_dead_rows(void)
 static const struct test_case cases[] = {
     { "sconv visits every (window, filter, channel) point exactly once but rows of padding",
       sconv_visits_every_point_once },
+    { "a run's calls are those of its steps", runs_are_their_steps },
     { "gemm visits every (window, filter, reduction) point exactly once", gemm_visits_every_point_once },
     { "direct convolution computes every point exactly once", direct_visits_every_point_once },
     { "replayed direct convolutions have the totals of closed formulas", direct_replay_has_closed_totals },

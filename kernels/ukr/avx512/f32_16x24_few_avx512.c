@@ -161,11 +161,18 @@ static const conv_ukr_instance_fn instance[FEW_WIN][2] = {
 };
 /* clang-format on */
 
-void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
+static void one_tile(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     (void)u;
+    instance[a->n_win - 1][vectors(a->n_f) - 1](a);
+}
+
+void conv_f32_ukr_16x24_few__avx512(const struct conv_ukr *u, const struct conv_ukr_args *a)
+{
+    struct conv_ukr_args tile = *a;
+
     if (is_few(a->n_win, a->n_f))
-        instance[a->n_win - 1][vectors(a->n_f) - 1](a);
+        conv_ukr_each_tile(u, one_tile, &tile);
     else
         conv_ukr_16x24__avx512.fn(&conv_ukr_16x24__avx512, a);
 }

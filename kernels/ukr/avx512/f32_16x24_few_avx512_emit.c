@@ -67,6 +67,7 @@ const struct conv_ukr conv_ukr_16x24_few__avx512 = {
     .f_panel = 24,
     .reads_in_place = true,
     .prefetches = true,
+    .chains = true,
     .step_fmas = step_fmas,
     .step_loads = step_loads,
     .emit = emit,

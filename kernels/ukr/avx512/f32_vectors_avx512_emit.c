@@ -36,6 +36,7 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
         .f_panel = n_f_,                                                                                               \
         .reads_in_place = true,                                                                                        \
         .prefetches = true,                                                                                            \
+        .chains = true,                                                                                                \
         .step_fmas = step_fmas,                                                                                        \
         .step_loads = step_loads,                                                                                      \
         .emit = emit,                                                                                                  \

@@ -30,14 +30,12 @@ static inline __attribute__((always_inline)) void store_part(float *out, __m512 
 }
 
 /* last: windows of the last vector, a constant 16 where it is whole. */
-static inline __attribute__((always_inline)) void store_tile(const struct conv_ukr_args *a, const __m512 *acc,
+static inline __attribute__((always_inline)) void store_tile(float *out, size_t ld_out, const __m512 *acc,
                                                              const size_t n_v, const size_t n_f, const bool accumulate,
                                                              const size_t last)
 {
-    float *out = conv_out_ptr(a->out);
-
 #pragma GCC unroll 24
-    for (size_t f = 0; f < n_f; f++, out += a->ld_out) {
+    for (size_t f = 0; f < n_f; f++, out += ld_out) {
 #pragma GCC unroll 3
         for (size_t v = 0; v < n_v; v++) {
             float *at = out + v * TILE_VECTOR;
@@ -52,14 +50,19 @@ static inline __attribute__((always_inline)) void store_tile(const struct conv_u
     }
 }
 
-static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_v,
-                                                       const size_t n_f)
+/* What the tiles of a call have in common, and what is kept in registers of where they are. */
+struct tile_call {
+    size_t last, k, n_steps;
+    size_t ld_in, in_step, ld_out; /* elements */
+    bool is_packed;
+};
+
+static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr_args *a, const struct tile_call *c,
+                                                           const float *in, const float *filter, float *out,
+                                                           const size_t n_v, const size_t n_f)
 {
-    const float *in = conv_in_ptr(a->in);
-    const float *filter = conv_in_ptr(a->filter);
-    size_t last = tile_last(a), n_steps = ukr_prefetch_steps(a), k = a->k;
-    __mmask16 read = (__mmask16)(a->ld_in ? (1u << last) - 1 : 0xffff);
-    size_t ld_in = a->ld_in ? a->ld_in : TILE_VECTOR, in_step = conv_ukr_in_step(a, TILE_VECTOR);
+    size_t last = c->last, n_steps = c->n_steps, k = c->k, ld_in = c->ld_in, in_step = c->in_step;
+    __mmask16 read = (__mmask16)(c->is_packed ? 0xffff : (1u << last) - 1);
     __m512 acc[TILE_ACCUMULATORS], windows[3];
 
 #pragma GCC unroll 24
@@ -72,7 +75,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
 
             windows[v] = v + 1 < n_v ? _mm512_loadu_ps(at) : _mm512_maskz_loadu_ps(read, at);
             if (v + 1 == n_v)
-                LOG_READ(at, (a->ld_in ? last : TILE_VECTOR) * sizeof(float));
+                LOG_READ(at, (c->is_packed ? TILE_VECTOR : last) * sizeof(float));
             IN_REGISTER(windows[v]);
         }
 #pragma GCC unroll 24
@@ -90,13 +93,39 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         ukr_prefetch(a, n_steps, t);
     }
     if (last < TILE_VECTOR && a->accumulate)
-        store_tile(a, acc, n_v, n_f, true, last);
+        store_tile(out, c->ld_out, acc, n_v, n_f, true, last);
     else if (last < TILE_VECTOR)
-        store_tile(a, acc, n_v, n_f, false, last);
+        store_tile(out, c->ld_out, acc, n_v, n_f, false, last);
     else if (a->accumulate)
-        store_tile(a, acc, n_v, n_f, true, TILE_VECTOR);
+        store_tile(out, c->ld_out, acc, n_v, n_f, true, TILE_VECTOR);
     else
-        store_tile(a, acc, n_v, n_f, false, TILE_VECTOR);
+        store_tile(out, c->ld_out, acc, n_v, n_f, false, TILE_VECTOR);
+}
+
+static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_v,
+                                                       const size_t n_f)
+{
+    const struct tile_call c = {
+        .last = tile_last(a),
+        .k = a->k,
+        .n_steps = ukr_prefetch_steps(a),
+        .ld_in = a->ld_in ? a->ld_in : TILE_VECTOR,
+        .in_step = conv_ukr_in_step(a, TILE_VECTOR),
+        .ld_out = a->ld_out,
+        .is_packed = !a->ld_in,
+    };
+    uint64_t in = a->in, filter = a->filter, out = a->out;
+
+    for (size_t left = max_size(a->n_tiles, 1);;) {
+        one_tile(a, &c, conv_in_ptr(in), conv_in_ptr(filter), conv_out_ptr(out), n_v, n_f);
+        if (!--left)
+            return;
+        in += (uint64_t)a->in_tile;
+        filter += (uint64_t)a->filter_tile;
+        out += (uint64_t)a->out_tile;
+        if (a->ahead)
+            conv_ahead_next_tile(a->ahead);
+    }
 }
 
 #define INSTANCE(n_v, n_f)                                                                                             \

@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv
 {
     if (__builtin_expect(t >= n_steps, true))
         return;
-#pragma GCC unroll 5
-    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
+#pragma GCC unroll 1
+    for (size_t l = 0; l < a->ahead->n; l++) {
         const struct conv_ahead *list = &a->ahead->list[l];
 
         if (t < list->n)
