@@ -22,6 +22,33 @@ static struct conv_problem flattened(const struct conv_problem *p)
     return view;
 }
 
+static bool has_padding(const struct conv_problem *p)
+{
+    return p->pad_top || p->pad_left || p->pad_bottom || p->pad_right;
+}
+
+/* The 1x1 convolution whose im2col matrix is a group's padded image. */
+static struct conv_problem padding_of(const struct conv_problem *p)
+{
+    struct conv_problem q = *p;
+
+    q.r = q.s = q.stride_h = q.stride_w = q.dilation_h = q.dilation_w = 1;
+    q.p = p->h + p->pad_top + p->pad_bottom;
+    q.q = p->w + p->pad_left + p->pad_right;
+    return q;
+}
+
+/* The same convolution of an image that is padded already. */
+static struct conv_problem padded(const struct conv_problem *p)
+{
+    struct conv_problem q = *p;
+
+    q.h += p->pad_top + p->pad_bottom;
+    q.w += p->pad_left + p->pad_right;
+    q.pad_top = q.pad_left = q.pad_bottom = q.pad_right = 0;
+    return q;
+}
+
 /* Puts the bytes of a product of element counts into *bytes. Returns 0 or -EOVERFLOW. */
 static int float_bytes(size_t a, size_t b, size_t c, size_t *bytes)
 {
@@ -86,11 +113,13 @@ static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
-    const struct conv_problem view = flattened(p);
+    const bool pads_first = options->pads_first && has_padding(p);
+    const struct conv_problem view = pads_first ? padded(p) : flattened(p);
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
     struct conv_sconv_options *does = &plan->sconv.options;
     int err = 0;
 
+    assert(!options->pads_first || !(options->reads_in_place || options->prefetches || options->skips_padding));
     *plan = (struct conv_plan){
         .problem = *p,
         .view = view,
@@ -112,6 +141,11 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     if (!does->reads_in_place)
         err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
                           &plan->layout.bytes[CONV_PACKED_INPUT]);
+    does->pads_first = pads_first;
+    if (pads_first && !err) {
+        plan->sconv.padding = padding_of(p);
+        err = float_bytes(plan->group_channels, view.h, view.w, &plan->layout.bytes[CONV_IM2COL]);
+    }
     return err ? err : place(&plan->layout);
 }
 
@@ -145,6 +179,8 @@ const char *conv_plan_windows_name(const struct conv_plan *plan)
 
     if (plan->algorithm == CONV_DIRECT || (is_sconv && plan->sconv.options.reads_in_place))
         return "in place";
+    if (is_sconv && plan->sconv.options.pads_first)
+        return "packed after padding";
     return conv_plan_skips_padding(plan) ? "packed without rows of padding" : "packed";
 }
 

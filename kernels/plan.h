@@ -46,6 +46,7 @@ struct conv_sconv_options {
     bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
     bool prefetches;     /* micro-kernels prefetch what later ones read */
     bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
+    bool pads_first;     /* a group's channels are copied into a padded image, and windows are packed out of that */
 };
 
 /*
@@ -68,6 +69,7 @@ struct conv_plan_sconv {
     struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
     struct conv_cut cut;
     const struct conv_pack_windows *pack_windows;
+    struct conv_problem padding; /* if it pads first: the 1x1 convolution whose im2col matrix is the padded image */
 };
 
 /* What only im2col + GEMM has. */
@@ -108,8 +110,9 @@ bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr
  * Plans SConv with the given tiling. reads_in_place is ignored where it cannot be: micro-kernels that read packed
  * windows only; shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the
  * output's rows (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in
- * place, where walking skips it anyway, or where the filters of a tile are several panels. Returns 0, or -EOVERFLOW if
- * the tensors do not fit an address space.
+ * place, where walking skips it anyway, or where the filters of a tile are several panels. pads_first is ignored
+ * without padding; it excludes the three options before it. Returns 0, or -EOVERFLOW if the tensors do not fit an
+ * address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);

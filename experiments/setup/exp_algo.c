@@ -50,7 +50,7 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 }
 
 /* Plans the paper's SConv with another micro-kernel, in the schedule that CSA chooses for that. */
-static int plan_as_in_paper(const struct exp_setup *s, const struct conv_problem *p, bool packs_filters,
+static int plan_as_in_paper(const struct exp_setup *s, const struct conv_problem *p, struct conv_sconv_options options,
                             struct conv_plan *plan)
 {
     const struct conv_ukr *u = &s->openblas_ukr.ukr;
@@ -58,7 +58,7 @@ static int plan_as_in_paper(const struct exp_setup *s, const struct conv_problem
 
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         own[i] = csa_analyse(p, &s->caches, u->n_win, u->n_f, (enum csa_schedule)i);
-    return conv_plan_sconv(plan, p, u, &own[csa_choose(own)], packs_filters);
+    return conv_plan_sconv_with(plan, p, u, &own[csa_choose(own)], &options);
 }
 
 static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
@@ -66,7 +66,7 @@ static int plan_openblas(const struct exp_setup *s, const struct conv_problem *p
 {
     (void)tiling;
     (void)self;
-    return plan_as_in_paper(s, p, s->packs_filters, plan);
+    return plan_as_in_paper(s, p, (struct conv_sconv_options){ .packs_filters = s->packs_filters }, plan);
 }
 
 /* The same without vector-based packing (SConv section 6.2): what that contributes. */
@@ -85,7 +85,17 @@ static int plan_run_time(const struct exp_setup *s, const struct conv_problem *p
 {
     (void)tiling;
     (void)self;
-    return plan_as_in_paper(s, p, true, plan);
+    return plan_as_in_paper(s, p, (struct conv_sconv_options){ .packs_filters = true }, plan);
+}
+
+/* The same with the image padded up front, as the paper's tool does it: what padding while packing contributes. */
+static int plan_pads_first(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                           const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)tiling;
+    (void)self;
+    return plan_as_in_paper(s, p, (struct conv_sconv_options){ .packs_filters = s->packs_filters, .pads_first = true },
+                            plan);
 }
 
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)

@@ -397,12 +397,27 @@ static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(cons
     return 0;
 }
 
+/* Copies the group's channels into a padded image before its first channel set. */
+static int pad_image(const struct sconv *s)
+{
+    struct conv_step step = box(s, CONV_STEP_IM2COL);
+
+    return s->plan->sconv.options.pads_first && !s->c0 ? s->backend->step(s->backend, &step) : 0;
+}
+
+static int pad_and_compute(const struct sconv *s)
+{
+    int err = pad_image(s);
+
+    return err ? err : channel_set(s);
+}
+
 int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
 {
     struct sconv s = start(plan, backend);
 
     assert(plan->algorithm == CONV_SCONV);
-    return for_each_channel_set(&s, plan->problem.n, channel_set);
+    return for_each_channel_set(&s, plan->problem.n, pad_and_compute);
 }
 
 static int pack_all_filters(const struct sconv *s)

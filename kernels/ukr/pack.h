@@ -28,6 +28,7 @@
  */
 struct conv_pack_windows_args {
     const struct conv_problem *p;
+    enum conv_tensor tag; /* what is read: CONV_INPUT, or CONV_IM2COL where the image was padded first */
     uint64_t in;
     uint64_t panel;
     size_t panel_step;  /* elements from one tile's panel to the next */

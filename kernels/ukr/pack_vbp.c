@@ -132,7 +132,8 @@ static bool can_pack(const struct conv_problem *p)
 }
 
 /* Returns the loads of one span: its valid elements, cut at vector boundaries. */
-static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_t vector_bytes, struct sim_run *run)
+static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_t vector_bytes, enum conv_tensor tag,
+                         struct sim_run *run)
 {
     uint32_t lanes = vector_bytes / (uint32_t)sizeof(float);
     size_t n = 0;
@@ -148,7 +149,7 @@ static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_
             .count = 1,
             .access_bytes = (uint32_t)(__builtin_popcount(piece) * (int)sizeof(float)),
             .kind = SIM_LOAD,
-            .tag = CONV_INPUT,
+            .tag = (uint8_t)tag,
             .phase = CONV_PHASE_PACK,
         };
     }
@@ -156,12 +157,13 @@ static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_
 }
 
 /* Returns one tile's runs in channel 0; each advances by a channel. */
-static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uint32_t vector_bytes, struct sim_run *run)
+static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uint32_t vector_bytes,
+                        enum conv_tensor tag, struct sim_run *run)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < t->n_spans; i++)
-        n += span_loads(&t->span[i], g->plane_bytes, vector_bytes, run + n);
+        n += span_loads(&t->span[i], g->plane_bytes, vector_bytes, tag, run + n);
     run[n++] = (struct sim_run){
         .addr = t->panel,
         .stride_bytes = vector_bytes,
@@ -175,17 +177,22 @@ static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uin
     return n;
 }
 
+struct emission {
+    struct sim_sink *sink;
+    enum conv_tensor tag; /* of what is read */
+};
+
 static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
 {
-    struct sim_sink *sink = ctx;
+    const struct emission *e = ctx;
     struct sim_run run[CONV_PACK_TILES][SIM_MAX_BURST_RUNS];
     size_t n[CONV_PACK_TILES];
 
     for (size_t t = 0; t < g->n_tiles; t++)
-        n[t] = tile_runs(g, &g->tile[t], self->vector_bytes, run[t]);
+        n[t] = tile_runs(g, &g->tile[t], self->vector_bytes, e->tag, run[t]);
     for (size_t c = 0; c < g->n_c; c++) {
         for (size_t t = 0; t < g->n_tiles; t++) {
-            sim_emit(sink, run[t], n[t], 1);
+            sim_emit(e->sink, run[t], n[t], 1);
             for (size_t i = 0; i < n[t]; i++)
                 run[t][i].addr += (uint64_t)run[t][i].step_bytes;
         }
@@ -194,7 +201,9 @@ static void emit_group(const struct conv_pack_windows *self, const struct vbp_gr
 
 static void emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink)
 {
-    for_each_group(self, a, sink, emit_group);
+    struct emission e = { sink, a->tag };
+
+    for_each_group(self, a, &e, emit_group);
 }
 
 /* As pack_group chooses among its paths. */

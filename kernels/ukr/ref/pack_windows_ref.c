@@ -47,10 +47,11 @@ static void pack_windows(const struct conv_pack_windows *self, const struct conv
     }
 }
 
-static void emit_segment(const struct conv_problem *p, uint64_t plane, const struct element_clip *c, uint64_t panel,
-                         struct sim_sink *sink)
+static void emit_segment(const struct conv_pack_windows_args *a, uint64_t plane, const struct element_clip *c,
+                         uint64_t panel, struct sim_sink *sink)
 {
-    struct sim_run load = element_run(SIM_LOAD, CONV_INPUT, CONV_PHASE_PACK,
+    const struct conv_problem *p = a->p;
+    struct sim_run load = element_run(SIM_LOAD, a->tag, CONV_PHASE_PACK,
                                       plane + (c->row * p->w + c->column) * sizeof(float), (int64_t)p->stride_w, 1);
     struct sim_run store = element_run(SIM_STORE, CONV_PACKED_INPUT, CONV_PHASE_PACK, panel, 1, 1);
 
@@ -71,7 +72,7 @@ static void emit_row(const struct conv_pack_windows_args *a, const struct conv_t
     for (size_t g = 0; g < t->n_segments; g++) {
         struct element_clip c = element_clip(p, &t->segment[g], tap / p->s, tap % p->s);
 
-        emit_segment(p, plane, &c, panel + t->segment[g].first * sizeof(float), sink);
+        emit_segment(a, plane, &c, panel + t->segment[g].first * sizeof(float), sink);
     }
     element_emit_stores(
         element_run(SIM_STORE, CONV_PACKED_INPUT, CONV_PHASE_PACK, panel + t->n_win * sizeof(float), 1, 1),
