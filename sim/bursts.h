@@ -18,7 +18,7 @@ enum { SIM_N_RECIPROCALS = 257 };
 struct sim_paths {
     uint64_t settled_times;      /* repetitions multiplied instead of walked */
     uint64_t quiet_times;        /* repetitions in which only the runs that moved were walked */
-    uint64_t moving_times;       /* repetitions of bursts all of whose runs move on by lines */
+    uint64_t moving_times;       /* repetitions of bursts one of whose runs moves on by lines */
     uint64_t swept_times;        /* repetitions swept, see plain/engine_plain_sweeps_tmpl.h */
     uint64_t walked_times;       /* the others */
     uint64_t runs_by_line;       /* placements of runs taken line by line */

@@ -389,15 +389,21 @@ static void walk_times(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times,
     }
 }
 
-/* ---- bursts that move on by lines ---- */
+/* ---- bursts with a run that moves on by lines ---- */
 
-/* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
-static inline bool is_moving(const struct walk *w)
+/* Whether the run's lines are found as fast as kept: they are in a row, and each takes one touch. */
+static inline bool is_short(const struct walk *w)
 {
-    return has_lines(w) && (MERGES_LINES || w->shape == ONE_ACCESS) && w->step_bytes && !w->step_reciprocal;
+    return has_lines(w) && (MERGES_LINES || w->shape == ONE_ACCESS);
 }
 
-/* Where every run moves on in every repetition there is nothing to keep from one to the next. */
+/* Whether no repetition finds the run in a line of the one before, at least not in all of them. */
+static inline bool is_moving(const struct walk *w, uint64_t n_times)
+{
+    return n_times == 1 || (w->step_bytes && !w->step_reciprocal);
+}
+
+/* Where a run moves on in every repetition there is nothing to multiply, and little to keep from one to the next. */
 static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times)
 {
     const unsigned shift = h->bursts.line_shift;
@@ -519,7 +525,8 @@ static void take_access(ENGINE *h, const struct sim_run *r)
 static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     struct walk walk[SIM_MAX_BURST_RUNS];
-    size_t n = 0, n_short_steps = 0, n_moving = 0;
+    size_t n = 0, n_short_steps = 0, n_short = 0;
+    bool moves = false;
 
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
         sim_count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times,
@@ -527,12 +534,13 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
         if (!r->count || is_ignored(h, r->kind))
             continue;
         init_walk(h, &walk[n], r, n_times, (unsigned)(r - run));
-        n_moving += is_moving(&walk[n++]);
+        n_short += is_short(&walk[n]);
+        moves |= is_moving(&walk[n++], n_times);
         n_short_steps += magnitude(r->step_bytes) * 4 <= h->bursts.line_bytes;
     }
     if (!n)
         return;
-    if (n_moving == n)
+    if (moves && n_short == n)
         walk_moving(h, walk, n, n_times);
     else
         walk_times(h, walk, n, n_times, HAS_QUIET && n_times > 4 && n_short_steps > 1 && n_short_steps < n);

@@ -61,6 +61,9 @@ static inline unsigned sim_log2(uint64_t power)
     return shift;
 }
 
+/* As sim_hierarchy_new_threads. */
+int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
+
 /* As sim_hierarchy_new, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m);
 

@@ -39,6 +39,12 @@ int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m)
     return -EINVAL;
 }
 
+int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)
+{
+    *h = NULL;
+    return sim_machine_validate(m, NULL, 0) ? -EINVAL : sim_threads_new(h, m, n_threads);
+}
+
 void sim_hierarchy_free(struct sim_hierarchy *h)
 {
     if (h)

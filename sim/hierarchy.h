@@ -103,6 +103,15 @@ struct sim_hierarchy; /* one simulation; not thread-safe, but distinct objects a
 int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m);
 void sim_hierarchy_free(struct sim_hierarchy *h); /* NULL is fine */
 
+/*
+ * The same, simulated by up to n_threads threads at once, one of them the caller's, with equal counts: by a power of two
+ * of them, of which each has its own sets. Machines whose levels can't be shared out that way (all but least recently
+ * used, non-inclusive and without prefetchers and TLBs; lines of several sizes; few sets, or numbers of sets that have no
+ * power of two in common) get one. Also -EAGAIN if the system has no more threads. Worth it for streams of millions of
+ * accesses; several hierarchies at once, one per thread, are worth more.
+ */
+int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
+
 /* Where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 

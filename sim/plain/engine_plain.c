@@ -50,12 +50,11 @@ static struct sim_plain_sets compact_sets(const struct sim_level *l, const uint3
     };
 }
 
-/* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
-static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
+static struct sim_plain_level level_of(const struct sim_level *l)
 {
-    const size_t group = SIM_PLAIN_GROUP_BYTES / sizeof *c->words;
+    const size_t group = SIM_PLAIN_GROUP_BYTES / sizeof(uint64_t);
 
-    *c = (struct sim_plain_level){
+    return (struct sim_plain_level){
         .n_sets = l->n_sets,
         .set_mask = l->n_sets - 1,
         .has_mask = !(l->n_sets & (l->n_sets - 1)),
@@ -64,6 +63,11 @@ static int init_level(struct sim_plain_level *c, const struct sim_level *l, bool
         .line_bytes = l->line_bytes,
         .line_shift = sim_log2(l->line_bytes),
     };
+}
+
+/* Wide words are there from the beginning, so that changing over to them can't fail, but not touched until then. */
+static int fill_level(struct sim_plain_level *c, const struct sim_level *l, bool has_compact)
+{
     c->words = sets_new(c->n_sets, c->set_words * sizeof *c->words);
     if (has_compact)
         c->compact = compact_sets(l, c->region_set);
@@ -147,24 +151,46 @@ static void init_ring(struct sim_plain *h, const struct sim_machine *m)
                                                           : SIM_PLAIN_SWEEPS;
 }
 
+/* Everything but the caches and who touches them. NULL: no memory. */
+static struct sim_plain *new_shape(const struct sim_machine *m)
+{
+    struct sim_plain *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->stats.n_levels = h->n_levels = m->n_levels;
+    h->n_settling = m->level[0].n_ways;
+    sim_bursts_init(&h->bursts, &m->level[0]);
+    init_ring(h, m);
+    for (size_t k = 0; k < h->n_levels; k++)
+        h->level[k] = level_of(&m->level[k]);
+    return h;
+}
+
+struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists)
+{
+    struct sim_plain *h = new_shape(m);
+
+    if (h) {
+        h->lists = lists;
+        use_variant(h, &sim_plain_lists);
+    }
+    return h;
+}
+
 static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m,
                            const struct sim_plain_variant *compact)
 {
-    struct sim_plain *h = calloc(1, sizeof *h);
-    int err;
+    struct sim_plain *h = new_shape(m);
 
     *out = NULL;
     if (!h)
         return -ENOMEM;
     h->wide = &sim_plain_wide_portable;
     h->compact = has_one_line_size(m) ? compact : NULL;
-    h->stats.n_levels = m->n_levels;
-    sim_bursts_init(&h->bursts, &m->level[0]);
-    init_ring(h, m);
-    while (h->n_levels < m->n_levels) {
-        size_t k = h->n_levels++;
+    for (size_t k = 0; k < h->n_levels; k++) {
+        int err = fill_level(&h->level[k], &m->level[k], h->compact != NULL);
 
-        err = init_level(&h->level[k], &m->level[k], h->compact != NULL);
         if (err) {
             plain_free(&h->base);
             return err;

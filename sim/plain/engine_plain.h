@@ -20,6 +20,7 @@
 #include "sim/plain/compact.h"
 #include "sim/bursts.h"
 #include "sim/engine.h"
+#include "sim/plain/lists.h"
 #include "sim/word.h"
 
 enum {
@@ -96,10 +97,13 @@ struct sim_plain {
     size_t n_levels;
     struct sim_plain_level level[SIM_MAX_LEVELS];
     struct sim_bursts bursts;
-    uint64_t ring_bytes;    /* see engine_plain_sweeps_tmpl.h */
-    size_t n_sweeps;        /* so many runs can be swept together; 0 if there is no ring */
-    uint64_t n_l1_misses;   /* line misses of the first level since creation */
-    struct sim_stats stats; /* without what is in the queues' n_seen */
+    uint64_t ring_bytes;      /* see engine_plain_sweeps_tmpl.h */
+    size_t n_sweeps;          /* so many runs can be swept together; 0 if there is no ring */
+    uint64_t n_settling;      /* so many lines are in the first level whenever they have been touched in a row */
+    struct sim_lists *lists;  /* where touches go instead, see engine_plain_lists.c */
+    struct sim_splits splits; /* if others have other shards of the caches */
+    uint64_t n_l1_misses;     /* line misses of the first level since creation */
+    struct sim_stats stats;   /* without what is in the queues' n_seen */
     struct sim_regions regions;
     struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
 };
@@ -109,14 +113,19 @@ struct sim_plain_variant {
     enum cpu_isa isa; /* what it needs */
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
+    void (*touch_listed)(struct sim_plain *h, const struct sim_listed *touch, size_t n); /* see lists.h */
     void (*settle)(struct sim_plain *h); /* deals with whatever waits; the statistics are complete then */
     void (*flush)(struct sim_plain *h, unsigned phase);
 };
 
 extern const struct sim_plain_variant sim_plain_wide_portable;
+extern const struct sim_plain_variant sim_plain_lists; /* touches nothing */
 extern const struct sim_plain_variant sim_plain_compact_portable;
 extern const struct sim_plain_variant sim_plain_compact_avx2;   /* no accept if it was not compiled for x86-64 */
 extern const struct sim_plain_variant sim_plain_compact_avx512; /* the same */
+
+/* An object without caches: what would be touched goes into the lists. NULL: no memory. free() frees it. */
+struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists);
 
 /* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);

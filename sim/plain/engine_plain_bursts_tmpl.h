@@ -31,7 +31,7 @@ static inline uint64_t changes(const struct sim_plain *h)
 
 static inline bool has_settled(const struct sim_plain *h, uint64_t since, uint64_t n_touches)
 {
-    return h->n_l1_misses == since || n_touches <= h->level[0].n_ways;
+    return h->n_l1_misses == since || n_touches <= h->n_settling;
 }
 
 static inline void pass_over(struct sim_plain *h, const struct toucher *who, uint64_t n)

@@ -193,6 +193,7 @@ const struct sim_plain_variant sim_plain_compact_avx2 = {
     .isa = CPU_ISA_AVX2,
     .accept = accept,
     .records = records,
+    .touch_listed = touch_listed,
     .settle = settle,
     .flush = flush,
 };

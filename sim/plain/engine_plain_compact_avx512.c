@@ -140,6 +140,7 @@ const struct sim_plain_variant sim_plain_compact_avx512 = {
     .isa = CPU_ISA_AVX512,
     .accept = accept,
     .records = records,
+    .touch_listed = touch_listed,
     .settle = settle,
     .flush = flush,
 };

@@ -69,6 +69,7 @@ const struct sim_plain_variant sim_plain_compact_portable = {
     .isa = CPU_ISA_NONE,
     .accept = accept,
     .records = records,
+    .touch_listed = touch_listed,
     .settle = settle,
     .flush = flush,
 };

@@ -43,6 +43,7 @@ enum {
     REQUEST_CAUSE_SHIFT = 32,
     REQUEST_FIRST_SHIFT = 40, /* the first of them that missed the level inside */
     REQUEST_LATER_SHIFT,      /* another one */
+    REQUEST_SPLIT_SHIFT,      /* the number of a load that shards share, see lists.h */
     CAUSE_STORE = 1,
     CAUSE_TAG_SHIFT = SIM_RECORD_TAG_SHIFT,
     CAUSE_PHASE_SHIFT = 6,
@@ -52,6 +53,8 @@ _Static_assert(SIM_COMPACT_ONE << CAUSE_TAG_SHIFT == 1 << CAUSE_PHASE_SHIFT, "fl
 
 #define REQUEST_FIRST ((uint64_t)1 << REQUEST_FIRST_SHIFT)
 #define REQUEST_LATER ((uint64_t)1 << REQUEST_LATER_SHIFT)
+
+_Static_assert((uint64_t)SIM_MAX_SPLITS << REQUEST_SPLIT_SHIFT == 0, "a split's number fits above");
 
 /* ---- line numbers ---- */
 
@@ -250,6 +253,13 @@ static void count_requests(struct sim_plain_queue *q, size_t n)
         q->n_seen[what_of(q->request[i])]++;
 }
 
+/* A part of a load that shards share has missed so many levels. */
+static inline void note_depth(struct sim_plain *h, uint64_t split, size_t depth)
+{
+    if (split && h->splits.depth[split] < depth)
+        h->splits.depth[split] = (uint8_t)depth;
+}
+
 /*
  * Level k has looked up a line of a load of several. Returns the request as it goes on if the line was missing. Of those
  * that miss here, too, the first one goes on as the first, and each later one has been counted one time too many.
@@ -263,6 +273,8 @@ static __attribute__((noinline)) uint64_t pass_on_part(struct sim_plain *h, size
         q->has_missed = is_miss;
     else
         q->has_missed |= is_miss;
+    if (is_miss)
+        note_depth(h, request >> REQUEST_SPLIT_SHIFT, k + 1);
     if (is_miss & is_later)
         cell_of(h, what_of(request))->level[k].load_misses--;
     return (request & ~(REQUEST_FIRST | REQUEST_LATER)) | (is_later ? REQUEST_LATER : REQUEST_FIRST);
@@ -443,21 +455,35 @@ static inline void touch_line(struct sim_plain *h, struct toucher *who, uint64_t
     touch_word(h, who, word_of(h, who, line), 0);
 }
 
-/* The same for an access that covers n lines. */
-static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
+/* Makes a load of n lines, or a part of one. Returns how the next line's request would say that it is part of it. */
+static uint64_t load_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n, uint64_t part)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
-    uint64_t part = who->is_store ? 0 : REQUEST_FIRST;
 
     for (uint64_t i = 0; i < n; i++) {
-        if (!touch_word(h, who, word_of(h, who, (first + i) & mask), part) || who->is_store)
+        if (!touch_word(h, who, word_of(h, who, (first + i) & mask), part))
             continue;
-        if (part == REQUEST_LATER) {
+        note_depth(h, part >> REQUEST_SPLIT_SHIFT, 1);
+        if (part & REQUEST_LATER) {
             who->cell->level[0].load_misses--;
             h->bursts.paths.double_misses++;
         }
-        part = REQUEST_LATER;
+        part = (part & ~REQUEST_FIRST) | REQUEST_LATER;
     }
+    return part;
+}
+
+/* The same as touch_line() for an access that covers n lines. */
+static inline void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
+{
+    const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
+
+    if (!who->is_store) {
+        load_lines(h, who, first, n, REQUEST_FIRST);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        touch_line(h, who, (first + i) & mask);
 }
 
 /* Whether the line is in front of its set in the state in which this toucher leaves lines. */
@@ -562,6 +588,67 @@ static inline bool can_access(struct sim_plain *h, uint64_t addr, uint32_t bytes
     const unsigned shift = h->level[0].line_shift;
 
     return admit_lines(h, (addr & ADDRESS_MASK) >> shift, ((addr + bytes - 1) & ADDRESS_MASK) >> shift);
+}
+
+/* Touches a part of a load that shards share, or all of one that covers several lines of this one. */
+static void touch_part(struct sim_plain *h, struct toucher *who, const struct sim_listed *t)
+{
+    struct sim_splits *s = &h->splits;
+    uint32_t split = t->who >> SIM_LISTED_SPLIT_SHIFT;
+
+    if (!split || split != s->last) {
+        uint64_t number = split ? split + s->before : 0;
+
+        s->part = REQUEST_FIRST | number << REQUEST_SPLIT_SHIFT;
+    }
+    s->last = split;
+    s->part = load_lines(h, who, t->line, t->n, s->part);
+}
+
+/* Makes requests of the lines of one region: returns how many. */
+static inline size_t ready_listed(const struct sim_region_name *name, const struct sim_listed *t, uint64_t *request)
+{
+    const uint64_t store = 0u - (uint32_t)(t->who & SIM_STORE);
+    const uint64_t first =
+        cause_of_record(t->who) | line_word(name, t->line) | (store & (SIM_WORD_DIRTY | sim_record_tag(t->who)));
+
+    for (size_t i = 0; i < t->n; i++)
+        request[i] = first + i * SIM_COMPACT_ONE;
+    return t->n;
+}
+
+/* Makes the touches of a list; those that no words can be found for, and all after them, with wide words. */
+static void touch_listed(struct sim_plain *h, const struct sim_listed *touch, size_t n)
+{
+    uint64_t request[2 * SIM_PLAIN_RANGE];
+    size_t n_ready = 0;
+    const struct sim_listed *t = touch;
+
+    for (; t < touch + n; t++) {
+        const struct sim_region_name *name = admit_region(h, t->line >> SIM_REGION_SHIFT);
+        bool is_part = t->who >= SIM_LISTED_SEVERAL;
+
+        if (n_ready && (is_part || n_ready >= SIM_PLAIN_RANGE)) {
+            touch_ready(h, request, n_ready);
+            n_ready = 0;
+        }
+        if (!name)
+            break;
+        if (is_part) {
+            struct toucher who;
+
+            init_toucher(&who, h, sim_record_kind(t->who), sim_record_tag(t->who), sim_record_phase(t->who), 0);
+            touch_part(h, &who, t);
+        } else {
+            n_ready += ready_listed(name, t, request + n_ready);
+        }
+    }
+    if (n_ready)
+        touch_ready(h, request, n_ready);
+    if (t < touch + n) {
+        sim_plain_widen(h);
+        h->variant->touch_listed(h, t, (size_t)(touch + n - t));
+    }
 }
 
 /* Whether all of a run can; for what spreads that far it does not matter that parts may never be touched. */

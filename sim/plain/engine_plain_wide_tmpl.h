@@ -187,12 +187,43 @@ static void touch_lines(struct sim_plain *h, struct toucher *who, uint64_t first
     count_load_misses(who, source);
 }
 
+/* Touches a part of a load that shards share, or all of one that covers several lines of this one. */
+static void touch_part(struct sim_plain *h, struct toucher *who, const struct sim_listed *t)
+{
+    struct sim_splits *s = &h->splits;
+    uint32_t split = t->who >> SIM_LISTED_SPLIT_SHIFT;
+    uint8_t none = 0, *depth = split ? &s->depth[split + s->before] : &none;
+    size_t before = *depth, source = before;
+
+    for (uint64_t i = 0; i < t->n; i++) {
+        size_t from = touch(h, who, t->line + i);
+
+        source = from > source ? from : source;
+    }
+    for (size_t k = before; k < source; k++)
+        who->cell->level[k].load_misses++;
+    *depth = (uint8_t)source;
+}
+
 static inline void touch_range(struct sim_plain *h, struct toucher *who, uint64_t first, uint64_t n)
 {
     const uint64_t mask = ADDRESS_MASK >> h->level[0].line_shift;
 
     for (uint64_t i = 0; i < n; i++)
         touch_line(h, who, (first + i) & mask);
+}
+
+static void touch_listed(struct sim_plain *h, const struct sim_listed *touch, size_t n)
+{
+    for (const struct sim_listed *t = touch; t < touch + n; t++) {
+        struct toucher who;
+
+        init_toucher(&who, h, sim_record_kind(t->who), sim_record_tag(t->who), sim_record_phase(t->who), 0);
+        if (t->who >= SIM_LISTED_SEVERAL)
+            touch_part(h, &who, t);
+        else
+            touch_range(h, &who, t->line, t->n);
+    }
 }
 
 static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, uint64_t line)

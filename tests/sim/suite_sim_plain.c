@@ -58,6 +58,15 @@ static void open_bank(struct bank *b, const struct sim_machine *m)
     CU_ASSERT_FATAL(b->n >= 2); /* portable and wide words need no particular CPU */
 }
 
+/* Opens one engine on two threads or four, if the machine can be shared out at all, and the model. */
+static void open_threads(struct bank *b, const struct sim_machine *m)
+{
+    b->naive = sim_naive_new(m);
+    CU_ASSERT_FATAL(b->naive && !sim_hierarchy_new_threads(&b->h[0], m, rng_below(2) ? 2 : 4));
+    b->engine[0] = b->h[0]->engine;
+    b->n = 1;
+}
+
 static void add_paths(struct sim_paths *sum, const struct sim_paths *own)
 {
     sum->settled_times += own->settled_times;
@@ -83,6 +92,7 @@ struct taken_paths {
     const struct sim_engine *engine[MAX_ENGINES];
     struct sim_paths paths[MAX_ENGINES];
     size_t n;
+    unsigned n_threaded; /* engines of several threads */
 };
 
 static void close_bank(struct bank *b, struct taken_paths *taken)
@@ -90,7 +100,10 @@ static void close_bank(struct bank *b, struct taken_paths *taken)
     taken->n = b->n;
     for (size_t e = 0; e < b->n; e++) {
         taken->engine[e] = b->engine[e];
-        add_paths(&taken->paths[e], sim_plain_paths(b->h[e]));
+        if (b->engine[e]->can_run)
+            add_paths(&taken->paths[e], sim_plain_paths(b->h[e]));
+        else
+            taken->n_threaded++;
         sim_hierarchy_free(b->h[e]);
     }
     sim_naive_free(b->naive);
@@ -232,7 +245,8 @@ static void feed_bursts(struct bank *b, const struct sim_machine *m, const struc
 }
 
 /* Random machines, each fed n_steps times; says how often each short cut was taken, if all agree in every count. */
-static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, const struct place *p),
+static bool all_agree(void (*open)(struct bank *b, const struct sim_machine *m),
+                      void (*feed)(struct bank *b, const struct sim_machine *m, const struct place *p),
                       unsigned n_steps, struct taken_paths *paths)
 {
     bool agrees = true;
@@ -242,7 +256,7 @@ static bool all_agree(void (*feed)(struct bank *b, const struct sim_machine *m, 
         const struct place p = random_place(&m);
         struct bank b;
 
-        open_bank(&b, &m);
+        open(&b, &m);
         for (unsigned step = 0; agrees && step < n_steps; step++) {
             feed(&b, &m, &p);
             agrees = agree(&b, round, step);
@@ -296,7 +310,7 @@ static void bursts_count_as_the_naive_model_does(void)
     };
     struct taken_paths paths = { .n = 0 };
 
-    if (all_agree(feed_bursts, 20, &paths))
+    if (all_agree(open_bank, feed_bursts, 20, &paths))
         check_taken(&paths, taken, sizeof taken / sizeof taken[0]);
 }
 
@@ -362,8 +376,37 @@ static void records_count_as_single_accesses_do(void)
     };
     struct taken_paths paths = { .n = 0 };
 
-    if (all_agree(feed_records, 6, &paths))
+    if (all_agree(open_bank, feed_records, 6, &paths))
         check_taken(&paths, taken, sizeof taken / sizeof taken[0]);
+}
+
+/* Several steps before the counts are looked at make batches of several bursts. */
+static void feed_many(struct bank *b, const struct sim_machine *m, const struct place *p)
+{
+    for (unsigned i = 0; i < 6; i++)
+        feed_bursts(b, m, p);
+    feed_records(b, m, p);
+}
+
+/* Levels whose sets can be shared out. */
+static void open_shared_threads(struct bank *b, const struct sim_machine *m)
+{
+    struct sim_machine shared = *m;
+
+    for (size_t k = 0; k < m->n_levels; k++) {
+        shared.level[k].n_sets = 16 * (1 + m->level[k].n_sets % 12);
+        shared.level[k].line_bytes = m->level[0].line_bytes;
+    }
+    open_threads(b, &shared);
+}
+
+static void threads_count_as_one_does(void)
+{
+    struct taken_paths few = { .n = 0 }, shared = { .n = 0 };
+
+    CU_ASSERT(all_agree(open_threads, feed_many, 2, &few));
+    CU_ASSERT(all_agree(open_shared_threads, feed_many, 2, &shared));
+    test_check(shared.n_threaded > 100, "%u machines were shared out", shared.n_threaded);
 }
 
 /*
@@ -436,6 +479,7 @@ static void a_record_gives_back_what_was_packed(void)
 static const struct test_case cases[] = {
     { "bursts count as the naive model does, on every short cut", bursts_count_as_the_naive_model_does },
     { "records count as single accesses do, on every short cut", records_count_as_single_accesses_do },
+    { "threads count as one does", threads_count_as_one_does },
     { "returning to a line that was straddled is a miss", returning_to_a_line_that_was_straddled_is_a_miss },
     { "engines without a record interface take records too", engines_without_a_record_interface_take_records_too },
     { "a record gives back what was packed", a_record_gives_back_what_was_packed },
