@@ -35,6 +35,7 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
 /* The tiles of one schedule: `stationary` and `streaming` are |INt| and |FSt| for IS, the reverse for WS. */
 struct tiles {
     double stationary_bytes, streaming_bytes, out_bytes;
+    double stationary_volume, streaming_volume; /* bytes of all channel sets */
     size_t n_stationary, n_streaming;
 };
 
@@ -121,66 +122,99 @@ static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t,
     c->fits |= (fits_l2(&q, c->k2) ? CSA_FITS_L2 : 0) | (fits_l3(&q, c->k3) ? CSA_FITS_L3 : 0);
 }
 
-/* Volumes in lines over all channel sets of one image and group. */
-static void count_lines(const struct csa_caches *caches, const struct tiles *t, double stationary_volume,
-                        double streaming_volume, struct csa_tiling *c)
+/* Counts lines over all channel sets of one image and group. */
+static struct csa_lines count_lines(const struct csa_caches *caches, const struct tiles *t, const struct csa_tiling *c)
 {
-    double stationary_lines = stationary_volume / caches->line_bytes;
-    double streaming_lines = streaming_volume / caches->line_bytes;
+    double stationary_lines = t->stationary_volume / caches->line_bytes;
+    double streaming_lines = t->streaming_volume / caches->line_bytes;
     double streaming_fit = (double)ceil_div(t->n_streaming, c->k2) - 1;   /* Eq. 12 */
-    double streaming_fitmin = fmin(streaming_fit, 1);                     /* Eq. 9 */
     double stationary_fit = (double)ceil_div(t->n_stationary, c->k3) - 1; /* Eq. 10 */
-    double cold = stationary_lines + streaming_lines;                     /* Eq. 8 */
-    double reloads = streaming_fitmin * stationary_fit * streaming_lines; /* Eq. 11 */
 
-    c->dram_lines = cold + reloads;                                /* Eq. 7 */
-    c->l3_lines = streaming_fit * stationary_lines;                /* Eq. 13 */
-    c->l2_lines = ((double)t->n_stationary - 1) * streaming_lines; /* Eq. 14 */
+    return (struct csa_lines){
+        .cold = stationary_lines + streaming_lines,                           /* Eq. 8 */
+        .reloads = fmin(streaming_fit, 1) * stationary_fit * streaming_lines, /* Eq. 11, with Eq. 9 as printed */
+        .most_reloads = fmax(streaming_fit, 1) * stationary_fit * streaming_lines,
+        .l3 = streaming_fit * stationary_lines,                /* Eq. 13 */
+        .l2 = ((double)t->n_stationary - 1) * streaming_lines, /* Eq. 14 */
+    };
 }
 
-static void scale(struct csa_tiling *c, double times)
+static void scale(struct csa_lines *l, double times)
 {
-    c->dram_lines *= times;
-    c->l3_lines *= times;
-    c->l2_lines *= times;
+    l->cold *= times;
+    l->reloads *= times;
+    l->most_reloads *= times;
+    l->l3 *= times;
+    l->l2 *= times;
 }
 
 /*
- * Analyses a schedule. tile_bytes is what a tile pair and its outputs may take (Eq. 2). elements is what of the input
- * a window brings along, per channel; packed, that is one for each tap.
+ * Returns the tiles of a tiling whose schedule, n_c and counts of tiles are set. elements is what of the input a window
+ * brings along, per channel; packed, that is one for each tap.
+ */
+static struct tiles tiles_of(const struct conv_problem *p, const struct csa_tiling *c, double elements)
+{
+    double element = sizeof(float), in_share = elements / (double)(p->r * p->s);
+    double reduction = (double)conv_reduction(p) * element, tile_depth = (double)(c->n_c * p->r * p->s) * element;
+    double in_volume = (double)conv_windows(p) * reduction * in_share;
+    double f_volume = (double)conv_group_filters(p) * reduction;
+    double in_bytes = (double)c->n_win * tile_depth * in_share; /* Eq. 1 */
+    double f_bytes = (double)c->n_f * tile_depth;
+    bool is_input_stationary = c->schedule == CSA_IS;
+
+    return (struct tiles){
+        .stationary_bytes = is_input_stationary ? in_bytes : f_bytes,
+        .streaming_bytes = is_input_stationary ? f_bytes : in_bytes,
+        .out_bytes = (double)(c->n_win * c->n_f) * element,
+        .stationary_volume = is_input_stationary ? in_volume : f_volume,
+        .streaming_volume = is_input_stationary ? f_volume : in_volume,
+        .n_stationary = is_input_stationary ? c->in_tiles : c->f_tiles,
+        .n_streaming = is_input_stationary ? c->f_tiles : c->in_tiles,
+    };
+}
+
+static struct csa_lines lines_of(const struct conv_problem *p, const struct csa_caches *caches,
+                                 const struct csa_tiling *c, double elements)
+{
+    struct tiles t = tiles_of(p, c, elements);
+    struct csa_lines l = count_lines(caches, &t, c);
+
+    scale(&l, (double)p->n * (double)p->groups);
+    return l;
+}
+
+struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_caches *caches,
+                              const struct csa_tiling *tiling)
+{
+    return lines_of(p, caches, tiling, (double)(p->r * p->s));
+}
+
+double csa_cycles_of(const struct csa_lines *l, const struct csa_caches *caches)
+{
+    return caches->dram_cycles * (l->cold + l->reloads) + caches->l3_cycles * l->l3 + caches->l2_cycles * l->l2;
+}
+
+/*
+ * Analyses a schedule. tile_bytes is what a tile pair and its outputs may take (Eq. 2); elements is as in tiles_of.
  */
 static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                  size_t n_f, enum csa_schedule schedule, double tile_bytes, double elements)
 {
     struct csa_tiling c = { .schedule = schedule, .n_win = n_win, .n_f = n_f };
-    double element = sizeof(float);
-    double reduction = (double)conv_reduction(p) * element;
-    double in_share = elements / (double)(p->r * p->s);
-    double in_volume = (double)conv_windows(p) * reduction * in_share;
-    double f_volume = (double)conv_group_filters(p) * reduction;
-    bool is_input_stationary = schedule == CSA_IS;
-    double tile_depth, in_bytes, f_bytes;
+    struct csa_lines l;
     struct tiles t;
 
     c.n_c = choose_n_c(p, caches, tile_bytes, elements, &c);
     c.channel_sets = ceil_div(conv_group_channels(p), c.n_c);
     c.in_tiles = ceil_div(conv_windows(p), n_win);
     c.f_tiles = ceil_div(conv_group_filters(p), n_f);
-    tile_depth = (double)(c.n_c * p->r * p->s) * element;
-    in_bytes = (double)n_win * tile_depth * in_share; /* Eq. 1 */
-    f_bytes = (double)n_f * tile_depth;
-    t = (struct tiles){
-        .stationary_bytes = is_input_stationary ? in_bytes : f_bytes,
-        .streaming_bytes = is_input_stationary ? f_bytes : in_bytes,
-        .out_bytes = (double)(n_win * n_f) * element,
-        .n_stationary = is_input_stationary ? c.in_tiles : c.f_tiles,
-        .n_streaming = is_input_stationary ? c.f_tiles : c.in_tiles,
-    };
+    t = tiles_of(p, &c, elements);
     choose_k2_k3(caches, &t, &c);
-    count_lines(caches, &t, is_input_stationary ? in_volume : f_volume, is_input_stationary ? f_volume : in_volume, &c);
-    scale(&c, (double)p->n * (double)p->groups);
-    c.total_cycles = caches->dram_cycles * c.dram_lines + caches->l3_cycles * c.l3_lines +
-                     caches->l2_cycles * c.l2_lines; /* Eq. 6 */
+    l = lines_of(p, caches, &c, elements);
+    c.dram_lines = l.cold + l.reloads; /* Eq. 7 */
+    c.l3_lines = l.l3;
+    c.l2_lines = l.l2;
+    c.total_cycles = csa_cycles_of(&l, caches); /* Eq. 6 */
     return c;
 }
 

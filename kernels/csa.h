@@ -88,6 +88,22 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule);
 
+/* Lines that the equations count, whole layer: all groups, all images. */
+struct csa_lines {
+    double cold;         /* Eq. 8, from memory */
+    double reloads;      /* Eq. 11, from memory, with Eq. 9 as it is printed: a minimum */
+    double most_reloads; /* the same with a maximum, as the paper's public code has it */
+    double l3;           /* Eq. 13 */
+    double l2;           /* Eq. 14 */
+};
+
+/* Counts the lines of any tiling, packed: schedule, tiles' numbers, n_c, k2 and k3 are looked at. */
+struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_caches *caches,
+                              const struct csa_tiling *tiling);
+
+/* Returns what such lines cost: Eq. 6 and 7. */
+double csa_cycles_of(const struct csa_lines *lines, const struct csa_caches *caches);
+
 /* The schedule with the lower total; input stationary when they are equal. */
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES]);
 

@@ -10,20 +10,35 @@
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
+#include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/study/exp_study_choices.h"
+#include "experiments/study/exp_study_tilings.h"
+#include "experiments/study/exp_study_timing.h"
+#include "kernels/ukr/dispatch.h"
 
 #define PAGE "study.md"
 
-enum { MAX_SOURCES = 3 };
+enum { MAX_SOURCES = 3, MAX_TILINGS = 3 };
+
+/* Shapes of more multiply-adds are left out where many tilings are tried. */
+static const double most_macs = 250e6;
+
+/* The paper's two machines: tilings are replayed there. */
+static const char *const replayed[] = { "clx4208", "power10" };
+
+enum { N_REPLAYED = sizeof replayed / sizeof replayed[0] };
 
 struct session {
     struct exp_options options;
     struct exp_models models;
     struct exp_study_source source[MAX_SOURCES];
     size_t n_sources;
+    struct exp_study_tilings tilings[MAX_TILINGS];
+    size_t n_tilings;
+    struct exp_setup setup[MAX_TILINGS]; /* of those */
     struct exp_results results;
     char what[512];
     char why[1024];
@@ -43,21 +58,85 @@ static int prepare(struct session *s)
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
+/* ---- tilings ---- */
+
+/* Makes the runs of a sample on a machine, planned for its caches. */
+static struct exp_study_tilings *open_tilings(struct session *s, const char *name, const char *which,
+                                              enum exp_study_measure measure, int *err)
+{
+    struct exp_study_tilings *t = &s->tilings[s->n_tilings];
+    struct exp_setup *setup = &s->setup[s->n_tilings++];
+
+    t->name = name;
+    t->measure = measure;
+    *err = exp_machine_find(&t->machine, which, s->options.results, s->why, sizeof s->why);
+    if (*err)
+        return t;
+    setup->machine = sim_machine_caches_alone(&t->machine);
+    setup->machine.has_stack = false;
+    *err = exp_setup_init(setup, "", "", s->why, sizeof s->why);
+    if (*err)
+        return t;
+    t->model = csa2_machine_of(&t->machine);
+    *err = exp_study_runs_make(&t->runs, &s->models, s->options.sample, most_macs, &t->machine, setup->ukr,
+                               measure == EXP_STUDY_BY_CLOCK, s->why, sizeof s->why);
+    return t;
+}
+
+static int replay_tilings(struct session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < N_REPLAYED && !err; i++) {
+        struct exp_study_tilings *t = open_tilings(s, replayed[i], replayed[i], EXP_STUDY_BY_REPLAY, &err);
+
+        if (!err)
+            err = exp_study_runs_replay(&t->runs, &s->setup[s->n_tilings - 1], s->options.jobs, s->why, sizeof s->why);
+    }
+    return err;
+}
+
+/* Times tilings here, fits csa2 to them, and takes CSA's plans as a source of its own. */
+static int time_tilings(struct session *s)
+{
+    const struct exp_rounds rounds = exp_options_rounds(&s->options, EXP_STUDY);
+    struct exp_study_tilings *t;
+    struct exp_setup *setup;
+    int err;
+
+    t = open_tilings(s, "here", "host", EXP_STUDY_BY_CLOCK, &err);
+    setup = &s->setup[s->n_tilings - 1];
+    if (!err)
+        err = exp_study_runs_replay(&t->runs, setup, s->options.jobs, s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_time_runs(&t->runs, setup, &rounds, s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_tilings_fit(t, s->why, sizeof s->why);
+    return err ? err : exp_study_tilings_source(t, &s->source[s->n_sources++], s->why, sizeof s->why);
+}
+
+/* ---- results ---- */
+
 static int print_page(const void *session, FILE *out)
 {
     const struct session *s = session;
 
     fprintf(out, "# Does the cost model deserve the credit?\n\n%s\n\n", s->what);
     exp_study_choices_print(s->source, s->n_sources, out);
+    fprintf(out, "\n");
+    exp_study_tilings_print(s->tilings, s->n_tilings, out);
     return 0;
 }
 
 static int finish(struct session *s)
 {
-    int err = exp_study_choices_write(s->source, s->n_sources, &s->results.dir, s->what, s->why, sizeof s->why);
+    const struct exp_outdir *dir = &s->results.dir;
+    int err = exp_study_choices_write(s->source, s->n_sources, dir, s->what, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_outdir_write(&s->results.dir, PAGE, print_page, s, s->why, sizeof s->why);
+        err = exp_study_tilings_write(s->tilings, s->n_tilings, dir, s->what, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(dir, PAGE, print_page, s, s->why, sizeof s->why);
     if (!err)
         err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (!err)
@@ -70,6 +149,10 @@ static int run(void *session)
     struct session *s = session;
     int err = prepare(s);
 
+    if (!err)
+        err = replay_tilings(s);
+    if (!err && s->options.timing)
+        err = time_tilings(s);
     return err ? err : finish(s);
 }
 
@@ -79,8 +162,18 @@ static void release(void *session)
 
     for (size_t i = 0; i < s->n_sources; i++)
         exp_study_source_release(&s->source[i]);
+    for (size_t i = 0; i < s->n_tilings; i++) {
+        exp_study_runs_release(&s->tilings[i].runs);
+        exp_setup_release(&s->setup[i]);
+    }
     exp_results_release(&s->results);
     exp_models_release(&s->models);
+}
+
+static void document(FILE *out)
+{
+    exp_study_choices_document(out);
+    exp_study_tilings_document(out);
 }
 
 int main(int argc, char **argv)
@@ -89,7 +182,7 @@ int main(int argc, char **argv)
     const struct exp_main course = {
         .program = EXP_STUDY,
         .options = &s.options,
-        .document = exp_study_choices_document,
+        .document = document,
         .run = run,
         .release = release,
         .session = &s,

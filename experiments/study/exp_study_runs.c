@@ -1,0 +1,340 @@
+#include "experiments/study/exp_study_runs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_main.h"
+#include "experiments/replay/exp_replay.h"
+#include "experiments/replay/exp_totals.h"
+#include "experiments/study/exp_study_times.h"
+#include "kernels/sizes.h"
+#include "kernels/ukr/dispatch.h"
+
+enum { MAX_PARTS = 16, MAX_RUNS = 160 }; /* of a layer */
+
+/* ---- methods ---- */
+
+typedef struct csa_tiling (*plan_fn)(const struct conv_problem *p, const struct csa_caches *caches,
+                                     const struct conv_ukr *u);
+
+static struct csa_tiling halve_is(const struct conv_problem *p, const struct csa_caches *c, const struct conv_ukr *u)
+{
+    return csa_analyse(p, c, u->n_win, u->n_f, CSA_IS);
+}
+
+static struct csa_tiling halve_ws(const struct conv_problem *p, const struct csa_caches *c, const struct conv_ukr *u)
+{
+    return csa_analyse(p, c, u->n_win, u->n_f, CSA_WS);
+}
+
+static struct csa_tiling halve(const struct conv_problem *p, const struct csa_caches *c, const struct conv_ukr *u)
+{
+    const struct csa_tiling both[CSA_N_SCHEDULES] = { halve_is(p, c, u), halve_ws(p, c, u) };
+
+    return both[csa_choose(both)];
+}
+
+/* Returns how many fit, at least one. */
+static size_t at_most(double room, double each)
+{
+    return room >= each ? (size_t)(room / each) : 1;
+}
+
+/* Takes the largest Nc, K2 and K3 that fit, one after the other: where a search between 1 and all ends. */
+static struct csa_tiling search(const struct conv_problem *p, const struct csa_caches *c, const struct conv_ukr *u)
+{
+    struct csa_tiling own = halve(p, c, u);
+    double taps = (double)(p->r * p->s) * (double)sizeof(float), n_win = (double)u->n_win, n_f = (double)u->n_f;
+    double out = n_win * n_f * (double)sizeof(float), stationary, streaming;
+    size_t n_c = min_size(at_most(c->l1_bytes - out, (n_win + n_f) * taps), conv_group_channels(p)), k2;
+    struct csa_tiling t = csa2_tiling(p, u, own.schedule, n_c, SIZE_MAX, SIZE_MAX);
+
+    stationary = (t.schedule == CSA_IS ? n_win : n_f) * (double)n_c * taps;
+    streaming = (t.schedule == CSA_IS ? n_f : n_win) * (double)n_c * taps;
+    k2 = min_size(at_most(c->l2_bytes - stationary, streaming + out), t.k2);
+    return csa2_tiling(p, u, t.schedule, n_c, k2,
+                       at_most(c->l3_bytes - (double)k2 * streaming, stationary + (double)k2 * out));
+}
+
+static const struct method {
+    const char *name, *title;
+    plan_fn plan;
+    double share[3];
+} methods[EXP_STUDY_N_METHODS] = {
+#define METHOD(upper, name, title, plan, alpha, beta, gamma) { name, title, plan, { alpha, beta, gamma } },
+#include "experiments/study/methods.def"
+#undef METHOD
+};
+
+const char *exp_study_method_name(size_t method)
+{
+    return methods[method].name;
+}
+
+const char *exp_study_method_title(size_t method)
+{
+    return methods[method].title;
+}
+
+static struct csa_caches caches_of(const struct sim_machine *m, const double share[3])
+{
+    struct csa_caches c = csa_caches_of(m, 1);
+
+    c.l1_bytes *= share[0];
+    c.l2_bytes *= share[1];
+    c.l3_bytes *= share[2];
+    return c;
+}
+
+/* ---- runs ---- */
+
+struct making {
+    struct exp_study_runs *r;
+    struct exp_study_runs_layer *layer;
+    const struct sim_machine *machine;
+    struct csa2_machine model;
+    struct csa_caches caches;
+};
+
+static bool is_same(const struct exp_study_run *run, const struct csa_tiling *t, const struct conv_ukr *u)
+{
+    return run->ukr == u && run->tiling.schedule == t->schedule && run->tiling.n_c == t->n_c &&
+           run->tiling.k2 == t->k2 && run->tiling.k3 == t->k3;
+}
+
+/* Returns the number of the run with this tiling, which is added if there is none. */
+static size_t add_run(struct making *m, struct csa_tiling t, const struct conv_ukr *u)
+{
+    const struct conv_problem *p = &m->layer->layer->problem;
+    struct csa_lines lines;
+    size_t i = m->layer->first;
+
+    t = csa2_tiling(p, u, t.schedule, t.n_c, t.k2, t.k3);
+    while (i < m->r->n && !is_same(&m->r->run[i], &t, u))
+        i++;
+    if (i < m->r->n || m->layer->n == MAX_RUNS)
+        return min_size(i, m->r->n - 1);
+    lines = csa_lines_of(p, &m->caches, &t);
+    m->r->run[m->r->n++] = (struct exp_study_run){
+        .layer = m->layer->layer,
+        .tiling = t,
+        .ukr = u,
+        .csa2_cycles = csa2_predict(p, &t, u, &m->model, CSA2_COLD),
+        .csa_cycles = csa_cycles_of(&lines, &m->caches),
+        .sim_cycles = (double)NAN,
+        .ns = (double)NAN,
+        .other_ns = (double)NAN,
+    };
+    m->layer->n++;
+    return i;
+}
+
+/* All of both schedules: Nc, K2 and K3 divide what there is into 1, 2, 4, 8 or 16 nearly equal parts. */
+static void add_exhaustive(struct making *m, const struct conv_ukr *u)
+{
+    const struct conv_problem *p = &m->layer->layer->problem;
+
+    for (int s = 0; s < CSA_N_SCHEDULES; s++) {
+        for (size_t c = 1; c <= MAX_PARTS; c *= 2) {
+            struct csa_tiling all =
+                csa2_tiling(p, u, (enum csa_schedule)s, ceil_div(conv_group_channels(p), c), SIZE_MAX, SIZE_MAX);
+
+            for (size_t i = 1; i <= MAX_PARTS; i *= 4) {
+                for (size_t j = 1; j <= (i > 1 ? 4 : 1); j *= 4)
+                    add_run(m, csa2_tiling(p, u, all.schedule, all.n_c, ceil_div(all.k2, i), ceil_div(all.k3, j)), u);
+            }
+        }
+    }
+}
+
+static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
+{
+    const struct csa_caches caches = csa_caches_of(m->machine, csa_default_share);
+
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        const struct conv_ukr *other = conv_ukr_at(i);
+
+        if (other == u || other->isa != u->isa || other->walks_taps)
+            continue;
+        add_run(m, halve_is(&m->layer->layer->problem, &caches, other), other);
+        add_run(m, halve_ws(&m->layer->layer->problem, &caches, other), other);
+    }
+}
+
+static void make_layer(struct making *m, const struct conv_ukr *u, bool other_ukrs)
+{
+    m->layer->first = m->r->n;
+    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
+        struct csa_caches caches = caches_of(m->machine, methods[i].share);
+
+        m->layer->of_method[i] = add_run(m, methods[i].plan(&m->layer->layer->problem, &caches, u), u);
+    }
+    add_exhaustive(m, u);
+    if (other_ukrs)
+        add_other_ukrs(m, u);
+}
+
+/* ---- the sample ---- */
+
+static int by_macs(const void *a, const void *b)
+{
+    double x = conv_macs(&((const struct exp_study_runs_layer *)a)->layer->problem);
+    double y = conv_macs(&((const struct exp_study_runs_layer *)b)->layer->problem);
+
+    return (x > y) - (x < y);
+}
+
+static bool is_taken(const struct exp_study_runs *r, const struct conv_problem *p)
+{
+    for (size_t i = 0; i < r->n_layers; i++) {
+        if (conv_problem_equal(&r->layer[i].layer->problem, p))
+            return true;
+    }
+    return false;
+}
+
+static void take_shapes(struct exp_study_runs *r, const struct exp_models *models, double most_macs)
+{
+    for (size_t i = 0; i < models->n; i++) {
+        for (size_t l = 0; l < models->model[i].n_layers; l++) {
+            const struct exp_layer *layer = &models->model[i].layer[l];
+
+            if (conv_macs(&layer->problem) <= most_macs && !is_taken(r, &layer->problem))
+                r->layer[r->n_layers++] = (struct exp_study_runs_layer){
+                    .model = &models->model[i],
+                    .layer = layer,
+                    .is_training = exp_study_is_training(&layer->problem),
+                };
+        }
+    }
+}
+
+static void thin_out(struct exp_study_runs *r, size_t n)
+{
+    size_t all = r->n_layers;
+
+    qsort(r->layer, all, sizeof *r->layer, by_macs);
+    if (!n || n >= all)
+        return;
+    for (size_t i = 0; i < n; i++)
+        r->layer[i] = r->layer[i * all / n];
+    r->n_layers = n;
+}
+
+static size_t count_layers(const struct exp_models *models)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < models->n; i++)
+        n += models->model[i].n_layers;
+    return n;
+}
+
+int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models, size_t n, double most_macs,
+                        const struct sim_machine *m, const struct conv_ukr *ukr, bool other_ukrs, char *why,
+                        size_t why_bytes)
+{
+    struct making making = {
+        .r = r, .machine = m, .model = csa2_machine_of(m), .caches = csa_caches_of(m, csa_default_share)
+    };
+
+    *r = (struct exp_study_runs){ .layer = calloc(count_layers(models), sizeof *r->layer) };
+    if (r->layer) {
+        take_shapes(r, models, most_macs);
+        thin_out(r, n);
+        r->run = calloc(r->n_layers * MAX_RUNS + 1, sizeof *r->run);
+    }
+    if (!r->layer || !r->run) {
+        exp_study_runs_release(r);
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the sample");
+    }
+    for (size_t i = 0; i < r->n_layers; i++) {
+        making.layer = &r->layer[i];
+        make_layer(&making, ukr, other_ukrs);
+    }
+    return 0;
+}
+
+void exp_study_runs_release(struct exp_study_runs *r)
+{
+    free(r->layer);
+    free(r->run);
+    *r = (struct exp_study_runs){ 0 };
+}
+
+size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
+                           double (*cost)(const struct exp_study_run *run))
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    size_t best = SIZE_MAX;
+
+    for (size_t i = l->first; i < l->first + l->n; i++) {
+        if (!isnan(cost(&r->run[i])) && (best == SIZE_MAX || cost(&r->run[i]) < cost(&r->run[best])))
+            best = i;
+    }
+    return best;
+}
+
+static double csa2_cost(const struct exp_study_run *run)
+{
+    return run->csa2_cycles;
+}
+
+size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    size_t is = l->of_method[EXP_STUDY_HALVING_IS], ws = l->of_method[EXP_STUDY_HALVING_WS];
+    const double cycles[CSA_N_SCHEDULES] = { r->run[is].csa2_cycles, r->run[ws].csa2_cycles };
+    size_t own = csa2_choose_schedule(cycles) == CSA_IS ? is : ws, best = exp_study_runs_best(r, layer, csa2_cost);
+
+    return r->run[best].csa2_cycles < r->run[own].csa2_cycles * (1 - csa2_tie_share) ? best : own;
+}
+
+/* ---- replaying ---- */
+
+static double eq6(const struct sim_stats *s, const struct csa_caches *c)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    return exp_loads_served(s, &sum, 0) * c->l2_cycles + exp_loads_served(s, &sum, 1) * c->l3_cycles +
+           exp_loads_served(s, &sum, 2) * c->dram_cycles;
+}
+
+static int plan_run(struct exp_case *c, const struct exp_study_run *run, size_t index)
+{
+    c->layer = run->layer;
+    c->algo = exp_algo_find(run->tiling.schedule == CSA_IS ? "sconv_is" : "sconv_ws");
+    c->same_as = index;
+    return conv_plan_sconv(&c->plan, &run->layer->problem, run->ukr, &run->tiling, false);
+}
+
+int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads, char *why,
+                          size_t why_bytes)
+{
+    struct exp_experiment e = { .setup = setup, .n_algos = 1, .n_cases = r->n };
+    double seconds[EXP_N_WORKS] = { 0 };
+    struct exp_progress *progress = NULL;
+    int err;
+
+    e.cases = calloc(r->n + 1, sizeof *e.cases);
+    err = e.cases ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu runs", r->n);
+    for (size_t i = 0; i < r->n && !err; i++) {
+        err = plan_run(&e.cases[i], &r->run[i], i);
+        if (err)
+            exp_fail(why, why_bytes, err, "layer '%s': its buffers exceed the address space", r->run[i].layer->name);
+        seconds[EXP_WORK_REPLAY] += err ? 0 : exp_replay_seconds(&e, EXP_COLD, n_threads, i);
+    }
+    if (!err)
+        err = exp_main_progress(&progress, seconds, why, why_bytes);
+    if (!err)
+        err = exp_replay_all(&e, EXP_COLD, n_threads, progress, why, why_bytes);
+    for (size_t i = 0; i < r->n && !err; i++)
+        r->run[i].sim_cycles = eq6(&e.cases[i].simulated.stats, &setup->caches);
+    exp_progress_free(progress);
+    exp_experiment_release(&e);
+    return err;
+}

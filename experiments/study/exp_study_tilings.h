@@ -1,0 +1,63 @@
+/*
+ * How good tilings are: those of each method beside the best of an exhaustive search, by the replay and by the clock;
+ * and whether the models order the tilings of a layer as the clock does.
+ */
+#ifndef EXPERIMENTS_EXP_STUDY_TILINGS_H
+#define EXPERIMENTS_EXP_STUDY_TILINGS_H
+
+#include <stdio.h>
+
+#include "experiments/base/exp_outdir.h"
+#include "experiments/study/exp_study_choices.h"
+#include "experiments/study/exp_study_runs.h"
+#include "experiments/study/exp_study_source.h"
+
+/* What runs are compared by. */
+enum exp_study_measure { EXP_STUDY_BY_CLOCK, EXP_STUDY_BY_REPLAY };
+
+/* The runs of a sample on a machine. */
+struct exp_study_tilings {
+    const char *name; /* of the machine, or "here" */
+    enum exp_study_measure measure;
+    struct sim_machine machine;
+    struct csa2_machine model;
+    struct exp_study_runs runs;
+};
+
+/*
+ * Fits csa2's costs to the timed runs of the training layers, all tilings and micro-kernels, and predicts all runs with
+ * them. Returns 0 or -ENOMEM with one line in why.
+ */
+int exp_study_tilings_fit(struct exp_study_tilings *t, char *why, size_t why_bytes);
+
+/* Makes a source of the timed schedules of CSA's plans, as if they had been recorded. */
+int exp_study_tilings_source(const struct exp_study_tilings *t, struct exp_study_source *s, char *why,
+                             size_t why_bytes);
+
+/* Of the layers of a part: the speed of a method's tilings, best found = 1. */
+struct exp_study_speed {
+    size_t n;
+    double geomean, p10;
+};
+
+struct exp_study_speed exp_study_method_speed(const struct exp_study_tilings *t, size_t method,
+                                              enum exp_study_part part);
+
+/* The same of csa2's choice; with_ukrs: among other micro-kernels, too, or only the paper's. */
+struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, enum exp_study_part part);
+
+/* Rank correlations over the tilings of one layer, and the median of the layers. */
+double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+
+/* Returns csa2's predicted / measured over all timed runs. */
+struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
+
+/* Writes tilings.csv and methods.csv. Returns 0, or -errno with one line in why. */
+int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
+                            char *why, size_t why_bytes);
+void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *out);
+void exp_study_tilings_document(FILE *out);
+
+#endif

@@ -1,0 +1,120 @@
+#include "experiments/study/exp_study_timing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "counters/host/ctr_pin.h"
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/measure/exp_cold.h"
+#include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_tensors.h"
+#include "kernels/backend.h"
+#include "kernels/ukr/dispatch.h"
+
+/* A run that is being timed. */
+struct timed {
+    struct exp_study_run *run;
+    struct exp_cold *cold;
+    struct conv_plan plan;
+    struct exp_tensors tensors;
+};
+
+static int execute(void *ctx)
+{
+    struct timed *t = ctx;
+    struct conv_exec exec;
+
+    conv_exec_init(&exec, &t->plan, &t->tensors.bind);
+    return conv_nest_run(&t->plan, &exec.base);
+}
+
+static int empty(void *ctx)
+{
+    struct timed *t = ctx;
+
+    exp_cold_empty(t->cold, &t->plan, &t->tensors);
+    return 0;
+}
+
+static int open_run(struct timed *t, struct exp_study_run *run, struct exp_cold *cold)
+{
+    int err = conv_plan_sconv(&t->plan, &run->layer->problem, run->ukr, &run->tiling, false);
+
+    t->run = run;
+    t->cold = cold;
+    return err ? err : exp_tensors_init(&t->tensors, &t->plan);
+}
+
+static int time_layer(struct timed *timed, size_t n, const struct exp_rounds *rounds)
+{
+    struct exp_contender *contender = calloc(n, sizeof *contender);
+    uint64_t *sample = calloc(n * rounds->most, sizeof *sample);
+    struct exp_bench protocol = { .n_warmups = 1,
+                                  .rounds = *rounds,
+                                  .now_ns = ctr_thread_ns,
+                                  .wall_ns = ctr_now_ns,
+                                  .interrupted = exp_interrupted };
+    struct exp_bench_result result;
+    int err = contender && sample ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n && !err; i++)
+        contender[i] = (struct exp_contender){ timed[i].run->layer->name, execute, empty, &timed[i] };
+    if (!err)
+        err = exp_bench_run(&protocol, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++) {
+        timed[i].run->ns = (double)exp_stats_min(sample + i * rounds->most, result.n_rounds);
+        timed[i].run->other_ns = exp_stats_median(sample + i * rounds->most, result.n_rounds);
+    }
+    free(contender);
+    free(sample);
+    return err;
+}
+
+static int open_and_time(struct exp_study_runs *r, size_t layer, struct exp_cold *cold, const struct exp_rounds *rounds)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    struct timed *timed = calloc(l->n + 1, sizeof *timed);
+    size_t n = 0;
+    int err = timed ? 0 : -ENOMEM;
+
+    for (size_t i = l->first; i < l->first + l->n && !err; i++) {
+        if (conv_ukr_runs(r->run[i].ukr))
+            err = open_run(&timed[n++], &r->run[i], cold);
+    }
+    if (!err && n)
+        err = time_layer(timed, n, rounds);
+    for (size_t i = 0; i < n; i++)
+        exp_tensors_release(&timed[i].tensors);
+    free(timed);
+    return err;
+}
+
+int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup, const struct exp_rounds *rounds,
+                        char *why, size_t why_bytes)
+{
+    double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = (double)r->n_layers };
+    struct exp_rounds each = *rounds;
+    struct exp_progress *progress = NULL;
+    struct exp_cold cold = { 0 };
+    char ignored[256];
+    int err = exp_cold_init(&cold, setup), core;
+
+    each.limit_ns /= r->n_layers ? r->n_layers : 1;
+    if (err)
+        return exp_fail(why, why_bytes, err, "out of memory for emptying caches");
+    ctr_pin(-1, &core, ignored, sizeof ignored);
+    err = exp_main_progress(&progress, seconds, why, why_bytes);
+    for (size_t i = 0; i < r->n_layers && !err; i++) {
+        exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
+        err = open_and_time(r, i, &cold, &each);
+        exp_progress_step(progress, EXP_WORK_ROUNDS, 1);
+        if (err)
+            exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
+    }
+    exp_progress_free(progress);
+    exp_cold_release(&cold);
+    return err;
+}
