@@ -102,6 +102,11 @@ static double parts(double whole, double part)
     return ceil(whole / part);
 }
 
+double csa2_share_beyond(double bytes, double capacity_bytes)
+{
+    return fmin(1, fmax(0, (bytes / capacity_bytes - fits_share) / (overflows_share - fits_share)));
+}
+
 /* Where data come from that are used again after so many other bytes. */
 static struct places after(const struct csa2_machine *m, double bytes)
 {
@@ -110,7 +115,7 @@ static struct places after(const struct csa2_machine *m, double bytes)
     double left = 1;
 
     for (int i = 0; i < MEMORY; i++) {
-        double beyond = fmin(1, fmax(0, (bytes / capacity[i] - fits_share) / (overflows_share - fits_share)));
+        double beyond = csa2_share_beyond(bytes, capacity[i]);
 
         p.share[i] = left * (1 - beyond);
         left *= beyond;

@@ -64,6 +64,12 @@ struct csa2_machine {
  */
 struct csa2_machine csa2_machine_of(const struct sim_machine *m);
 
+/*
+ * Returns the share of data that a cache does not hold when they are used again after so many other bytes: none up to
+ * half its capacity, all from one and a half times that on.
+ */
+double csa2_share_beyond(double bytes, double capacity_bytes);
+
 /* Amounts of work of a layer, all images and groups. */
 struct csa2_work {
     double amount[CSA2_N_TERMS];

@@ -165,16 +165,23 @@ static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
     }
 }
 
-static void make_layer(struct making *m, const struct conv_ukr *u, bool other_ukrs)
+static void add_method(struct making *m, size_t method, const struct conv_ukr *u)
+{
+    struct csa_caches caches = caches_of(m->machine, methods[method].share);
+
+    m->layer->of_method[method] = add_run(m, methods[method].plan(&m->layer->layer->problem, &caches, u), u);
+}
+
+static void make_layer(struct making *m, const struct conv_ukr *u, enum exp_study_scope scope)
 {
     m->layer->first = m->r->n;
-    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
-        struct csa_caches caches = caches_of(m->machine, methods[i].share);
-
-        m->layer->of_method[i] = add_run(m, methods[i].plan(&m->layer->layer->problem, &caches, u), u);
-    }
-    add_exhaustive(m, u);
-    if (other_ukrs)
+    add_method(m, EXP_STUDY_HALVING_IS, u);
+    add_method(m, EXP_STUDY_HALVING_WS, u);
+    for (size_t i = 0; i < EXP_STUDY_N_METHODS && scope != EXP_STUDY_SCHEDULES; i++)
+        add_method(m, i, u);
+    if (scope != EXP_STUDY_SCHEDULES)
+        add_exhaustive(m, u);
+    if (scope == EXP_STUDY_SEARCH_UKRS)
         add_other_ukrs(m, u);
 }
 
@@ -188,13 +195,28 @@ static int by_macs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_taken(const struct exp_study_runs *r, const struct conv_problem *p)
+static struct exp_study_runs_layer *find_shape(const struct exp_study_runs *r, const struct conv_problem *p)
 {
     for (size_t i = 0; i < r->n_layers; i++) {
         if (conv_problem_equal(&r->layer[i].layer->problem, p))
-            return true;
+            return &r->layer[i];
     }
-    return false;
+    return NULL;
+}
+
+static void take_layer(struct exp_study_runs *r, const struct exp_model *model, const struct exp_layer *layer)
+{
+    struct exp_study_runs_layer *found = find_shape(r, &layer->problem);
+
+    if (found)
+        found->n_same++;
+    else
+        r->layer[r->n_layers++] = (struct exp_study_runs_layer){
+            .model = model,
+            .layer = layer,
+            .is_training = exp_study_is_training(&layer->problem),
+            .n_same = 1,
+        };
 }
 
 static void take_shapes(struct exp_study_runs *r, const struct exp_models *models, double most_macs)
@@ -203,12 +225,8 @@ static void take_shapes(struct exp_study_runs *r, const struct exp_models *model
         for (size_t l = 0; l < models->model[i].n_layers; l++) {
             const struct exp_layer *layer = &models->model[i].layer[l];
 
-            if (conv_macs(&layer->problem) <= most_macs && !is_taken(r, &layer->problem))
-                r->layer[r->n_layers++] = (struct exp_study_runs_layer){
-                    .model = &models->model[i],
-                    .layer = layer,
-                    .is_training = exp_study_is_training(&layer->problem),
-                };
+            if (conv_macs(&layer->problem) <= most_macs)
+                take_layer(r, &models->model[i], layer);
         }
     }
 }
@@ -234,9 +252,9 @@ static size_t count_layers(const struct exp_models *models)
     return n;
 }
 
-int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models, size_t n, double most_macs,
-                        const struct sim_machine *m, const struct conv_ukr *ukr, bool other_ukrs, char *why,
-                        size_t why_bytes)
+int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models,
+                        const struct exp_study_sampling *sampling, const struct sim_machine *m,
+                        const struct conv_ukr *ukr, char *why, size_t why_bytes)
 {
     struct making making = {
         .r = r, .machine = m, .model = csa2_machine_of(m), .caches = csa_caches_of(m, csa_default_share)
@@ -244,8 +262,8 @@ int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *model
 
     *r = (struct exp_study_runs){ .layer = calloc(count_layers(models), sizeof *r->layer) };
     if (r->layer) {
-        take_shapes(r, models, most_macs);
-        thin_out(r, n);
+        take_shapes(r, models, sampling->most_macs);
+        thin_out(r, sampling->n);
         r->run = calloc(r->n_layers * MAX_RUNS + 1, sizeof *r->run);
     }
     if (!r->layer || !r->run) {
@@ -254,7 +272,7 @@ int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *model
     }
     for (size_t i = 0; i < r->n_layers; i++) {
         making.layer = &r->layer[i];
-        make_layer(&making, ukr, other_ukrs);
+        make_layer(&making, ukr, sampling->scope);
     }
     return 0;
 }
@@ -279,6 +297,14 @@ size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
     return best;
 }
 
+const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
+                                                enum csa_schedule schedule)
+{
+    const struct exp_study_runs_layer *l = find_shape(r, p);
+
+    return l ? &r->run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]] : NULL;
+}
+
 static double csa2_cost(const struct exp_study_run *run)
 {
     return run->csa2_cycles;
@@ -296,12 +322,42 @@ size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer)
 
 /* ---- replaying ---- */
 
-static double eq6(const struct sim_stats *s, const struct csa_caches *c)
+/* Returns the loads of a tensor and phase that a source served: 0, 1, 2: L2, L3, memory. */
+static double served(const struct sim_stats *s, unsigned tensor, unsigned phase, size_t source)
 {
-    const struct sim_cell sum = sim_stats_total(s);
+    return exp_loads_served(s, &s->cell[tensor][phase], source);
+}
 
-    return exp_loads_served(s, &sum, 0) * c->l2_cycles + exp_loads_served(s, &sum, 1) * c->l3_cycles +
-           exp_loads_served(s, &sum, 2) * c->dram_cycles;
+static bool is_left_out(enum exp_study_without without, unsigned tensor, unsigned phase)
+{
+    bool packing = phase == CONV_PHASE_PACK, output = tensor == CONV_OUTPUT;
+
+    return (packing && (without == EXP_STUDY_WITHOUT_PACKING || without == EXP_STUDY_WITHOUT_BOTH)) ||
+           (output && (without == EXP_STUDY_WITHOUT_OUTPUT || without == EXP_STUDY_WITHOUT_BOTH));
+}
+
+static void count_cell(struct exp_study_counts *c, const struct sim_stats *s, unsigned tensor, unsigned phase)
+{
+    const struct sim_level_counts *l1 = &s->cell[tensor][phase].level[0];
+
+    for (unsigned w = 0; w < EXP_STUDY_N_WITHOUT; w++) {
+        for (size_t source = 0; source < 3 && !is_left_out((enum exp_study_without)w, tensor, phase); source++)
+            c->served[w][source] += served(s, tensor, phase, source);
+    }
+    c->stores_missed += (double)l1->write_misses;
+    c->lines_in += (double)(l1->read_misses + l1->write_misses);
+}
+
+static void take_counts(struct exp_study_run *run, const struct sim_stats *s, const struct csa_caches *c)
+{
+    const double *all = run->counts.served[EXP_STUDY_WITHOUT_NOTHING];
+
+    run->counts = (struct exp_study_counts){ 0 };
+    for (unsigned tensor = 0; tensor < CONV_N_TENSORS; tensor++) {
+        for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
+            count_cell(&run->counts, s, tensor, phase);
+    }
+    run->sim_cycles = all[0] * c->l2_cycles + all[1] * c->l3_cycles + all[2] * c->dram_cycles;
 }
 
 static int plan_run(struct exp_case *c, const struct exp_study_run *run, size_t index)
@@ -333,7 +389,7 @@ int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setu
     if (!err)
         err = exp_replay_all(&e, EXP_COLD, n_threads, progress, why, why_bytes);
     for (size_t i = 0; i < r->n && !err; i++)
-        r->run[i].sim_cycles = eq6(&e.cases[i].simulated.stats, &setup->caches);
+        take_counts(&r->run[i], &e.cases[i].simulated.stats, &setup->caches);
     exp_progress_free(progress);
     exp_experiment_release(&e);
     return err;

@@ -22,20 +22,38 @@ enum exp_study_method {
 const char *exp_study_method_name(size_t method);
 const char *exp_study_method_title(size_t method);
 
+/* What is left out of a replay's counts: what CSA's equations do not know. */
+enum exp_study_without {
+    EXP_STUDY_WITHOUT_NOTHING,
+    EXP_STUDY_WITHOUT_PACKING, /* what packing reads */
+    EXP_STUDY_WITHOUT_OUTPUT,  /* what is read of the output to add to it */
+    EXP_STUDY_WITHOUT_BOTH,
+    EXP_STUDY_N_WITHOUT,
+};
+
+/* A replay's counts, caches alone, cold. */
+struct exp_study_counts {
+    double served[EXP_STUDY_N_WITHOUT][3]; /* loads that L2, L3 and memory served */
+    double stores_missed;                  /* lines that stores brought into L1 */
+    double lines_in;                       /* lines that loads and stores brought into L1 */
+};
+
 struct exp_study_run {
     const struct exp_layer *layer;
     struct csa_tiling tiling;
     const struct conv_ukr *ukr;
-    double csa2_cycles;  /* predicted, cold */
-    double csa_cycles;   /* Eq. 6 with the lines that CSA predicts for this tiling */
-    double sim_cycles;   /* Eq. 6 with simulated counts; NaN: not replayed */
-    double ns, other_ns; /* timed: fastest run; second fastest. NaN: not timed */
+    double csa2_cycles;             /* predicted, cold */
+    double csa_cycles;              /* Eq. 6 with the lines that CSA predicts for this tiling */
+    struct exp_study_counts counts; /* if replayed */
+    double sim_cycles;              /* Eq. 6 with simulated counts; NaN: not replayed */
+    double ns, other_ns;            /* timed: fastest run; second fastest. NaN: not timed */
 };
 
 struct exp_study_runs_layer {
     const struct exp_model *model;
     const struct exp_layer *layer;
     bool is_training;
+    size_t n_same;                         /* layers of this shape in all models */
     size_t first, n;                       /* runs */
     size_t of_method[EXP_STUDY_N_METHODS]; /* which run is what the method plans */
 };
@@ -47,25 +65,38 @@ struct exp_study_runs {
     size_t n;
 };
 
-/*
- * Samples n different shapes, 0: all, spread evenly over the models' shapes by multiply-adds, and plans their runs for
- * a machine. Shapes of more than most_macs are left out. With other_ukrs, CSA's plans for all micro-kernels of ukr's
- * instruction set that pack windows are runs, too. Returns 0 or -ENOMEM with one line in why.
- */
-int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models, size_t n, double most_macs,
-                        const struct sim_machine *m, const struct conv_ukr *ukr, bool other_ukrs, char *why,
-                        size_t why_bytes);
+/* Which runs there are of a layer. */
+enum exp_study_scope {
+    EXP_STUDY_SCHEDULES,   /* CSA's plans of both schedules */
+    EXP_STUDY_SEARCH,      /* those of all methods, and an exhaustive search */
+    EXP_STUDY_SEARCH_UKRS, /* and CSA's plans for all micro-kernels of the instruction set that pack windows */
+};
+
+struct exp_study_sampling {
+    size_t n;         /* different shapes, spread evenly over those of the models by multiply-adds; 0: all */
+    double most_macs; /* larger shapes are left out */
+    enum exp_study_scope scope;
+};
+
+/* Samples layers and plans their runs for a machine. Returns 0 or -ENOMEM with one line in why. */
+int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *models,
+                        const struct exp_study_sampling *sampling, const struct sim_machine *m,
+                        const struct conv_ukr *ukr, char *why, size_t why_bytes);
 void exp_study_runs_release(struct exp_study_runs *r);
 
 /* Returns the run of a layer with the lowest cost; runs whose cost is NaN are left out. Returns SIZE_MAX if all are. */
 size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
                            double (*cost)(const struct exp_study_run *run));
 
+/* Returns the run of a layer of this shape in a schedule that CSA planned; NULL if there is none. */
+const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
+                                                enum csa_schedule schedule);
+
 /* Returns the run that csa2 chooses: CSA's schedules unless another is faster by more than a tie. */
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);
 
 /*
- * Replays all runs through a machine's caches alone: sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in why.
+ * Replays all runs through a machine's caches alone: counts, sim_cycles. Returns 0, or -EINTR, -ENOMEM with one line in why.
  * setup must be of that machine and plain.
  */
 int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads, char *why,

@@ -3,6 +3,7 @@
  * lists the options; the Makefile passes them on.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_results.h"
 #include "experiments/study/exp_study_choices.h"
+#include "experiments/study/exp_study_hybrid.h"
+#include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_tilings.h"
 #include "experiments/study/exp_study_timing.h"
 #include "kernels/ukr/dispatch.h"
@@ -25,20 +28,28 @@ enum { MAX_SOURCES = 3, MAX_TILINGS = 3 };
 
 /* Shapes of more multiply-adds are left out where many tilings are tried. */
 static const double most_macs = 250e6;
+static const uint64_t enough_bytes = 64 << 20;
 
 /* The paper's two machines: tilings are replayed there. */
 static const char *const replayed[] = { "clx4208", "power10" };
 
-enum { N_REPLAYED = sizeof replayed / sizeof replayed[0] };
+/* Where CSA's plans of all layers are replayed: those, and the recorded computers. */
+static const char *const planned[] = { "clx4208", "power10", "zen3", "spr" };
+
+enum { N_REPLAYED = sizeof replayed / sizeof replayed[0], N_PLANNED = sizeof planned / sizeof planned[0] };
 
 struct session {
     struct exp_options options;
     struct exp_models models;
     struct exp_study_source source[MAX_SOURCES];
+    struct exp_study_base base[MAX_SOURCES]; /* of each source */
     size_t n_sources;
     struct exp_study_tilings tilings[MAX_TILINGS];
     size_t n_tilings;
     struct exp_setup setup[MAX_TILINGS]; /* of those */
+    struct exp_setup spare;              /* of the machine whose plans are being replayed */
+    struct exp_study_terms terms[N_PLANNED];
+    size_t n_terms;
     struct exp_results results;
     char what[512];
     char why[1024];
@@ -58,28 +69,87 @@ static int prepare(struct session *s)
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
+/* Finds a machine and sets up what is replayed on its caches alone. */
+static int open_machine(struct session *s, const char *which, struct sim_machine *machine, struct exp_setup *setup)
+{
+    int err = exp_machine_find(machine, which, s->options.results, s->why, sizeof s->why);
+
+    if (err)
+        return err;
+    setup->machine = sim_machine_caches_alone(machine);
+    setup->machine.has_stack = false;
+    return exp_setup_init(setup, "", "", s->why, sizeof s->why);
+}
+
+/* ---- terms ---- */
+
+static int replay_plans(struct session *s, const char *which, struct exp_study_terms *t)
+{
+    const struct exp_study_sampling sampling = { 0, (double)INFINITY, EXP_STUDY_SCHEDULES };
+    struct exp_setup *setup = &s->spare;
+    int err = open_machine(s, which, &t->machine, setup);
+
+    t->name = which;
+    t->caches = csa_caches_of(&t->machine, csa_default_share);
+    if (!err)
+        err = exp_study_runs_make(&t->runs, &s->models, &sampling, &t->machine, setup->ukr, s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_runs_replay(&t->runs, setup, s->options.jobs, s->why, sizeof s->why);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static int compare_terms(struct session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < N_PLANNED && !err; i++)
+        err = replay_plans(s, planned[i], &s->terms[s->n_terms++]);
+    for (size_t i = 0; i < N_PLANNED * s->n_sources && !err; i++) {
+        const struct exp_study_terms *t = &s->terms[i % N_PLANNED];
+        struct exp_study_source *source = &s->source[i / N_PLANNED];
+
+        if (!strcmp(t->name, source->name))
+            exp_study_terms_tell(t, source);
+    }
+    return err;
+}
+
 /* ---- tilings ---- */
+
+/*
+ * Takes sets off a last level that is larger than anything the sampled shapes use: a simulation of many short runs
+ * would spend its time on emptying it.
+ */
+static void shrink_last_level(struct sim_machine *m)
+{
+    struct sim_level *last = &m->level[m->n_levels - 1];
+
+    while (sim_level_bytes(last) > enough_bytes && last->n_sets % 2 == 0)
+        last->n_sets /= 2;
+}
 
 /* Makes the runs of a sample on a machine, planned for its caches. */
 static struct exp_study_tilings *open_tilings(struct session *s, const char *name, const char *which,
                                               enum exp_study_measure measure, int *err)
 {
+    const struct exp_study_sampling sampling = { s->options.sample, most_macs,
+                                                 measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS
+                                                                               : EXP_STUDY_SEARCH };
     struct exp_study_tilings *t = &s->tilings[s->n_tilings];
     struct exp_setup *setup = &s->setup[s->n_tilings++];
 
     t->name = name;
     t->measure = measure;
-    *err = exp_machine_find(&t->machine, which, s->options.results, s->why, sizeof s->why);
+    *err = open_machine(s, which, &t->machine, setup);
     if (*err)
         return t;
-    setup->machine = sim_machine_caches_alone(&t->machine);
-    setup->machine.has_stack = false;
-    *err = exp_setup_init(setup, "", "", s->why, sizeof s->why);
-    if (*err)
-        return t;
+    shrink_last_level(&setup->alone);
+    shrink_last_level(&setup->machine);
+    setup->classified = setup->machine;
     t->model = csa2_machine_of(&t->machine);
-    *err = exp_study_runs_make(&t->runs, &s->models, s->options.sample, most_macs, &t->machine, setup->ukr,
-                               measure == EXP_STUDY_BY_CLOCK, s->why, sizeof s->why);
+    *err = exp_study_runs_make(&t->runs, &s->models, &sampling, &t->machine, setup->ukr, s->why, sizeof s->why);
     return t;
 }
 
@@ -115,6 +185,15 @@ static int time_tilings(struct session *s)
     return err ? err : exp_study_tilings_source(t, &s->source[s->n_sources++], s->why, sizeof s->why);
 }
 
+static int fit_base(struct session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < s->n_sources && !err; i++)
+        err = exp_study_base_fit(&s->base[i], &s->source[i], s->why, sizeof s->why);
+    return err;
+}
+
 /* ---- results ---- */
 
 static int print_page(const void *session, FILE *out)
@@ -124,7 +203,11 @@ static int print_page(const void *session, FILE *out)
     fprintf(out, "# Does the cost model deserve the credit?\n\n%s\n\n", s->what);
     exp_study_choices_print(s->source, s->n_sources, out);
     fprintf(out, "\n");
+    exp_study_terms_print(s->terms, s->n_terms, out);
+    fprintf(out, "\n");
     exp_study_tilings_print(s->tilings, s->n_tilings, out);
+    fprintf(out, "\n");
+    exp_study_hybrid_print(s->source, s->base, s->n_sources, out);
     return 0;
 }
 
@@ -134,7 +217,11 @@ static int finish(struct session *s)
     int err = exp_study_choices_write(s->source, s->n_sources, dir, s->what, s->why, sizeof s->why);
 
     if (!err)
+        err = exp_study_terms_write(s->terms, s->n_terms, dir, s->what, s->why, sizeof s->why);
+    if (!err)
         err = exp_study_tilings_write(s->tilings, s->n_tilings, dir, s->what, s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_hybrid_write(s->source, s->base, s->n_sources, dir, s->what, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(dir, PAGE, print_page, s, s->why, sizeof s->why);
     if (!err)
@@ -150,9 +237,13 @@ static int run(void *session)
     int err = prepare(s);
 
     if (!err)
+        err = compare_terms(s);
+    if (!err)
         err = replay_tilings(s);
     if (!err && s->options.timing)
         err = time_tilings(s);
+    if (!err)
+        err = fit_base(s);
     return err ? err : finish(s);
 }
 
@@ -162,6 +253,9 @@ static void release(void *session)
 
     for (size_t i = 0; i < s->n_sources; i++)
         exp_study_source_release(&s->source[i]);
+    for (size_t i = 0; i < s->n_terms; i++)
+        exp_study_runs_release(&s->terms[i].runs);
+    exp_setup_release(&s->spare);
     for (size_t i = 0; i < s->n_tilings; i++) {
         exp_study_runs_release(&s->tilings[i].runs);
         exp_setup_release(&s->setup[i]);
@@ -173,7 +267,9 @@ static void release(void *session)
 static void document(FILE *out)
 {
     exp_study_choices_document(out);
+    exp_study_terms_document(out);
     exp_study_tilings_document(out);
+    exp_study_hybrid_document(out);
 }
 
 int main(int argc, char **argv)

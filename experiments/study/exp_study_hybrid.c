@@ -1,0 +1,271 @@
+#include "experiments/study/exp_study_hybrid.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "experiments/base/exp_csv.h"
+
+/* ---- the better of both ---- */
+
+static enum csa_schedule schedule_of(const struct exp_study_view view[CSA_N_SCHEDULES])
+{
+    const double cycles[CSA_N_SCHEDULES] = { view[CSA_IS].csa2_cycles, view[CSA_WS].csa2_cycles };
+
+    return csa2_choose_schedule(cycles);
+}
+
+static double predict_base(const struct exp_study_source *s, const struct exp_study_base *b,
+                           const struct exp_study_point *p)
+{
+    double amount[EXP_STUDY_N_BASE_TERMS];
+
+    exp_study_base_count(s, &s->model, &p->layer->problem, p->state, amount);
+    return exp_study_base_cycles(b, amount);
+}
+
+static bool has_both(const struct exp_study_point *p)
+{
+    return exp_study_has_schedules(p) && !isnan(p->time[exp_study_algo("base")].cycles);
+}
+
+static bool belongs(const struct exp_study_point *p, enum csa2_state state, enum exp_study_part part)
+{
+    return p->state == state && has_both(p) &&
+           (part == EXP_STUDY_ALL || p->is_training == (part == EXP_STUDY_TRAINING));
+}
+
+struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, const struct exp_study_base *b,
+                                            enum csa2_state state, enum exp_study_part part)
+{
+    struct exp_study_hybrid h = { 0 };
+    double *ratio = malloc((s->times.n + 1) * sizeof *ratio);
+
+    for (size_t i = 0; i < s->times.n && ratio; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+        enum csa_schedule schedule;
+        double base, sconv, predicted;
+        bool takes_sconv;
+
+        if (!belongs(p, state, part))
+            continue;
+        schedule = schedule_of(s->view[i]);
+        base = p->time[exp_study_algo("base")].cycles;
+        sconv = exp_study_schedule_time(p, schedule)->cycles;
+        predicted = predict_base(s, b, p);
+        takes_sconv = s->view[i][schedule].csa2_cycles < predicted;
+        ratio[h.n++] = predicted / base;
+        h.n_sconv += takes_sconv;
+        h.n_right += takes_sconv == (sconv < base);
+        h.base += base;
+        h.sconv += sconv;
+        h.chosen += takes_sconv ? sconv : base;
+        h.best += fmin(sconv, base);
+    }
+    if (ratio)
+        h.base_spread = exp_study_spread_of(ratio, h.n);
+    free(ratio);
+    return h;
+}
+
+/* ---- faster micro-kernels ---- */
+
+/* Multiply-adds per cycle, and what has about so many: single precision, one core. */
+static const struct rate {
+    double macs_per_cycle;
+    const char *what;
+} rates[] = {
+    { 4, "SSE, one unit" },
+    { 8, "AVX, one unit" },
+    { 16, "AVX2, two units" },
+    { 32, "AVX-512, two units" },
+    { 64, "POWER10 MMA" },
+    { 128, "" },
+    { 256, "" },
+    { 512, "AMX, bfloat16" },
+};
+
+enum { N_RATES = sizeof rates / sizeof rates[0] };
+
+static void add_sconv(struct exp_study_rate *r, const struct csa2_machine *m, const struct exp_study_point *p,
+                      enum csa_schedule schedule)
+{
+    struct csa_tiling t = exp_study_schedule_tiling(p, schedule);
+    struct csa2_work work = csa2_count(&p->layer->problem, &t, exp_study_schedule_time(p, schedule)->ukr, m, p->state);
+
+    r->sconv += csa2_cycles(&work, m);
+    r->sconv_packing += work.amount[CSA2_PIECES] * m->cycles_of[CSA2_PIECES] +
+                        work.amount[CSA2_STRIDED] * m->cycles_of[CSA2_STRIDED] +
+                        work.amount[CSA2_PANEL_LINES] * m->cycles_of[CSA2_PANEL_LINES];
+}
+
+static void add_base(struct exp_study_rate *r, const struct exp_study_base *b, const double *amount)
+{
+    r->base += exp_study_base_cycles(b, amount);
+    r->base_packing += amount[EXP_STUDY_BASE_LOWERED] * b->cost[EXP_STUDY_BASE_LOWERED] +
+                       amount[EXP_STUDY_BASE_PACKED] * b->cost[EXP_STUDY_BASE_PACKED] +
+                       amount[EXP_STUDY_BASE_L3_LINES] * b->cost[EXP_STUDY_BASE_L3_LINES];
+}
+
+struct exp_study_rate exp_study_rate_of(const struct exp_study_source *s, const struct exp_study_base *b,
+                                        double macs_per_cycle)
+{
+    struct exp_study_rate r = { .macs_per_cycle = macs_per_cycle };
+    struct csa2_machine m = s->model;
+
+    m.slots_per_cycle = macs_per_cycle / exp_study_lanes(s);
+    for (size_t i = 0; i < s->times.n; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+        double amount[EXP_STUDY_N_BASE_TERMS];
+
+        if (!belongs(p, CSA2_COLD, EXP_STUDY_ALL))
+            continue;
+        exp_study_base_count(s, &m, &p->layer->problem, p->state, amount);
+        add_base(&r, b, amount);
+        add_sconv(&r, &m, p, schedule_of(s->view[i]));
+    }
+    return r;
+}
+
+/* ---- files ---- */
+
+static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
+
+static const struct exp_csv_column hybrid_columns[] = {
+    { "machine", "", "whose times", "" },
+    { "caches", "", "cold or warm", "" },
+    { "part", "", "layers: all; training, which the models were fitted to; others", "" },
+    { "layers", "", "where Base and both schedules were timed", "" },
+    { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" },
+    { "right", "", "layers where the faster one was chosen", "clock" },
+    { "base_cycles", "cycles", "Base in all of them", "clock" },
+    { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" },
+    { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" },
+    { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" },
+    { "base_p10", "", "Base's predicted / measured cycles: quantile", "" },
+    { "base_median", "", "the same", "" },
+    { "base_p90", "", "the same", "" },
+};
+
+static const struct exp_csv_file hybrid_file = EXP_CSV_FILE("hybrid.csv", hybrid_columns);
+
+static const struct exp_csv_column rate_columns[] = {
+    { "machine", "", "whose other costs", "" },
+    { "macs_per_cycle", "", "multiply-adds of the micro-kernel", "" },
+    { "what", "", "what has about so many, in single precision if it does not say otherwise", "" },
+    { "base_cycles", "cycles", "all layers, cold", "predicted" },
+    { "sconv_cycles", "cycles", "the same, in the schedule that csa2 chooses", "predicted" },
+    { "base_packing_percent", "%", "of Base: im2col and packing", "predicted" },
+    { "sconv_packing_percent", "%", "of SConv: packing", "predicted" },
+    { "speedup", "", "Base / SConv", "predicted" },
+};
+
+static const struct exp_csv_file rates_file = EXP_CSV_FILE("rates.csv", rate_columns);
+
+static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, const struct exp_study_base *b,
+                       enum csa2_state state, enum exp_study_part part)
+{
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, b, state, part);
+
+    if (!h.n)
+        return;
+    exp_csv_string(csv, "machine", s->name);
+    exp_csv_string(csv, "caches", state_names[state]);
+    exp_csv_string(csv, "part", exp_study_part_name(part));
+    exp_csv_u64(csv, "layers", h.n);
+    exp_csv_u64(csv, "chosen_sconv", h.n_sconv);
+    exp_csv_u64(csv, "right", h.n_right);
+    exp_csv_double(csv, "base_cycles", h.base);
+    exp_csv_double(csv, "sconv_cycles", h.sconv);
+    exp_csv_double(csv, "chosen_cycles", h.chosen);
+    exp_csv_double(csv, "best_cycles", h.best);
+    exp_csv_number(csv, "base_p10", h.base_spread.p10, "out of memory");
+    exp_csv_number(csv, "base_median", h.base_spread.median, "out of memory");
+    exp_csv_number(csv, "base_p90", h.base_spread.p90, "out of memory");
+    exp_csv_end_row(csv);
+}
+
+static void put_rate(struct exp_csv *csv, const struct exp_study_source *s, const struct exp_study_base *b,
+                     const struct rate *rate)
+{
+    struct exp_study_rate r = exp_study_rate_of(s, b, rate->macs_per_cycle);
+
+    if (!(r.base > 0) || !(r.sconv > 0))
+        return;
+    exp_csv_string(csv, "machine", s->name);
+    exp_csv_double(csv, "macs_per_cycle", r.macs_per_cycle);
+    exp_csv_string(csv, "what", rate->what);
+    exp_csv_double(csv, "base_cycles", r.base);
+    exp_csv_double(csv, "sconv_cycles", r.sconv);
+    exp_csv_double(csv, "base_packing_percent", 100 * r.base_packing / r.base);
+    exp_csv_double(csv, "sconv_packing_percent", 100 * r.sconv_packing / r.sconv);
+    exp_csv_double(csv, "speedup", r.base / r.sconv);
+    exp_csv_end_row(csv);
+}
+
+int exp_study_hybrid_write(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
+                           const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &hybrid_file, what, why, why_bytes);
+
+    for (size_t k = 0; k < n * 2 * EXP_STUDY_N_PARTS && !err; k++)
+        put_hybrid(csv, &source[k / 2 / EXP_STUDY_N_PARTS], &base[k / 2 / EXP_STUDY_N_PARTS],
+                   (enum csa2_state)(k / EXP_STUDY_N_PARTS % 2), (enum exp_study_part)(k % EXP_STUDY_N_PARTS));
+    if (!err)
+        err = exp_csv_close(csv, why, why_bytes);
+    if (!err)
+        err = exp_csv_create(&csv, dir, &rates_file, what, why, why_bytes);
+    for (size_t k = 0; k < n * N_RATES && !err; k++)
+        put_rate(csv, &source[k / N_RATES], &base[k / N_RATES], &rates[k % N_RATES]);
+    return err ? err : exp_csv_close(csv, why, why_bytes);
+}
+
+void exp_study_hybrid_document(FILE *out)
+{
+    exp_csv_document(&hybrid_file, out);
+    exp_csv_document(&rates_file, out);
+}
+
+/* ---- the page ---- */
+
+static void print_hybrid(const struct exp_study_source *s, const struct exp_study_base *b, enum csa2_state state,
+                         enum exp_study_part part, FILE *out)
+{
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, b, state, part);
+
+    if (h.n)
+        fprintf(out, "| %s, %s | %s | %zu | %zu | %zu | %.1f %% | %.1f %% | %.1f %% | %.2f, %.2f, %.2f |\n", s->name,
+                state_names[state], exp_study_part_name(part), h.n, h.n_sconv, h.n_right, 100 * h.best / h.base,
+                100 * h.best / h.sconv, 100 * h.best / h.chosen, h.base_spread.p10, h.base_spread.median,
+                h.base_spread.p90);
+}
+
+static void print_rates(const struct exp_study_source *s, const struct exp_study_base *b, FILE *out)
+{
+    for (size_t i = 0; i < N_RATES; i++) {
+        struct exp_study_rate r = exp_study_rate_of(s, b, rates[i].macs_per_cycle);
+
+        if (r.base > 0)
+            fprintf(out, "| %s | %.0f | %s | %.0f %% | %.0f %% | %.2f |\n", s->name, r.macs_per_cycle, rates[i].what,
+                    100 * r.base_packing / r.base, 100 * r.sconv_packing / r.sconv, r.base / r.sconv);
+    }
+}
+
+void exp_study_hybrid_print(const struct exp_study_source *source, const struct exp_study_base *base, size_t n,
+                            FILE *out)
+{
+    fprintf(out,
+            "| times | layers | n | SConv predicted | right | speed of the oracle: always Base | always SConv | by "
+            "prediction | Base, predicted / measured: p10, median, p90 |\n"
+            "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t k = 0; k < n * 2; k++) {
+        print_hybrid(&source[k / 2], &base[k / 2], (enum csa2_state)(k % 2), EXP_STUDY_TRAINING, out);
+        print_hybrid(&source[k / 2], &base[k / 2], (enum csa2_state)(k % 2), EXP_STUDY_OTHERS, out);
+    }
+    fprintf(out,
+            "\nA faster micro-kernel, nothing else: predicted, all layers, cold.\n\n| costs of | multiply-adds per "
+            "cycle | such as | packing, of Base | packing, of SConv | Base / SConv |\n|---|---:|---|---:|---:|---:|\n");
+    for (size_t k = 0; k < n; k++)
+        print_rates(&source[k], &base[k], out);
+}
