@@ -246,7 +246,8 @@ static void count_input(struct layer *l)
 static void count_output(struct layer *l)
 {
     double lines = lines_of(l, l->out_plane_bytes) * l->filters;
-    double run_bytes = l->is_input_stationary ? l->m->line_bytes : l->k2 * l->m->line_bytes;
+    double row_bytes = l->n_win * (double)sizeof(float);
+    double run_bytes = l->is_input_stationary ? row_bytes : l->k2 * row_bytes;
     bool is_far = l->out_plane_bytes - run_bytes >= gap_bytes;
     double runs = is_far ? l->filters * (l->is_input_stationary ? l->in_tiles : l->streaming_sets) : 0;
     double rows = straddle(l, l->out_plane_bytes) * l->in_tiles * l->filters;
@@ -258,7 +259,7 @@ static void count_output(struct layer *l)
     runs = fmin(runs, lines);
     fetch(l, l->first, lines, runs);
     fetch(l, again, lines * more_sets, runs * more_sets);
-    add(l, CSA2_SPLIT_ROWS, rows * l->channel_sets);
+    add(l, CSA2_SPLIT_ROWS, rows * l->channel_sets * fmax(1, lines_of(l, row_bytes)));
     if (!l->is_input_stationary)
         return;
     fetch(l, after(l->m, l->set_bytes), rows * l->channel_sets, 0);
@@ -280,11 +281,12 @@ static double row_pieces(const struct layer *l)
     return l->is_pointwise ? l->in_tiles : l->in_tiles + (rows - 1) - floor((rows - 1) / aligned);
 }
 
-static void count_instructions(struct layer *l, double slots)
+static void count_instructions(struct layer *l, double fmas, double loads)
 {
     double pieces = row_pieces(l) * l->channels * l->taps * l->packings;
 
-    add(l, CSA2_ISSUE, slots / l->m->slots_per_cycle);
+    add(l, CSA2_ISSUE, fmas / l->m->slots_per_cycle);
+    add(l, CSA2_LOADS, loads / l->m->slots_per_cycle);
     add(l, CSA2_CALLS, l->in_tiles * l->f_tiles * l->channel_sets);
     add(l, CSA2_PIECES, pieces);
     add(l, CSA2_STRIDED, pieces * (l->stride_w - 1));
@@ -355,7 +357,7 @@ struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tilin
 {
     struct layer l = layer_of(p, tiling, m, state);
 
-    count_instructions(&l, conv_ukr_slots(ukr, p));
+    count_instructions(&l, conv_ukr_fmas(ukr, p), conv_ukr_loads(ukr, p));
     count_filters(&l);
     count_input(&l);
     count_output(&l);
@@ -423,10 +425,10 @@ struct search {
     struct csa_tiling best;
 };
 
-static void consider(struct search *s, struct csa_tiling t, double share)
+static void consider(struct search *s, struct csa_tiling t)
 {
     t.total_cycles = csa2_predict(s->p, &t, s->ukr, s->m, s->state);
-    if (t.total_cycles < s->best.total_cycles * (1 - share))
+    if (t.total_cycles < s->best.total_cycles)
         s->best = t;
 }
 
@@ -438,10 +440,7 @@ static void search_sets(struct search *s, enum csa_schedule schedule, size_t n_c
     for (size_t i = 1; i <= whole.k2; i = next_parts(i)) {
         /* With one set of streaming tiles, how the stationary ones are divided changes little. */
         for (size_t j = 1; j <= (i == 1 ? 1 : whole.k3); j = next_parts(j)) {
-            struct csa_tiling t =
-                csa2_tiling(s->p, s->ukr, schedule, n_c, ceil_div(whole.k2, i), ceil_div(whole.k3, j));
-
-            consider(s, t, 0);
+            consider(s, csa2_tiling(s->p, s->ukr, schedule, n_c, ceil_div(whole.k2, i), ceil_div(whole.k3, j)));
         }
     }
 }
@@ -450,17 +449,13 @@ struct csa_tiling csa2_analyse(const struct conv_problem *p, const struct csa_ca
                                const struct conv_ukr *ukr, const struct csa2_machine *m, enum csa2_state state)
 {
     struct search s = { .p = p, .ukr = ukr, .m = m, .state = state, .best.total_cycles = (double)INFINITY };
-    struct csa_tiling best, own[CSA_N_SCHEDULES];
-    double cycles[CSA_N_SCHEDULES];
 
     for (int i = 0; i < CSA_N_SCHEDULES; i++) {
-        own[i] = csa_analyse(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
-        cycles[i] = own[i].total_cycles = csa2_predict(p, &own[i], ukr, m, state);
+        enum csa_schedule schedule = (enum csa_schedule)i;
+
+        consider(&s, csa_analyse(p, caches, ukr->n_win, ukr->n_f, schedule));
         for (size_t n = 1; n <= conv_group_channels(p); n = next_parts(n))
-            search_sets(&s, (enum csa_schedule)i, ceil_div(conv_group_channels(p), n));
+            search_sets(&s, schedule, ceil_div(conv_group_channels(p), n));
     }
-    best = s.best;
-    s.best = own[csa2_choose_schedule(cycles)];
-    consider(&s, best, csa2_tie_share);
     return s.best;
 }

@@ -90,8 +90,8 @@ double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tilin
                     const struct csa2_machine *m, enum csa2_state state);
 
 /*
- * A predicted difference of less than this share decides nothing: of two such plans, the first is kept. Source: on the
- * training layers, what is predicted to be closer is as often wrong as right (experiments/study).
+ * Of two schedules that are predicted to be closer than this, the one is taken that is right more often: weight
+ * stationary. Source: half of the training layers' predicted ratios of the two are off by more (experiments/study).
  */
 extern const double csa2_tie_share;
 
@@ -103,8 +103,8 @@ enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES]);
 
 /*
  * Chooses schedule, Nc, K2 and K3 for a micro-kernel: the tiling with the fewest cycles among those whose Nc, K2 and K3
- * divide channels and tiles into 1, 2, 3, 4, 6, 8, ... nearly equal parts. CSA's own tiling is kept where it is tied
- * with the best. total_cycles is the prediction; lines are not counted.
+ * divide channels and tiles into 1, 2, 3, 4, 6, 8, ... nearly equal parts, and CSA's own two. total_cycles is the
+ * prediction; lines are not counted.
  */
 struct csa_tiling csa2_analyse(const struct conv_problem *p, const struct csa_caches *caches,
                                const struct conv_ukr *ukr, const struct csa2_machine *m, enum csa2_state state);

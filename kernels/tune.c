@@ -14,11 +14,16 @@ static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
     return (double)(u->step_fmas ? u->step_fmas(n_win, n_f) : n_win * n_f);
 }
 
+static double step_loads(const struct conv_ukr *u, size_t n_win, size_t n_f)
+{
+    return n_win && n_f && u->step_loads ? (double)u->step_loads(n_win, n_f) : 0;
+}
+
 /* Slots of the busier ports: CPUs do as many loads a cycle as multiply-adds. */
 static double step_slots(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     double fmas = step_fmas(u, n_win, n_f);
-    double loads = n_win && n_f && u->step_loads ? (double)u->step_loads(n_win, n_f) : 0;
+    double loads = step_loads(u, n_win, n_f);
 
     return loads > fmas ? loads : fmas;
 }
@@ -39,6 +44,11 @@ static double sum_steps(const struct conv_ukr *u, const struct conv_problem *p,
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p)
 {
     return sum_steps(u, p, step_fmas);
+}
+
+double conv_ukr_loads(const struct conv_ukr *u, const struct conv_problem *p)
+{
+    return sum_steps(u, p, step_loads);
 }
 
 double conv_ukr_slots(const struct conv_ukr *u, const struct conv_problem *p)

@@ -312,12 +312,7 @@ static double csa2_cost(const struct exp_study_run *run)
 
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer)
 {
-    const struct exp_study_runs_layer *l = &r->layer[layer];
-    size_t is = l->of_method[EXP_STUDY_HALVING_IS], ws = l->of_method[EXP_STUDY_HALVING_WS];
-    const double cycles[CSA_N_SCHEDULES] = { r->run[is].csa2_cycles, r->run[ws].csa2_cycles };
-    size_t own = csa2_choose_schedule(cycles) == CSA_IS ? is : ws, best = exp_study_runs_best(r, layer, csa2_cost);
-
-    return r->run[best].csa2_cycles < r->run[own].csa2_cycles * (1 - csa2_tie_share) ? best : own;
+    return exp_study_runs_best(r, layer, csa2_cost);
 }
 
 /* ---- replaying ---- */

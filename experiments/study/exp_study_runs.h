@@ -92,7 +92,7 @@ size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
 const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
                                                 enum csa_schedule schedule);
 
-/* Returns the run that csa2 chooses: CSA's schedules unless another is faster by more than a tie. */
+/* Returns the run that csa2 chooses: the one with the fewest predicted cycles. */
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);
 
 /*

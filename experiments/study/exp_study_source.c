@@ -58,6 +58,7 @@ int exp_study_source_read(struct exp_study_source *s, const char *name, const st
 
     s->name = name;
     s->other = other_of(name);
+    s->model = csa2_machine_of(&s->machine);
     if (!err)
         err = exp_study_times_read(&s->times, path, models, s->machine.issue.clock_ghz, why, why_bytes);
     free(path);
@@ -77,7 +78,10 @@ static void fill_view(const struct exp_study_source *s, const struct exp_study_p
     }
 }
 
-/* Makes the sample of a point's schedule. */
+/*
+ * Makes the sample of a point's schedule. One micro-kernel ran: its loads are as many per multiply-add in all layers, and
+ * their cost cannot be told from that of the multiply-adds, which is what it is counted as.
+ */
 static struct exp_study_sample sample_of(const struct exp_study_source *s, const struct exp_study_point *p,
                                          enum csa_schedule schedule)
 {
@@ -87,7 +91,7 @@ static struct exp_study_sample sample_of(const struct exp_study_source *s, const
     struct exp_study_sample sample = { .cycles = time->cycles, .weight = p->weight };
 
     for (size_t i = 0; i < CSA2_N_TERMS; i++)
-        sample.amount[i] = work.amount[i];
+        sample.amount[i] = i == CSA2_LOADS ? 0 : work.amount[i];
     return sample;
 }
 
@@ -114,7 +118,6 @@ static int fit(struct exp_study_source *s, char *why, size_t why_bytes)
 int exp_study_source_finish(struct exp_study_source *s, char *why, size_t why_bytes)
 {
     s->caches = csa_caches_of(&s->machine, csa_default_share);
-    s->model = csa2_machine_of(&s->machine);
     s->view = calloc(s->times.n + 1, sizeof *s->view);
     if (!s->view)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory for what models say");

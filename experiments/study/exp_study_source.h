@@ -36,7 +36,7 @@ int exp_study_source_read(struct exp_study_source *s, const char *name, const st
                           size_t why_bytes);
 
 /*
- * Fills the views of points that are there, and fits; the machine is set. Returns 0 or -ENOMEM with one line in why.
+ * Fills the views of points that are there, and fits; machine and model are set. Returns 0 or -ENOMEM with one line in why.
  */
 int exp_study_source_finish(struct exp_study_source *s, char *why, size_t why_bytes);
 void exp_study_source_release(struct exp_study_source *s);

@@ -68,6 +68,8 @@ static struct exp_study_time time_of(const struct exp_study_tilings *t, const st
 
 int exp_study_tilings_source(const struct exp_study_tilings *t, struct exp_study_source *s, char *why, size_t why_bytes)
 {
+    int err;
+
     *s = (struct exp_study_source){ .name = t->name, .other = "median run", .machine = t->machine, .model = t->model };
     s->times.point = calloc(t->runs.n_layers + 1, sizeof *s->times.point);
     if (!s->times.point)
@@ -84,7 +86,9 @@ int exp_study_tilings_source(const struct exp_study_tilings *t, struct exp_study
         p->time[exp_study_algo("sconv_is")] = time_of(t, &t->runs.run[layer->of_method[EXP_STUDY_HALVING_IS]]);
         p->time[exp_study_algo("sconv_ws")] = time_of(t, &t->runs.run[layer->of_method[EXP_STUDY_HALVING_WS]]);
     }
-    return exp_study_source_finish(s, why, why_bytes);
+    err = exp_study_source_finish(s, why, why_bytes);
+    memcpy(s->fitted, s->model.cycles_of, sizeof s->fitted); /* to all tilings, not to these alone */
+    return err;
 }
 
 /* ---- comparing ---- */

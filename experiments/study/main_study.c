@@ -15,10 +15,7 @@
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_results.h"
-#include "experiments/study/exp_study_choices.h"
-#include "experiments/study/exp_study_hybrid.h"
-#include "experiments/study/exp_study_terms.h"
-#include "experiments/study/exp_study_tilings.h"
+#include "experiments/study/exp_study_page.h"
 #include "experiments/study/exp_study_timing.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -196,25 +193,39 @@ static int fit_base(struct session *s)
 
 /* ---- results ---- */
 
+static struct exp_study_page page_of(const struct session *s)
+{
+    return (struct exp_study_page){ s->what,  s->source,  s->base,    s->n_sources,
+                                    s->terms, s->n_terms, s->tilings, s->n_tilings };
+}
+
 static int print_page(const void *session, FILE *out)
 {
-    const struct session *s = session;
+    const struct exp_study_page page = page_of(session);
 
-    fprintf(out, "# Does the cost model deserve the credit?\n\n%s\n\n", s->what);
-    exp_study_choices_print(s->source, s->n_sources, out);
-    fprintf(out, "\n");
-    exp_study_terms_print(s->terms, s->n_terms, out);
-    fprintf(out, "\n");
-    exp_study_tilings_print(s->tilings, s->n_tilings, out);
-    fprintf(out, "\n");
-    exp_study_hybrid_print(s->source, s->base, s->n_sources, out);
+    exp_study_page_print(&page, out);
     return 0;
+}
+
+static int draw(struct session *s)
+{
+    static const char *const names[] = { "study_choices", "study_tilings", "study_rates" };
+    const struct exp_main_figures figures = {
+        .program = EXP_STUDY,
+        .results = &s->results,
+        .figure = names,
+        .n_figures = sizeof names / sizeof names[0],
+        .what = s->what,
+    };
+
+    return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
 static int finish(struct session *s)
 {
     const struct exp_outdir *dir = &s->results.dir;
-    int err = exp_study_choices_write(s->source, s->n_sources, dir, s->what, s->why, sizeof s->why);
+    struct exp_study_page page;
+    int drawn, err = exp_study_choices_write(s->source, s->n_sources, dir, s->what, s->why, sizeof s->why);
 
     if (!err)
         err = exp_study_terms_write(s->terms, s->n_terms, dir, s->what, s->why, sizeof s->why);
@@ -224,11 +235,17 @@ static int finish(struct session *s)
         err = exp_study_hybrid_write(s->source, s->base, s->n_sources, dir, s->what, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(dir, PAGE, print_page, s, s->why, sizeof s->why);
-    if (!err)
-        err = exp_results_commit(&s->results, s->why, sizeof s->why);
-    if (!err)
-        print_page(s, stdout);
-    return err;
+    if (err)
+        return err;
+    drawn = draw(s);
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("\n");
+    page = page_of(s);
+    exp_study_page_summary(&page, stdout);
+    printf("\npage: %s/" PAGE "\n", s->results.path);
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
 static int run(void *session)

@@ -1,0 +1,26 @@
+# How fast the tilings of each method are, the best one found = 100 %.
+# draws methods.csv: speed_percent worst_tenth_percent
+load figures."/peers_common.gp"
+file = methods_csv
+W = 1200; H = 600
+eval open_output
+eval put_what
+set title "Speed of each method's tilings, geometric mean over the layers; whiskers: the worst tenth" offset 0, 1
+set bmargin 9 + n_lines
+set ylabel "of the best tiling found [%]"
+set yrange [0:105]
+set boxwidth 0.25
+set xtics rotate by 40 right
+set key outside top center horizontal maxrows 1 width -8
+names = ""
+wanted(m) = stringcolumn("machine") eq m && (stringcolumn("part") eq (m eq "here" ? "others" : "all"))
+stats file using (wanted("clx4208") ? (names = names." ".stringcolumn("method"), 0) : 0, 0) nooutput
+machines = "clx4208 power10 here"; how = '"clx4208, by replay" "power10, by replay" "this computer, by the clock: layers that csa2 was not fitted to"'
+array Shade[3] = [sky, orange, green]
+set xrange [0.3:words(names) + 0.7]
+do for [i = 1:words(names)] { set xtics add (word(names, i) i) }
+set style fill solid 0.9 noborder
+slot(m, k) = wanted(m) ? index_in(names, stringcolumn("method")) + 0.27 * (k - 2) : NaN
+plot for [k = 1:3] file using (slot(word(machines, k), k)):(number("speed_percent")) with boxes lc rgb Shade[k] title word(how, k), \
+     for [k = 1:3] file using (slot(word(machines, k), k)):(number("speed_percent")):(number("worst_tenth_percent")):(number("speed_percent")) \
+         with yerrorbars pt 0 lc rgb "#404040" notitle

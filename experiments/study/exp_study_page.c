@@ -1,0 +1,201 @@
+#include "experiments/study/exp_study_page.h"
+
+#include <math.h>
+
+static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
+static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
+
+enum { N_STATES = sizeof states / sizeof states[0] };
+
+/* ---- the answer ---- */
+
+/* Says of each source in each state how often a rule is right, and its regret. */
+static void say_rule(const struct exp_study_page *p, enum exp_study_rule rule, FILE *out)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < p->n_sources * N_STATES; i++) {
+        const struct exp_study_source *s = &p->source[i / N_STATES];
+        struct exp_study_tally t = exp_study_tally_of(s, rule, states[i % N_STATES], EXP_STUDY_ALL);
+
+        if (!t.n)
+            continue;
+        fprintf(out, "%s%.0f %% on %s, %s (regret %.1f %%)", before, exp_study_right_percent(&t), s->name,
+                state_names[states[i % N_STATES]], exp_study_regret_percent(&t));
+        before = ", ";
+    }
+}
+
+/* Says what the replay makes of an equation, from the lowest to the highest of machines and schedules. */
+static void say_equation(const struct exp_study_page *p, enum exp_study_equation equation, FILE *out)
+{
+    double low = INFINITY, high = 0, low_rank = 1;
+
+    for (size_t i = 0; i < p->n_terms * CSA_N_SCHEDULES; i++) {
+        struct exp_study_agreement a =
+            exp_study_agreement_of(&p->terms[i / CSA_N_SCHEDULES], equation, (enum csa_schedule)(i % CSA_N_SCHEDULES),
+                                   EXP_STUDY_WITHOUT_NOTHING);
+
+        low = fmin(low, a.predicted / a.simulated);
+        high = fmax(high, a.predicted / a.simulated);
+        low_rank = fmin(low_rank, a.rank);
+    }
+    fprintf(out, "%.2f to %.2f times the lines that the replay counts (rank correlation over the layers at least %.2f)",
+            low, high, low_rank);
+}
+
+static void say_tilings(const struct exp_study_page *p, FILE *out)
+{
+    for (size_t k = 0; k < p->n_tilings; k++) {
+        const struct exp_study_tilings *t = &p->tilings[k];
+
+        fprintf(
+            out,
+            " %s, by %s: CSA's tilings are at %.0f %% of the speed of the best ones found, and the rank correlation "
+            "of Eq. 6 over the tilings of a layer is %.2f",
+            t->name, t->measure == EXP_STUDY_BY_CLOCK ? "the clock" : "Eq. 6 with simulated counts",
+            100 * exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).geomean,
+            exp_study_csa_rank(t, EXP_STUDY_ALL));
+        if (t->measure == EXP_STUDY_BY_CLOCK)
+            fprintf(out, "; csa2: %.0f %% and %.2f on layers that it was not fitted to",
+                    100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
+        fprintf(out, ".");
+    }
+}
+
+static void print_answer(const struct exp_study_page *p, FILE *out)
+{
+    fprintf(out, "CSA chooses the schedule that the clock says is faster in ");
+    say_rule(p, EXP_STUDY_BY_CSA, out);
+    fprintf(out, " of the layers. Always weight stationary: ");
+    say_rule(p, EXP_STUDY_ALWAYS_WS, out);
+    fprintf(out, ". csa2: ");
+    say_rule(p, EXP_STUDY_BY_CSA2, out);
+    fprintf(out, ". The recordings allow no more than so much: what the same shape did, ");
+    say_rule(p, EXP_STUDY_BY_SHAPE, out);
+    fprintf(out, "; and a second measure of the same recording, ");
+    say_rule(p, EXP_STUDY_BY_OTHER, out);
+    fprintf(out, ".\n\nOf CSA's lines, Eq. 14 has ");
+    say_equation(p, EXP_STUDY_EQ14, out);
+    fprintf(out, "; Eq. 13 has ");
+    say_equation(p, EXP_STUDY_EQ13, out);
+    fprintf(out, "; Eq. 7 has ");
+    say_equation(p, EXP_STUDY_EQ7, out);
+    fprintf(out, ", because it takes each packed copy of an element for a line from memory.");
+    say_tilings(p, out);
+    fprintf(out, "\n");
+}
+
+/* ---- targets ---- */
+
+static void print_target(FILE *out, const char *what, const char *where, double value, const char *unit, double bound,
+                         bool is_least, const char *why)
+{
+    bool reached = is_least ? value >= bound : value <= bound;
+
+    fprintf(out, "| %s | %s | %.2f%s | %s %.2f%s | %s |\n", what, where, value, unit, is_least ? "at least" : "at most",
+            bound, unit, reached ? "reached" : why);
+}
+
+static void print_schedule_targets(const struct exp_study_source *s, enum csa2_state state, FILE *out)
+{
+    struct exp_study_tally t = exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_ALL);
+    struct exp_study_tally shape = exp_study_tally_of(s, EXP_STUDY_BY_SHAPE, state, EXP_STUDY_ALL);
+    struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_OTHER, state, EXP_STUDY_ALL);
+    char where[64], why[256];
+
+    if (!t.n)
+        return;
+    snprintf(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    snprintf(why, sizeof why, "missed: the same shape's median would be right in %.1f %%, a second measure in %.1f %%",
+             exp_study_right_percent(&shape), exp_study_right_percent(&other));
+    print_target(out, "csa2's schedule is the faster one", where, exp_study_right_percent(&t), " %", 90, true, why);
+    snprintf(why, sizeof why, "missed: the regret of the same shape's median is %.2f %%, of a second measure %.2f %%",
+             exp_study_regret_percent(&shape), exp_study_regret_percent(&other));
+    print_target(out, "its regret", where, exp_study_regret_percent(&t), " %", 0.5, false, why);
+}
+
+static void print_spread_targets(const char *where, const struct exp_study_spread *s, FILE *out)
+{
+    static const char why[] = "missed: costs of lines that do not depend on what else happens meanwhile";
+
+    if (!s->n)
+        return;
+    print_target(out, "predicted / measured, layers not fitted to: p10", where, s->p10, "", 0.88, true, why);
+    print_target(out, "the same: p90", where, s->p90, "", 1.12, false, why);
+}
+
+static void print_source_targets(const struct exp_study_page *p, size_t k, enum csa2_state state, FILE *out)
+{
+    const struct exp_study_source *s = &p->source[k];
+    struct exp_study_accuracy a = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS);
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, &p->base[k], state, EXP_STUDY_OTHERS);
+    char where[64];
+
+    snprintf(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    print_schedule_targets(s, state, out);
+    print_spread_targets(where, &a.spread, out);
+    if (h.n)
+        print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h.best / h.chosen, " %",
+                     99, true, "missed: where the two are predicted to be closer than predictions are right");
+}
+
+static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
+{
+    if (t->measure != EXP_STUDY_BY_CLOCK)
+        return;
+    print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
+                 exp_study_csa2_rank(t, EXP_STUDY_OTHERS), "", 0.7, true, "missed");
+    print_target(
+        out, "csa2's tiling, speed of the best found", t->name, 100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean,
+        " %", 97, true,
+        "missed: the best of many noisy times is too fast, and micro-kernels differ by what the model does not "
+        "know");
+}
+
+static bool has_timed(const struct exp_study_page *p)
+{
+    for (size_t i = 0; i < p->n_tilings; i++) {
+        if (p->tilings[i].measure == EXP_STUDY_BY_CLOCK)
+            return true;
+    }
+    return false;
+}
+
+static void print_targets(const struct exp_study_page *p, FILE *out)
+{
+    fprintf(out, "| target | where | value | wanted | |\n|---|---|---:|---:|---|\n");
+    for (size_t i = 0; i < p->n_sources * N_STATES; i++)
+        print_source_targets(p, i / N_STATES, states[i % N_STATES], out);
+    for (size_t i = 0; i < p->n_tilings; i++)
+        print_tiling_targets(&p->tilings[i], out);
+    if (!has_timed(p))
+        fprintf(out,
+                "\nThe order of tilings and the speed of csa2's are known by the clock only: `make study TIMING=1`.\n");
+}
+
+void exp_study_page_summary(const struct exp_study_page *p, FILE *out)
+{
+    print_answer(p, out);
+    fprintf(out, "\n");
+    print_targets(p, out);
+}
+
+/* ---- the page ---- */
+
+void exp_study_page_print(const struct exp_study_page *p, FILE *out)
+{
+    fprintf(out, "# Does the cost model deserve the credit?\n\n");
+    print_answer(p, out);
+    fprintf(out, "\n%s\n\n## What was to be reached\n\n", p->what);
+    print_targets(p, out);
+    fprintf(out, "\n## Schedules by the clock\n\n![choices](study_choices.png)\n\n");
+    exp_study_choices_print(p->source, p->n_sources, out);
+    fprintf(out, "\n## CSA's lines, equation by equation\n\nCaches alone, cold, all layers.\n\n");
+    exp_study_terms_print(p->terms, p->n_terms, out);
+    fprintf(out, "\n## Tilings\n\n![tilings](study_tilings.png)\n\n");
+    exp_study_tilings_print(p->tilings, p->n_tilings, out);
+    fprintf(out, "\n## SConv or Base\n\n");
+    exp_study_hybrid_print(p->source, p->base, p->n_sources, out);
+    fprintf(out, "\n![rates](study_rates.png)\n");
+}
