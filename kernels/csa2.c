@@ -32,9 +32,10 @@ const struct csa2_term_record *csa2_term_at(size_t term)
 static const struct costs {
     const char *machine;
     uint32_t lanes; /* floats of a vector */
+    double lead_lines;
     double cycles_of[CSA2_N_TERMS];
 } costs[] = {
-#define CSA2_COSTS(machine, lanes, ...) { machine, lanes, { __VA_ARGS__ } },
+#define CSA2_COSTS(machine, lanes, lead, ...) { machine, lanes, lead, { __VA_ARGS__ } },
 #include "kernels/csa2_costs.def"
 #undef CSA2_COSTS
 };
@@ -64,6 +65,7 @@ struct csa2_machine csa2_machine_of(const struct sim_machine *m)
         .l3_bytes = caches.l3_bytes,
         .line_bytes = caches.line_bytes,
         .slots_per_cycle = m->issue.mac_instructions_per_cycle > 0 ? m->issue.mac_instructions_per_cycle : 1,
+        .lead_lines = c->lead_lines,
         .fitted_on = c->machine,
         .is_fitted = !strcmp(c->machine, m->name),
     };
@@ -88,6 +90,7 @@ struct layer {
     double windows, filters, channels, taps, row; /* row: windows of an output row */
     double in_height, in_width, stride_h, stride_w, kernel_h, kernel_w;
     double n_win, n_f, n_c, k2, k3;
+    double panel_win; /* windows of a packed panel: a tile may have several */
     double in_tiles, f_tiles, channel_sets, stationary_tiles, streaming_tiles;
     double streaming_sets; /* of K2 tiles */
     double packings;       /* how often the whole input is packed */
@@ -129,14 +132,16 @@ static void add(struct layer *l, enum csa2_term term, double amount)
     l->work.amount[term] += amount;
 }
 
-/* Lines that come from such places, and how many runs they are in. */
+/* Lines that come from such places, and how many runs they are in: 0, one that prefetchers follow from its start. */
 static void fetch(struct layer *l, struct places from, double lines, double runs)
 {
+    double leading = fmin(lines, runs * l->m->lead_lines);
+
     add(l, CSA2_L2_LINES, from.share[L2] * lines);
     add(l, CSA2_L3_LINES, from.share[L3] * lines);
-    add(l, CSA2_L3_RUNS, from.share[L3] * runs);
+    add(l, CSA2_L3_LEADS, from.share[L3] * leading);
     add(l, CSA2_MEMORY_LINES, from.share[MEMORY] * lines);
-    add(l, CSA2_MEMORY_RUNS, from.share[MEMORY] * runs);
+    add(l, CSA2_MEMORY_LEADS, from.share[MEMORY] * leading);
 }
 
 static double lines_of(const struct layer *l, double bytes)
@@ -168,13 +173,29 @@ static double tlb_misses(double pages)
     return fmin(1, fmax(0, (pages - tlb_pages / 2) / tlb_pages));
 }
 
+/*
+ * What of a stationary tile L1 loses while a streaming tile and the outputs pass by. The two panels are all that is used,
+ * and each is one piece of memory: they hit up to the whole capacity.
+ */
+static double lost_share(const struct layer *l, double stationary_bytes)
+{
+    double passing = (l->set_bytes - stationary_bytes) / l->k2;
+
+    return fmin(1, fmax(0, (stationary_bytes + passing) / l->m->l1_bytes - 1) / (overflows_share - 1));
+}
+
 static void count_filters(struct layer *l)
 {
     double filter_lines = lines_of(l, l->filters * l->channels * l->taps * (double)sizeof(float));
     double in_lines = lines_of(l, l->windows * l->channels * l->taps * (double)sizeof(float));
     double stationary_bytes = panel_bytes(l, l->is_input_stationary ? l->n_win : l->n_f);
+    double calls = l->in_tiles * l->f_tiles * l->channel_sets;
+    double buffer_lines =
+        lines_of(l, panel_bytes(l, l->n_win) * (l->is_input_stationary ? 1 : l->k2)); /* for packing */
 
     fetch(l, l->first, filter_lines, 0);
+    add(l, CSA2_BUFFER_LINES, buffer_lines * (l->first.share[L3] + l->first.share[MEMORY]));
+    add(l, CSA2_LOST_LINES, calls * lines_of(l, stationary_bytes) * lost_share(l, stationary_bytes));
     if (l->is_input_stationary) {
         fetch(l, after(l->m, l->set_bytes), filter_lines * (l->in_tiles - 1), 0);
     } else {
@@ -256,7 +277,6 @@ static void count_output(struct layer *l)
     struct places again = after(l->m, set_bytes);
     double more_sets = l->channel_sets - 1;
 
-    runs = fmin(runs, lines);
     fetch(l, l->first, lines, runs);
     fetch(l, again, lines * more_sets, runs * more_sets);
     add(l, CSA2_SPLIT_ROWS, rows * l->channel_sets * fmax(1, lines_of(l, row_bytes)));
@@ -264,7 +284,7 @@ static void count_output(struct layer *l)
         return;
     fetch(l, after(l->m, l->set_bytes), rows * l->channel_sets, 0);
     if (is_far)
-        add(l, CSA2_MEMORY_RUNS,
+        add(l, CSA2_MEMORY_LEADS,
             rows * (l->first.share[MEMORY] + l->first.share[L3] + more_sets * (again.share[MEMORY] + again.share[L3])));
 }
 
@@ -273,12 +293,13 @@ static double gcd(double a, double b)
     return b > 0 ? gcd(b, fmod(a, b)) : a;
 }
 
-/* Pieces of output rows that the input tiles consist of. */
+/* Pieces of output rows that the packed panels consist of. */
 static double row_pieces(const struct layer *l)
 {
-    double rows = l->windows / l->row, aligned = l->n_win / gcd(l->n_win, l->row);
+    double rows = l->windows / l->row, aligned = l->panel_win / gcd(l->panel_win, l->row);
+    double panels = parts(l->windows, l->panel_win);
 
-    return l->is_pointwise ? l->in_tiles : l->in_tiles + (rows - 1) - floor((rows - 1) / aligned);
+    return l->is_pointwise ? panels : panels + (rows - 1) - floor((rows - 1) / aligned);
 }
 
 static void count_instructions(struct layer *l, double fmas, double loads)
@@ -310,15 +331,15 @@ static struct places first_places(const struct layer *l, enum csa2_state state)
 {
     double elements = l->windows * l->filters + l->filters * l->channels * l->taps;
     double bytes = elements * (double)sizeof(float) + l->plane_bytes * l->channels;
-    double packed = l->windows * l->channels * l->taps * (double)sizeof(float);
+    double packed = panel_bytes(l, l->n_win) * l->k2; /* the buffer of a set */
 
     if (state == CSA2_COLD)
         return (struct places){ { [MEMORY] = 1 } };
     return after(l->m, bytes + (l->is_input_stationary ? 0 : packed));
 }
 
-static struct layer layer_of(const struct conv_problem *p, const struct csa_tiling *t, const struct csa2_machine *m,
-                             enum csa2_state state)
+static struct layer layer_of(const struct conv_problem *p, const struct csa_tiling *t, const struct conv_ukr *ukr,
+                             const struct csa2_machine *m, enum csa2_state state)
 {
     struct layer l = {
         .m = m,
@@ -336,6 +357,7 @@ static struct layer layer_of(const struct conv_problem *p, const struct csa_tili
         .kernel_h = (double)((p->r - 1) * p->dilation_h + 1),
         .kernel_w = (double)((p->s - 1) * p->dilation_w + 1),
         .n_win = (double)t->n_win,
+        .panel_win = (double)conv_ukr_win_panel(ukr),
         .n_f = (double)t->n_f,
         .n_c = (double)t->n_c,
         .k2 = (double)t->k2,
@@ -355,7 +377,7 @@ static struct layer layer_of(const struct conv_problem *p, const struct csa_tili
 struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
                             const struct csa2_machine *m, enum csa2_state state)
 {
-    struct layer l = layer_of(p, tiling, m, state);
+    struct layer l = layer_of(p, tiling, ukr, m, state);
 
     count_instructions(&l, conv_ukr_fmas(ukr, p), conv_ukr_loads(ukr, p));
     count_filters(&l);

@@ -7,8 +7,8 @@
  *
  * What it knows and CSA does not:
  *   - instructions: the issue slots of the steps, calls, and the fragments of rows that packing puts together;
- *   - order: a line that begins a run, such as the next line in each of many planes, waits for memory; the lines that
- *     follow it in the run do not, because prefetchers bring them. Input stationary writes the output and reads the
+ *   - order: lines that begin a run, such as the next line in each of many planes, wait for memory; the lines that
+ *     follow them in the run do not, because prefetchers bring them. Input stationary writes the output and reads the
  *     input a line per plane at a time; weight stationary goes along the planes;
  *   - output: its lines are read before they are written, once per channel set, and twice where tiles share them;
  *   - packed panels: weight stationary writes whole sets of them, beyond L1;
@@ -52,6 +52,7 @@ enum csa2_state {
 struct csa2_machine {
     double l1_bytes, l2_bytes, l3_bytes; /* whole caches: no share is taken off */
     double line_bytes;
+    double lead_lines;              /* lines of a run that come before a prefetcher follows it */
     double slots_per_cycle;         /* multiply-add instructions; loads are taken to be as many */
     double cycles_of[CSA2_N_TERMS]; /* what one of each term costs, in cycles of the clock it was fitted to */
     const char *fitted_on;          /* machine that the costs were fitted on: csa2_costs.def */

@@ -65,9 +65,12 @@ static void test_fit(void)
 /* A machine of round numbers for counting by hand. */
 static struct csa2_machine toy(void)
 {
-    struct csa2_machine m = {
-        .l1_bytes = 1 << 15, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64, .slots_per_cycle = 2
-    };
+    struct csa2_machine m = { .l1_bytes = 1 << 15,
+                              .l2_bytes = 1 << 20,
+                              .l3_bytes = 1 << 24,
+                              .line_bytes = 64,
+                              .lead_lines = 3,
+                              .slots_per_cycle = 2 };
 
     for (size_t i = 0; i < CSA2_N_TERMS; i++)
         m.cycles_of[i] = 1;
@@ -110,10 +113,10 @@ static void test_counts(void)
     CU_ASSERT(work.amount[CSA2_CALLS] == 8);
     CU_ASSERT(work.amount[CSA2_PIECES] == 4 * 16 && work.amount[CSA2_STRIDED] == 0);
     CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 48 * 16 / 16 + 16 * 4 + 48 * 4); /* filters, input, output */
-    CU_ASSERT(work.amount[CSA2_MEMORY_RUNS] == 16 * 4 + 48 * 4);                 /* a line of each plane at a time */
+    CU_ASSERT(work.amount[CSA2_MEMORY_LEADS] == 16 * 4 + 48 * 4);                /* a line of each plane at a time */
     CU_ASSERT(work.amount[CSA2_L2_LINES] == 0 && work.amount[CSA2_L3_LINES] == 0 && work.amount[CSA2_SPLIT_ROWS] == 0);
     work = csa2_count(&p, &is, ukr, &m, CSA2_WARM);
-    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 0 && work.amount[CSA2_MEMORY_RUNS] == 0);
+    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 0 && work.amount[CSA2_MEMORY_LEADS] == 0);
     work = csa2_count(&p, &ws, ukr, &m, CSA2_COLD);
     CU_ASSERT(work.amount[CSA2_CALLS] == 16);
     CU_ASSERT(work.amount[CSA2_PIECES] == 2 * 4 * 16); /* K3 is one of two filter tiles: packed twice */
