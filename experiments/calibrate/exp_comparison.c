@@ -13,11 +13,16 @@ enum { LIST, PLACE, WALK }; /* tags */
 
 static const uint64_t list_addr = (uint64_t)1 << 36, buffer_addr = (uint64_t)1 << 37, other_addr = (uint64_t)1 << 38;
 
-static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
+static void make(struct sim_hierarchy *h, uint8_t kind, uint64_t addr, uint8_t tag)
 {
-    const struct sim_run run = { .addr = addr, .count = 1, .access_bytes = 4, .kind = SIM_LOAD, .tag = tag };
+    const struct sim_run run = { .addr = addr, .count = 1, .access_bytes = 4, .kind = kind, .tag = tag };
 
     sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+}
+
+static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
+{
+    make(h, SIM_LOAD, addr, tag);
 }
 
 /* Reads n lines that lie `step` bytes apart, in an order that no prefetcher follows. */
@@ -59,7 +64,8 @@ static void walk(struct sim_hierarchy *h, const uint64_t *offset, size_t n, size
         if (i == n_before)
             sim_hierarchy_clear_stats(h);
         load(h, list_addr + 4 * i, LIST);
-        load(h, buffer_addr + offset[i], WALK);
+        make(h, offset[i] & EXP_PATTERN_STORE ? SIM_STORE : SIM_LOAD,
+             buffer_addr + (offset[i] & ~(uint64_t)EXP_PATTERN_STORE), WALK);
     }
 }
 
@@ -190,18 +196,28 @@ double exp_comparison_quantile(const struct exp_comparison_choice *of, double sh
     return result;
 }
 
-double exp_comparison_score(const struct exp_comparison *c, size_t n)
+/* NAN as the error is. */
+static double share_wrong(const struct exp_comparison *c, const struct exp_recorded_row *row, size_t q)
+{
+    const size_t of = q == EXP_RECORDED_L1_DEMAND ? EXP_RECORDED_L1_LINES : q;
+
+    return c->error[q] * (row->counted[q] / row->counted[of]);
+}
+
+double exp_comparison_score(const struct exp_comparison *c, const struct exp_recorded *r, unsigned quantities)
 {
     double sum = 0;
-    size_t n_errors = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         for (size_t q = 0; q < EXP_N_RECORDED; q++) {
-            if (isnan(c[i].error[q]))
+            double wrong = share_wrong(&c[i], &r->row[i], q);
+
+            if (!(quantities >> q & 1) || isnan(wrong))
                 continue;
-            sum += c[i].error[q] < 1 ? c[i].error[q] : 1;
-            n_errors++;
+            sum += wrong < 1 ? wrong : 1;
+            n++;
         }
     }
-    return n_errors ? sum / (double)n_errors : 0;
+    return n ? sum / (double)n : 0;
 }

@@ -45,7 +45,11 @@ struct exp_comparison_choice {
 /* The error that a share of rows stays below (0.5: the median; NAN: there are none), and how many rows have one. */
 double exp_comparison_quantile(const struct exp_comparison_choice *of, double share, size_t *n_compared);
 
-/* The mean of all errors of all quantities, each at most 1. */
-double exp_comparison_score(const struct exp_comparison *c, size_t n);
+/*
+ * What a fit makes small: the mean over the rows of the errors of some quantities (bits by enum exp_recorded_quantity),
+ * each at most 1. Here lines by demand that are too many or too few are a share of all lines into L1: where few come by
+ * demand, twice as many are still few.
+ */
+double exp_comparison_score(const struct exp_comparison *c, const struct exp_recorded *r, unsigned quantities);
 
 #endif

@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/calibrate/exp_fit.h"
 #include "experiments/setup/exp_machines.h"
+#include "sim/prefetch/prefetch.h"
 
 enum { MAX_ACCESSES = 16384, FIT_ACCESSES = 2048, N_THREADS = 2 };
 
@@ -59,12 +60,43 @@ void exp_evidence_release(struct exp_evidence *e)
 
 struct search {
     struct exp_evidence *e;
+    const struct stage *stage;
     struct exp_recorded fitted; /* of the counts */
     bool (*interrupted)(void);
     struct sim_machine *best;
     double score;
     FILE *log;
 };
+
+/* A part of the parameters, and what is recorded that tells them. */
+struct stage {
+    bool (*is_told_by)(const struct exp_recorded_row *row); /* NULL: not by counts */
+    unsigned quantities;                                    /* bits by enum exp_recorded_quantity */
+    unsigned params;                                        /* bits as in struct exp_fit */
+};
+
+/* Leaves prefetches all the time they need. */
+static bool waits(const struct exp_recorded_row *row)
+{
+    return row->is_chased;
+}
+
+/* Overtakes prefetches. L3 and memory are as slow as their bandwidth then, of which a simulation knows nothing. */
+static bool overtakes(const struct exp_recorded_row *row)
+{
+    return !row->is_chased && (row->place == EXP_RECORDED_L2 || row->place == EXP_RECORDED_MIXED);
+}
+
+/*
+ * A prefetch that a load overtakes before it was made is never made, of which a simulation knows nothing either. So
+ * independent loads say only how late a prefetched line is.
+ */
+static const struct stage of_counts[] = {
+    { waits, (1u << EXP_N_RECORDED) - 1, ~(unsigned)SIM_PREFETCH_TAKES_LATE },
+    { overtakes, 1u << EXP_RECORDED_L1_DEMAND, SIM_PREFETCH_TAKES_LATE },
+};
+
+static const struct stage of_times[] = { { .params = ~0u } };
 
 /* The smallest pages that anything was counted with: larger ones show the same prefetchers a second time. */
 static uint64_t smallest_page(const struct exp_recorded *r)
@@ -76,24 +108,17 @@ static uint64_t smallest_page(const struct exp_recorded *r)
     return bytes;
 }
 
-/*
- * Whether a fit is made to a row of counts with pages of one size, page_bytes. Without dependences, L3 and
- * memory are as slow as their bandwidth, of which a simulation knows nothing.
- */
-static bool is_fitted(const struct exp_recorded_row *row, uint64_t page_bytes)
-{
-    return row->page_bytes == page_bytes &&
-           (row->is_chased || row->place == EXP_RECORDED_L2 || row->place == EXP_RECORDED_MIXED);
-}
-
+/* Chooses the rows of the stage. */
 static int choose_rows(struct search *s)
 {
     const struct exp_recorded *all = &s->e->counts;
     const uint64_t page_bytes = smallest_page(all);
 
-    s->fitted = (struct exp_recorded){ .row = calloc(all->n + 1, sizeof *all->row) };
+    s->fitted.n = 0;
+    if (!s->fitted.row)
+        s->fitted.row = calloc(all->n + 1, sizeof *all->row);
     for (size_t i = 0; s->fitted.row && i < all->n; i++) {
-        if (is_fitted(&all->row[i], page_bytes))
+        if (all->row[i].page_bytes == page_bytes && s->stage->is_told_by(&all->row[i]))
             s->fitted.row[s->fitted.n++] = all->row[i];
     }
     return s->fitted.row ? 0 : -ENOMEM;
@@ -110,7 +135,7 @@ static int score(void *search, const struct sim_machine *m, double *value)
         return exp_timed_score(&s->e->times, m, value);
     err = exp_compare(s->e->comparison, &s->fitted, m, FIT_ACCESSES, N_THREADS);
     if (!err)
-        *value = exp_comparison_score(s->e->comparison, s->fitted.n);
+        *value = exp_comparison_score(s->e->comparison, &s->fitted, s->stage->quantities);
     return err;
 }
 
@@ -140,26 +165,33 @@ static int try_start(void *search, const char *path, const struct sim_machine *o
     return 0;
 }
 
-static int climb(struct search *s, unsigned max_sweeps)
+/* Fits a stage's parameters, from those of another machine in the folder on if these are nearer (NULL: not). */
+static int fit_stage(struct search *s, const struct stage *stage, const char *machines, unsigned max_sweeps, char *why,
+                     size_t why_bytes)
 {
-    const struct exp_fit f = { score, s, max_sweeps, s->log };
+    const struct exp_fit f = { score, s, stage->params, max_sweeps, s->log };
+    int err;
 
-    return exp_fit_run(&f, s->best, &s->score);
+    s->stage = stage;
+    err = choose_rows(s);
+    if (!err)
+        err = score(s, s->best, &s->score);
+    if (!err && machines)
+        err = exp_machines_each(machines, try_start, s, why, why_bytes);
+    return err ? err : exp_fit_run(&f, s->best, &s->score);
 }
 
 int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *machines, unsigned max_sweeps,
                      bool (*interrupted)(void), FILE *log, char *why, size_t why_bytes)
 {
-    struct search s = { .e = e, .interrupted = interrupted, .best = m, .score = 1, .log = log };
-    int err = choose_rows(&s);
+    struct search s = { .e = e, .interrupted = interrupted, .best = m, .log = log };
+    const struct stage *stage = e->is_timed ? of_times : of_counts;
+    const size_t n = e->is_timed ? sizeof of_times / sizeof of_times[0] : sizeof of_counts / sizeof of_counts[0];
+    int err = 0;
 
     *why = '\0';
-    if (!err)
-        err = score(&s, m, &s.score);
-    if (!err && machines)
-        err = exp_machines_each(machines, try_start, &s, why, why_bytes);
-    if (!err)
-        err = climb(&s, max_sweeps);
+    for (size_t i = 0; i < n && !err; i++)
+        err = fit_stage(&s, &stage[i], i ? NULL : machines, max_sweeps, why, why_bytes);
     exp_recorded_release(&s.fitted);
     if (err && !*why)
         exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while fitting" : "out of memory");

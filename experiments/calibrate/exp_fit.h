@@ -14,6 +14,7 @@ struct exp_fit {
     /* How far m is from what was recorded, 0 to 1. Returns 0 or -ENOMEM. */
     int (*score)(void *recorded, const struct sim_machine *m, double *score);
     void *recorded;
+    unsigned params; /* which are fitted: bits as in struct sim_prefetcher's takes */
     unsigned max_sweeps;
     FILE *log; /* a line for every step taken; NULL: none */
 };

@@ -12,7 +12,7 @@ struct term {
 struct shape {
     const char *name;
     enum exp_pattern_order order;
-    struct term group, groups, run, first, step, streams, part, moving, passes;
+    struct term group, groups, run, first, step, streams, part, stored, moving, passes;
 };
 
 enum { L = EXP_PATTERN_LINE, PAGE = EXP_PATTERN_PAGE, LINES_PER_KIB = 1024 / EXP_PATTERN_LINE, MANY = 1 << 20 };
@@ -40,6 +40,8 @@ static const struct shape shapes[] = {
       .first = { 0, 0, L },
       .step = { -L, 0, 0 } },
     { .name = "streams", .group = { L, 0, 0 }, .streams = { 0, 1, 0 } },
+    { .name = "store_sequential", .group = { L, 0, 0 }, .streams = { 1, 0, 0 }, .stored = { 1, 0, 0 } },
+    { .name = "copy", .group = { L, 0, 0 }, .streams = { 2, 0, 0 }, .stored = { 1, 0, 0 } },
     { .name = "columns", .group = { L, 0, 0 }, .groups = { 0, 1, 0 }, .streams = { 0, 0, 1 }, .part = { 0, L, 0 } },
     { .name = "cycle_l1_set", .group = { PAGE, 0, 0 }, .groups = { 0, 1, 0 }, .passes = { 0, 0, 1 } },
     { .name = "cycle_l2_set", .group = { 16 * PAGE, 0, 0 }, .groups = { 0, 1, 0 }, .passes = { 0, 0, 1 } },
@@ -95,6 +97,7 @@ int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_
         .step_bytes = value(&shapes[i].step, p1, p2),
         .n_streams = value_or_one(&shapes[i].streams, p1, p2),
         .part_bytes = value(&shapes[i].part, p1, p2),
+        .n_stored = value(&shapes[i].stored, p1, p2),
         .n_moving = value(&shapes[i].moving, p1, p2),
         .n_passes = value_or_one(&shapes[i].passes, p1, p2),
         .buffer_bytes = buffer_bytes,
@@ -150,18 +153,18 @@ static int64_t group_at(struct walk *w, const struct exp_pattern *p, int64_t g)
 }
 
 /* Adds an access if it lies within the buffer and there is room. */
-static void add(struct walk *w, const struct exp_pattern *p, int64_t at)
+static void add(struct walk *w, const struct exp_pattern *p, int64_t at, bool is_store)
 {
     at = at / 4 * 4;
     if (w->n < w->max && at >= 0 && (uint64_t)at < p->buffer_bytes)
-        w->offset[w->n++] = (uint64_t)at;
+        w->offset[w->n++] = (uint64_t)at + (is_store ? EXP_PATTERN_STORE : 0);
 }
 
 static void walk_moving(struct walk *w, const struct exp_pattern *p)
 {
     int64_t n_behind = (int64_t)p->buffer_bytes / p->group_bytes - p->n_groups;
 
-    add(w, p, (p->n_groups + w->n_moved++ % (n_behind - n_behind % p->n_moving)) * p->group_bytes);
+    add(w, p, (p->n_groups + w->n_moved++ % (n_behind - n_behind % p->n_moving)) * p->group_bytes, false);
 }
 
 static void walk_pass(struct walk *w, const struct exp_pattern *p)
@@ -171,7 +174,7 @@ static void walk_pass(struct walk *w, const struct exp_pattern *p)
 
         for (int64_t s = 0; s < p->n_streams; s++) {
             for (int64_t i = 0; i < p->run; i++)
-                add(w, p, s * p->part_bytes + start + i * p->step_bytes);
+                add(w, p, s * p->part_bytes + start + i * p->step_bytes, s >= p->n_streams - p->n_stored);
         }
         if (g < p->n_moving)
             walk_moving(w, p);

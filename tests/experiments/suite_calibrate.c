@@ -1,6 +1,7 @@
 /* Recorded patterns: their addresses, and that the machine files do what was recorded. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,37 @@ static void patterns_are_what_their_names_say(void)
     expect("cycle_l1_set", 3, 2, cycle, 5);
     expect("panel_and_stream", 2, 1, panel, sizeof panel / sizeof panel[0]);
     CU_ASSERT_EQUAL(exp_pattern_find(&(struct exp_pattern){ 0 }, "sideways", 1, 1, 1), -ENOENT);
+}
+
+/* A copy loads one half of its buffer and stores to the other. */
+static void stores_are_marked(void)
+{
+    static const char *const name[] = { "copy", "store_sequential", "streams" };
+    static const unsigned is_store[][4] = { { 0, 1, 0, 1 }, { 1, 1, 1, 1 }, { 0, 0, 0, 0 } };
+
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        struct exp_pattern p;
+        uint64_t *offset;
+        size_t n;
+
+        CU_ASSERT_FATAL(!exp_pattern_find(&p, name[i], 2, 0, 1 << 20));
+        CU_ASSERT_FATAL(!exp_pattern_offsets(&p, 4, &offset, &n));
+        for (size_t k = 0; k < n; k++)
+            test_check((offset[k] & EXP_PATTERN_STORE) == is_store[i][k], "%s: access %zu", name[i], k);
+        free(offset);
+    }
+}
+
+/* Of ten lines of which one was counted by demand, and two simulated, a tenth is wrong, not all. */
+static void demand_is_scored_as_a_share_of_all_lines(void)
+{
+    const struct exp_comparison c = { .error = { 0.5, 1, (double)NAN } };
+    struct exp_recorded_row row = { .counted = { 10, 1, 0 } };
+    const struct exp_recorded r = { &row, 1 };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_comparison_score(&c, &r, 1u << EXP_RECORDED_L1_DEMAND), 0.1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(exp_comparison_score(&c, &r, 1u << EXP_RECORDED_L1_LINES), 0.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(exp_comparison_score(&c, &r, ~0u), 0.3, 1e-9);
 }
 
 /* Each group once: 128 runs of two lines, of which none is met twice. */
@@ -194,6 +226,8 @@ static void panels_tell_policies_apart(void)
 
 static const struct test_case cases[] = {
     { "patterns are what their names say", patterns_are_what_their_names_say },
+    { "stores are marked", stores_are_marked },
+    { "demand is scored as a share of all lines", demand_is_scored_as_a_share_of_all_lines },
     { "shuffled groups come once each", shuffled_groups_come_once_each },
     { "spr has near what was near", spr_has_near_what_was_near },
     { "panels tell policies apart", panels_tell_policies_apart },
