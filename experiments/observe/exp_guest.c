@@ -68,6 +68,17 @@ bool exp_guest_is_rewritten(const struct conv_gemm_core *core)
     return core->ukr.isa == CPU_ISA_AVX512;
 }
 
+bool exp_guest_used_small_kernels(const struct obs_result *seen)
+{
+    static const char name[] = "sgemm_small_kernel";
+
+    for (size_t i = 0; i < seen->n_outside; i++) {
+        if (!strncmp(seen->outside[i].function, name, sizeof name - 1))
+            return true;
+    }
+    return false;
+}
+
 /* ---- what a run is told ---- */
 
 char *exp_guest_shape_text(const struct conv_problem *p)

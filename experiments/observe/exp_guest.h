@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "counters/observe/obs_result.h"
 #include "kernels/plan_part.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/cpu.h"
@@ -59,6 +60,9 @@ struct exp_guest_run {
 /* Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO for a failed run, -ENOMEM;
  * -EINTR. */
 int exp_guest_run(const struct exp_guest_run *run, char *why, size_t why_bytes);
+
+/* Whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
+bool exp_guest_used_small_kernels(const struct obs_result *seen);
 
 /* The same arguments as the guest's command line has them, from malloc; NULL when out of memory. */
 char *exp_guest_shape_text(const struct conv_problem *p);

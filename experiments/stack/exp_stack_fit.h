@@ -10,6 +10,7 @@ struct exp_stack_sample {
     double work[CONV_N_PHASES][CONV_N_WORKS];
     double loads[CONV_N_PHASES], stores[CONV_N_PHASES];
     double lines[CONV_N_PHASES];
+    bool is_other_work; /* what ran is not what is replayed: of no use to a fit */
 };
 
 /*

@@ -79,6 +79,7 @@ void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *se
     }
     for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
         s->lines[phase] = (double)seen->outside_lines[phase];
+    s->is_other_work = exp_guest_used_small_kernels(seen);
 }
 
 /* ---- all layers ---- */
@@ -253,14 +254,14 @@ static void add_error(struct exp_stack_result *r, const struct exp_stack_sample 
     r->store_error = fmax(r->store_error, fabs(e.stores) / e.all_stores);
 }
 
-/* Those of the same algorithm and micro-kernel as sample i; 0 if an earlier one was the first of them. */
+/* Those of use of the same algorithm and micro-kernel as sample i; 0 if an earlier one was the first of them. */
 static size_t alike(const struct exp_stack_study *study, size_t i, const struct exp_stack_sample **of)
 {
     const struct exp_stack_sample *s = study->sample;
     size_t n = 0;
 
-    for (size_t k = 0; k < study->n_samples; k++) {
-        if (strcmp(s[k].algo, s[i].algo) || strcmp(s[k].ukr, s[i].ukr))
+    for (size_t k = 0; k < study->n_samples && !s[i].is_other_work; k++) {
+        if (s[k].is_other_work || strcmp(s[k].algo, s[i].algo) || strcmp(s[k].ukr, s[i].ukr))
             continue;
         if (k < i)
             return 0;
