@@ -195,6 +195,8 @@ void exp_study_page_print(const struct exp_study_page *p, FILE *out)
     exp_study_terms_print(p->terms, p->n_terms, out);
     fprintf(out, "\n## Tilings\n\n![tilings](study_tilings.png)\n\n");
     exp_study_tilings_print(p->tilings, p->n_tilings, out);
+    fprintf(out, "\n## What the caches are like\n\n");
+    exp_study_sensitivity_print(p->sensitivity, p->varied, out);
     fprintf(out, "\n## SConv or Base\n\n");
     exp_study_hybrid_print(p->source, p->base, p->n_sources, out);
     fprintf(out, "\n![rates](study_rates.png)\n");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "experiments/study/exp_study_hybrid.h"
+#include "experiments/study/exp_study_sensitivity.h"
 #include "experiments/study/exp_study_terms.h"
 #include "experiments/study/exp_study_tilings.h"
 
@@ -17,6 +18,8 @@ struct exp_study_page {
     size_t n_terms;
     const struct exp_study_tilings *tilings;
     size_t n_tilings;
+    const struct exp_study_sensitivity *sensitivity; /* [EXP_STUDY_N_VARIANTS] */
+    const char *varied;                              /* the machine whose caches they vary */
 };
 
 /* Prints the page in Markdown. */

@@ -33,6 +33,9 @@ static const char *const replayed[] = { "clx4208", "power10" };
 /* Where CSA's plans of all layers are replayed: those, and the recorded computers. */
 static const char *const planned[] = { "clx4208", "power10", "zen3", "spr" };
 
+/* Whose caches are varied. */
+static const char varied[] = "clx4208";
+
 enum { N_REPLAYED = sizeof replayed / sizeof replayed[0], N_PLANNED = sizeof planned / sizeof planned[0] };
 
 struct session {
@@ -47,6 +50,7 @@ struct session {
     struct exp_setup spare;              /* of the machine whose plans are being replayed */
     struct exp_study_terms terms[N_PLANNED];
     size_t n_terms;
+    struct exp_study_sensitivity sensitivity[EXP_STUDY_N_VARIANTS];
     struct exp_results results;
     char what[512];
     char why[1024];
@@ -110,6 +114,40 @@ static int compare_terms(struct session *s)
         if (!strcmp(t->name, source->name))
             exp_study_terms_tell(t, source);
     }
+    return err;
+}
+
+/* ---- variants ---- */
+
+static int replay_variant(struct session *s, size_t variant)
+{
+    const struct exp_study_sampling sampling = { s->options.sample, most_macs, EXP_STUDY_SCHEDULES };
+    struct exp_setup *setup = &s->spare;
+    struct exp_study_runs runs = { 0 };
+    int err = exp_machine_find(&setup->machine, varied, s->options.results, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_study_variant_make(&setup->machine, variant, s->why, sizeof s->why);
+    if (!err)
+        err = exp_setup_init(setup, "", "", s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_runs_make(&runs, &s->models, &sampling, &setup->machine, setup->ukr, s->why, sizeof s->why);
+    if (!err)
+        err = exp_study_runs_replay(&runs, setup, s->options.jobs, s->why, sizeof s->why);
+    if (!err)
+        s->sensitivity[variant] = exp_study_sensitivity_of(&runs);
+    exp_study_runs_release(&runs);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static int replay_variants(struct session *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++)
+        err = replay_variant(s, i);
     return err;
 }
 
@@ -195,8 +233,8 @@ static int fit_base(struct session *s)
 
 static struct exp_study_page page_of(const struct session *s)
 {
-    return (struct exp_study_page){ s->what,  s->source,  s->base,    s->n_sources,
-                                    s->terms, s->n_terms, s->tilings, s->n_tilings };
+    return (struct exp_study_page){ s->what,    s->source,  s->base,      s->n_sources,   s->terms,
+                                    s->n_terms, s->tilings, s->n_tilings, s->sensitivity, varied };
 }
 
 static int print_page(const void *session, FILE *out)
@@ -232,6 +270,8 @@ static int finish(struct session *s)
     if (!err)
         err = exp_study_tilings_write(s->tilings, s->n_tilings, dir, s->what, s->why, sizeof s->why);
     if (!err)
+        err = exp_study_sensitivity_write(s->sensitivity, varied, dir, s->what, s->why, sizeof s->why);
+    if (!err)
         err = exp_study_hybrid_write(s->source, s->base, s->n_sources, dir, s->what, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(dir, PAGE, print_page, s, s->why, sizeof s->why);
@@ -255,6 +295,8 @@ static int run(void *session)
 
     if (!err)
         err = compare_terms(s);
+    if (!err)
+        err = replay_variants(s);
     if (!err)
         err = replay_tilings(s);
     if (!err && s->options.timing)
@@ -286,6 +328,7 @@ static void document(FILE *out)
     exp_study_choices_document(out);
     exp_study_terms_document(out);
     exp_study_tilings_document(out);
+    exp_study_sensitivity_document(out);
     exp_study_hybrid_document(out);
 }
 

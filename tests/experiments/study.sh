@@ -15,7 +15,7 @@ refuses "unknown option 'MACHINE=toy'" MACHINE=toy
 dir=$work/results/host/study/squeezenet
 "$study" "RESULTS=$work/results" MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2 COMMIT=abc >"$work/out" 2>"$work/err"
 check "exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
-for file in study.md choices.csv predictions.csv costs.csv terms.csv tilings.csv methods.csv hybrid.csv rates.csv study_choices.png study_tilings.png study_rates.png; do
+for file in study.md choices.csv predictions.csv costs.csv terms.csv tilings.csv methods.csv hybrid.csv rates.csv sensitivity.csv study_choices.png study_tilings.png study_rates.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
@@ -33,6 +33,7 @@ check "the better of both is no slower than either" [ -z "$(columns "$dir/hybrid
 check "packing's share grows with the micro-kernel's speed" [ "$(columns "$dir/rates.csv" machine base_packing_percent | awk '$1 == "spr" { if ($2 <= last) bad++; last = $2; n++ } END { print n + 0, bad + 0 }')" = "8 0" ]
 check "the page answers first" grep -q '^CSA chooses the schedule that the clock says' <(sed -n 3p "$dir/study.md")
 check "targets are judged" [ "$(grep -c '| \(reached\|missed.*\) |$' "$dir/study.md")" -ge 10 ]
+check "without L1's other half, more lines move" awk -v all="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "as_it_is" { print $2 }')" -v half="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "l1_half" { print $2 }')" 'BEGIN { exit !(half >= all) }'
 documented study
 
 echo "study: $passed passed, $failed failed"

@@ -1,0 +1,164 @@
+#include "experiments/study/exp_study_sensitivity.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
+
+enum { ALL = SIM_MAX_LEVELS }; /* levels */
+
+/* ---- variants ---- */
+
+static void scale_sets(struct sim_level *l, double factor)
+{
+    l->n_sets = (uint64_t)((double)l->n_sets * factor);
+}
+
+static void scale_ways(struct sim_level *l, double factor)
+{
+    l->n_ways = (uint32_t)((double)l->n_ways * factor);
+    l->n_sets = (uint64_t)((double)l->n_sets / factor);
+}
+
+static void set_policy(struct sim_level *l, const char *policy)
+{
+    exp_say(l->policy, sizeof l->policy, "%s", policy);
+}
+
+static void set_tree_plru(struct sim_level *l, double factor)
+{
+    (void)factor;
+    set_policy(l, "tree-plru");
+}
+
+static void set_random(struct sim_level *l, double factor)
+{
+    (void)factor;
+    set_policy(l, "random");
+}
+
+/* Gives the first level what follows one instruction, others what follows lines; the last level has none. */
+static void set_prefetch(struct sim_level *l, double factor)
+{
+    (void)factor;
+    if (!strcmp(l->name, "L1"))
+        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 1 };
+    else if (!strcmp(l->name, "L2"))
+        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 20 };
+}
+
+static const struct variant {
+    const char *name, *title;
+    void (*change)(struct sim_level *l, double factor);
+    size_t level;
+    double factor;
+} variants[EXP_STUDY_N_VARIANTS] = {
+#define VARIANT(...) { __VA_ARGS__ },
+#include "experiments/study/variants.def"
+#undef VARIANT
+};
+
+const char *exp_study_variant_name(size_t variant)
+{
+    return variants[variant].name;
+}
+
+int exp_study_variant_make(struct sim_machine *m, size_t variant, char *why, size_t why_bytes)
+{
+    const struct variant *v = &variants[variant];
+    char reason[256];
+
+    *m = sim_machine_caches_alone(m);
+    m->has_stack = false;
+    for (size_t i = 0; i < m->n_levels; i++) {
+        if (v->level == ALL || v->level == i)
+            v->change(&m->level[i], v->factor);
+    }
+    if (sim_machine_validate(m, reason, sizeof reason))
+        return exp_fail(why, why_bytes, -EINVAL, "%s with %s: %s", m->name, v->title, reason);
+    return 0;
+}
+
+/* ---- sums ---- */
+
+struct exp_study_sensitivity exp_study_sensitivity_of(const struct exp_study_runs *r)
+{
+    struct exp_study_sensitivity s = { .n = r->n_layers };
+
+    for (size_t l = 0; l < r->n_layers; l++) {
+        const struct exp_study_run *is = &r->run[r->layer[l].of_method[EXP_STUDY_HALVING_IS]];
+        const struct exp_study_run *ws = &r->run[r->layer[l].of_method[EXP_STUDY_HALVING_WS]];
+        const struct exp_study_run *chosen = ws->csa_cycles < is->csa_cycles ? ws : is;
+        double best = fmin(is->sim_cycles, ws->sim_cycles);
+
+        s.n_chosen_is += chosen == is;
+        s.n_right += chosen->sim_cycles <= best;
+        s.is += is->sim_cycles;
+        s.ws += ws->sim_cycles;
+        s.chosen += chosen->sim_cycles;
+        s.best += best;
+    }
+    return s;
+}
+
+/* ---- files ---- */
+
+static const struct exp_csv_column columns[] = {
+    { "machine", "", "whose caches are varied", "" },
+    { "variant", "", "experiments/study/variants.def", "" },
+    { "layers", "", "of the sample", "" },
+    { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" },
+    { "right", "", "layers where its choice has the fewer cycles by Eq. 6 with simulated counts", "replay" },
+    { "is_cycles", "cycles", "input stationary, by that", "replay" },
+    { "ws_cycles", "cycles", "weight stationary", "replay" },
+    { "regret_percent", "%", "of CSA's choices over the better ones", "replay" },
+};
+
+static const struct exp_csv_file file = EXP_CSV_FILE("sensitivity.csv", columns);
+
+static double regret_percent(const struct exp_study_sensitivity *s)
+{
+    return 100 * (s->chosen / s->best - 1);
+}
+
+int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,
+                                const struct exp_outdir *dir, const char *what, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &file, what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++) {
+        exp_csv_string(csv, "machine", machine);
+        exp_csv_string(csv, "variant", variants[i].name);
+        exp_csv_u64(csv, "layers", s[i].n);
+        exp_csv_u64(csv, "chosen_is", s[i].n_chosen_is);
+        exp_csv_u64(csv, "right", s[i].n_right);
+        exp_csv_double(csv, "is_cycles", s[i].is);
+        exp_csv_double(csv, "ws_cycles", s[i].ws);
+        exp_csv_double(csv, "regret_percent", regret_percent(&s[i]));
+        exp_csv_end_row(csv);
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+void exp_study_sensitivity_document(FILE *out)
+{
+    exp_csv_document(&file, out);
+}
+
+void exp_study_sensitivity_print(const struct exp_study_sensitivity s[EXP_STUDY_N_VARIANTS], const char *machine,
+                                 FILE *out)
+{
+    fprintf(out,
+            "Both schedules on variants of %s, CSA planning for each; by Eq. 6 with simulated counts.\n\n"
+            "| caches | CSA chose IS | right | regret | IS / WS | cycles of the better one, as it is = 1 |\n"
+            "|---|---:|---:|---:|---:|---:|\n",
+            machine);
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++)
+        fprintf(out, "| %s | %zu of %zu | %zu | %.2f %% | %.2f | %.2f |\n", variants[i].title, s[i].n_chosen_is, s[i].n,
+                s[i].n_right, regret_percent(&s[i]), s[i].is / s[i].ws, s[i].best / s[0].best);
+}
