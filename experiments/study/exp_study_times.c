@@ -115,20 +115,35 @@ static struct exp_study_point *point_of(struct exp_study_times *t, const struct 
     return last;
 }
 
+/* Says what is wrong with a row; NULL if nothing is. */
+static const char *why_not_row(const struct reading *r, size_t row, const struct exp_algo *algo)
+{
+    const char *caches = text(r, row, CACHES);
+
+    if (!algo || algo->members)
+        return "no such algorithm in 'algo'";
+    if (strcmp(caches, exp_cache_state_name(EXP_COLD)) != 0 && strcmp(caches, exp_cache_state_name(EXP_WARM)) != 0)
+        return "'caches' must be cold or warm";
+    if (!(number(r, row, FASTEST) > 0))
+        return "'fastest_ns' must be a time above 0";
+    if (algo->when == EXP_ALGO_MEMBER && !(whole(r, row, N_C) && whole(r, row, K2) && whole(r, row, K3)))
+        return "'n_c', 'k2' and 'k3' must be numbers of at least 1 for a schedule of SConv";
+    return NULL;
+}
+
 static int take_row(struct exp_study_times *t, const struct reading *r, size_t row, const struct exp_models *models,
                     char *why, size_t why_bytes)
 {
     bool is_warm = !strcmp(text(r, row, CACHES), exp_cache_state_name(EXP_WARM));
+    const struct exp_algo *algo = exp_algo_find(text(r, row, ALGO));
+    const char *wrong = why_not_row(r, row, algo);
     const struct exp_model *model;
     const struct exp_layer *layer = find_layer(models, r, row, &model);
-    const struct exp_algo *algo = exp_algo_find(text(r, row, ALGO));
 
-    if (!layer)
-        return 0; /* left out by MODEL or LAYERS */
-    if (!algo || algo->members || isnan(number(r, row, FASTEST)))
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: no such algorithm, or no time: '%s'", r->table.path,
-                        r->table.line[row], text(r, row, ALGO));
-    point_of(t, model, layer, is_warm ? CSA2_WARM : CSA2_COLD)->time[exp_study_algo(algo->name)] = time_of(r, row);
+    if (wrong)
+        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: %s", r->table.path, r->table.line[row], wrong);
+    if (layer) /* not left out by MODEL or LAYERS */
+        point_of(t, model, layer, is_warm ? CSA2_WARM : CSA2_COLD)->time[exp_study_algo(algo->name)] = time_of(r, row);
     return 0;
 }
 

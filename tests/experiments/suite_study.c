@@ -1,8 +1,11 @@
 /* The study of the cost models: csa2's counts against values worked out by hand, the fit, the statistics. */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/setup/exp_models.h"
 #include "experiments/study/exp_study_choices.h"
@@ -215,7 +218,41 @@ static void test_costs(void)
     exp_models_release(&models);
 }
 
+/* Rows of recorded times that are no good are refused, with file, line and what is wrong. */
+static void test_bad_times(void)
+{
+    static const char head[] = "model,caches,layer_index,layer,algo,ukr,n_c,k2,k3,fastest_ns,median_ns,cycles\n";
+    static const struct {
+        const char *row, *word;
+    } bad[] = {
+        { "vgg16,cold,1,conv1_1,sconf,f32_16x6__avx2,3,1,1,5,,\n", "algo" },
+        { "vgg16,tepid,1,conv1_1,base,,,,,5,,\n", "caches" },
+        { "vgg16,cold,1,conv1_1,base,,,,,0,,\n", "fastest_ns" },
+        { "vgg16,cold,1,conv1_1,sconv_is,f32_16x6__avx2,,1,1,5,,\n", "n_c" },
+    };
+    static struct exp_models models;
+    char why[512] = "", path[] = "/tmp/study-times-XXXXXX";
+    int fd = mkstemp(path);
+
+    CU_ASSERT_FATAL(fd >= 0 && !exp_models_read(&models, "experiments", "vgg16", "", why, sizeof why));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct exp_study_times t;
+        FILE *out = fopen(path, "w");
+
+        CU_ASSERT_FATAL(out != NULL);
+        fprintf(out, "%s%s", head, bad[i].row);
+        fclose(out);
+        CU_ASSERT(exp_study_times_read(&t, path, &models, 1, why, sizeof why) == -EINVAL);
+        test_check(strstr(why, bad[i].word) && strstr(why, ":2:") && strstr(why, path), "%s", why);
+        CU_ASSERT(!t.point && !t.n);
+    }
+    exp_models_release(&models);
+    close(fd);
+    unlink(path);
+}
+
 static const struct test_case cases[] = {
+    { "recorded times that are no good are refused", test_bad_times },
     { "ranks are compared, ties and gaps included", test_rank },
     { "quantiles of what is finite", test_spread },
     { "a fit finds the costs, and no negative ones", test_fit },

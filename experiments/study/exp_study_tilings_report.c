@@ -1,0 +1,200 @@
+/* Files and tables about tilings: part of exp_study_tilings.h. */
+#include <errno.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/study/exp_study_tilings.h"
+
+/* ---- files ---- */
+
+static const struct exp_csv_column tiling_columns[] = {
+    { "machine", "", "whose caches CSA planned for, and where runs were replayed; here: this computer", "" },
+    { "model", "", "layer table", "" },
+    { "layer_index", "", "number in the model, from 1", "" },
+    { "layer", "", "its name", "" },
+    { "training", "", "1: csa2 was fitted to layers of this shape", "" },
+    { "ukr", "", "micro-kernel", "" },
+    { "schedule", "", "is or ws", "" },
+    { "n_c", "", CSA_NC_TEXT, "" },
+    { "k2", "", CSA_K2_TEXT, "" },
+    { "k3", "", CSA_K3_TEXT, "" },
+    { "methods", "", "whose tiling it is: experiments/study/methods.def, csa2; - of none: only searched", "" },
+    { "csa_cycles", "cycles", "Eq. 6 with the lines that CSA predicts", "predicted" },
+    { "csa2_cycles", "cycles", "csa2, caches cold", "predicted" },
+    { "simulated_cycles", "cycles", "Eq. 6 with simulated counts, caches alone", "replay" },
+    { "time_ns", "ns", "fastest round, caches cold", "clock" },
+    { "median_ns", "ns", "median round", "clock" },
+};
+
+static const struct exp_csv_file tilings_file = EXP_CSV_FILE("tilings.csv", tiling_columns);
+
+static const struct exp_csv_column method_columns[] = {
+    { "machine", "", "as in tilings.csv", "" },
+    { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" },
+    { "part", "", "layers: all; training, which csa2 was fitted to; others", "" },
+    { "method", "", "experiments/study/methods.def, or csa2", "" },
+    { "layers", "", "of the sample", "" },
+    { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" },
+    { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" },
+};
+
+static const struct exp_csv_file methods_file = EXP_CSV_FILE("methods.csv", method_columns);
+
+static void name_methods(const struct exp_study_tilings *t, size_t layer, size_t run, char *text, size_t bytes)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
+        if (l->of_method[i] == run)
+            exp_say_more(text, bytes, "%s%s", *text ? " " : "", exp_study_method_name(i));
+    }
+    if (exp_study_runs_csa2(&t->runs, layer) == run)
+        exp_say_more(text, bytes, "%scsa2", *text ? " " : "");
+    if (!*text)
+        exp_say(text, bytes, "-");
+}
+
+static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size_t layer, size_t i)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+    const struct exp_study_run *run = &t->runs.run[i];
+    char methods[512];
+
+    name_methods(t, layer, i, methods, sizeof methods);
+    exp_csv_string(csv, "machine", t->name);
+    exp_csv_string(csv, "model", l->model->name);
+    exp_csv_u64(csv, "layer_index", l->layer->index);
+    exp_csv_string(csv, "layer", l->layer->name);
+    exp_csv_u64(csv, "training", l->is_training);
+    exp_csv_string(csv, "ukr", run->ukr->name);
+    exp_csv_string(csv, "schedule", csa_schedule_name(run->tiling.schedule));
+    exp_csv_u64(csv, "n_c", run->tiling.n_c);
+    exp_csv_u64(csv, "k2", run->tiling.k2);
+    exp_csv_u64(csv, "k3", run->tiling.k3);
+    exp_csv_string(csv, "methods", methods);
+    exp_csv_double(csv, "csa_cycles", run->csa_cycles);
+    exp_csv_double(csv, "csa2_cycles", run->csa2_cycles);
+    exp_csv_number(csv, "simulated_cycles", run->sim_cycles, "not replayed");
+    exp_csv_number(csv, "time_ns", run->ns, "not timed");
+    exp_csv_number(csv, "median_ns", run->other_ns, "not timed");
+    exp_csv_end_row(csv);
+}
+
+static int write_tilings(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
+                         char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &tilings_file, what, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t l = 0; l < t[k].runs.n_layers; l++) {
+            const struct exp_study_runs_layer *layer = &t[k].runs.layer[l];
+
+            for (size_t i = layer->first; i < layer->first + layer->n; i++)
+                put_run(csv, &t[k], l, i);
+        }
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+static const char *measure_name(const struct exp_study_tilings *t)
+{
+    return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
+}
+
+static void put_speed(struct exp_csv *csv, const struct exp_study_tilings *t, enum exp_study_part part,
+                      const char *method, struct exp_study_speed speed)
+{
+    if (!speed.n)
+        return;
+    exp_csv_string(csv, "machine", t->name);
+    exp_csv_string(csv, "measure", measure_name(t));
+    exp_csv_string(csv, "part", exp_study_part_name(part));
+    exp_csv_string(csv, "method", method);
+    exp_csv_u64(csv, "layers", speed.n);
+    exp_csv_double(csv, "speed_percent", 100 * speed.geomean);
+    exp_csv_double(csv, "worst_tenth_percent", 100 * speed.p10);
+    exp_csv_end_row(csv);
+}
+
+int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,
+                            char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = write_tilings(t, n, dir, what, why, why_bytes);
+
+    if (!err)
+        err = exp_csv_create(&csv, dir, &methods_file, what, why, why_bytes);
+    if (err)
+        return err;
+    for (size_t k = 0; k < n; k++) {
+        for (unsigned p = 0; p < EXP_STUDY_N_PARTS; p++) {
+            enum exp_study_part part = (enum exp_study_part)p;
+
+            for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++)
+                put_speed(csv, &t[k], part, exp_study_method_name(i), exp_study_method_speed(&t[k], i, part));
+            put_speed(csv, &t[k], part, "csa2", exp_study_csa2_speed(&t[k], part));
+        }
+    }
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+void exp_study_tilings_document(FILE *out)
+{
+    exp_csv_document(&tilings_file, out);
+    exp_csv_document(&methods_file, out);
+}
+
+/* ---- the page ---- */
+
+static void print_speed(const struct exp_study_tilings *t, size_t n, size_t method, FILE *out)
+{
+    fprintf(out, "| %s |", method < EXP_STUDY_N_METHODS ? exp_study_method_title(method) : "csa2");
+    for (size_t k = 0; k < n; k++) {
+        enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_OTHERS : EXP_STUDY_ALL;
+        struct exp_study_speed s = method < EXP_STUDY_N_METHODS ? exp_study_method_speed(&t[k], method, part)
+                                                                : exp_study_csa2_speed(&t[k], part);
+
+        fprintf(out, " %.1f %% (%.1f %%) |", 100 * s.geomean, 100 * s.p10);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_orders(const struct exp_study_tilings *t, FILE *out)
+{
+    for (unsigned p = EXP_STUDY_TRAINING; p <= EXP_STUDY_OTHERS; p++) {
+        enum exp_study_part part = (enum exp_study_part)p;
+        struct exp_study_spread s = exp_study_tilings_spread(t, part);
+
+        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_name(part),
+                exp_study_csa_rank(t, part), exp_study_csa2_rank(t, part));
+        if (t->measure == EXP_STUDY_BY_CLOCK)
+            fprintf(out, " %.2f | %.2f, %.2f, %.2f |\n", exp_study_replay_rank(t, part), s.p10, s.median, s.p90);
+        else
+            fprintf(out, " | |\n");
+    }
+}
+
+void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *out)
+{
+    fprintf(out,
+            "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: what "
+            "nine layers of ten exceed).\n\n| tilings by |");
+    for (size_t k = 0; k < n; k++)
+        fprintf(out, " %s, by %s |", t[k].name, measure_name(&t[k]));
+    fprintf(out, "\n|---|");
+    for (size_t k = 0; k < n; k++)
+        fprintf(out, "---:|");
+    fprintf(out, "\n");
+    for (size_t i = 0; i <= EXP_STUDY_N_METHODS; i++)
+        print_speed(t, n, i, out);
+    fprintf(out,
+            "\nMedian over the layers of the rank correlation over the tilings of one layer:\n\n| machine | layers | "
+            "Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
+            "|---|---|---:|---:|---:|---:|\n");
+    for (size_t k = 0; k < n; k++)
+        print_orders(&t[k], out);
+}
