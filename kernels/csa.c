@@ -29,6 +29,8 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
         .l2_cycles = l2->latency_cycles,
         .l3_cycles = l3->latency_cycles,
         .dram_cycles = m->memory_latency_cycles,
+        .macs_per_cycle = m->issue.mac_instructions_per_cycle,
+        .loads_per_cycle = m->issue.loads_per_cycle,
     };
 }
 

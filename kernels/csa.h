@@ -28,6 +28,7 @@ struct csa_caches {
     double l1_bytes, l2_bytes, l3_bytes; /* already multiplied by the share that tiles may use: alpha, beta, gamma */
     double line_bytes;                   /* CL */
     double l2_cycles, l3_cycles, dram_cycles;
+    double macs_per_cycle, loads_per_cycle; /* instructions that the core issues; 0: not known */
 };
 
 /* SConv section 7.1: alpha = beta = gamma = 0.9. */

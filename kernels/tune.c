@@ -90,6 +90,43 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_
 }
 
 enum {
+    LONG_SUM = 64,     /* steps, from which a tile's windows outweigh its outputs */
+    MANY_FILTERS = 32, /* from which a tile of windows that stays in L1 is read often enough */
+};
+
+/*
+ * Tells whether a full tile waits for its loads. With one multiply-add a cycle none does: cores with one 512-bit load,
+ * which is what machine files count, do two of those broadcasts that most loads are.
+ */
+static bool waits_for_loads(const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return caches->macs_per_cycle >= 2 && caches->loads_per_cycle > 0 && u->step_loads &&
+           (double)u->step_loads(u->n_win, u->n_f) / caches->loads_per_cycle >
+               step_fmas(u, u->n_win, u->n_f) / caches->macs_per_cycle;
+}
+
+/*
+ * A wider tile, where loads bind the chosen one: it loads less often for as many multiply-adds, within a sixteenth. It
+ * has fewer filters than windows, so that CSA keeps its windows in L1 and reads each of their lines once. In place, these
+ * lie in as many pages as there are channels, where no prefetcher follows.
+ */
+static const struct conv_ukr *choose_wider(const struct conv_problem *p, const struct conv_ukr *chosen,
+                                           const struct csa_caches *caches)
+{
+    if (!waits_for_loads(chosen, caches) || !conv_is_pointwise(p) || conv_reduction(p) < LONG_SUM ||
+        conv_group_filters(p) < MANY_FILTERS)
+        return chosen;
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        const struct conv_ukr *u = conv_ukr_at(i);
+
+        if (u->isa == chosen->isa && !u->walks_taps && u->n_win > chosen->n_win && !waits_for_loads(u, caches) &&
+            conv_ukr_slots(u, p) * 16 <= conv_ukr_slots(chosen, p) * 17)
+            return u;
+    }
+    return chosen;
+}
+
+enum {
     TRANSPOSE_STEPS = 8,  /* their multiply-adds take as long as transposing the tile's sums */
     FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
 };
@@ -224,7 +261,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     bool walks;
 
     if (!tune->keeps_ukr)
-        ukr = choose_walker(p, choose_ukr(p, ukr->isa));
+        ukr = choose_walker(p, choose_wider(p, choose_ukr(p, ukr->isa), caches));
     if (is_direct_better(p, direct, ukr, caches))
         return conv_plan_direct(plan, p, direct, caches->l1_bytes);
     walks = conv_plan_can_walk(p, ukr);

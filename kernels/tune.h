@@ -7,6 +7,10 @@
  *                  or as many of both in larger tiles; or over a sixteenth fewer slots, which is where filters are so
  *                  few that loads bind
  *
+ *                  Where the machine issues two multiply-adds a cycle and no more loads, tiles with more
+ *                  loads than multiply-adds wait: pointwise layers of at least 64 channels and 32 filters take a wider
+ *                  one, input stationary
+ *
  *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
  *                  window's elements one by one (walks_taps), and skips taps on padding; nor are windows that do not
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes

@@ -119,6 +119,37 @@ static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
     return conv_plan_kernel_name(&plan);
 }
 
+/* The same for a core that issues so many multiply-adds and loads a cycle, and the schedule. */
+static const char *chosen_for(const struct conv_problem *p, double macs, double loads, enum csa_schedule *schedule)
+{
+    struct csa_caches core = caches;
+    struct conv_plan plan;
+
+    core.macs_per_cycle = macs;
+    core.loads_per_cycle = loads;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &core, &(struct conv_tune_options){ .ukr = conv_ukr_of(CPU_ISA_AVX512) }) == 0);
+    *schedule = plan.sconv.tiling.schedule;
+    return conv_plan_kernel_name(&plan);
+}
+
+/* 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. */
+static void wider_tiles_where_loads_bind(void)
+{
+    struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(16, 54, 64, 1, 0),
+                        small = layer(512, 7, 512, 1, 0), few = layer(256, 54, 16, 1, 0);
+    enum csa_schedule schedule;
+
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &schedule), "f32_48x8__avx512");
+    CU_ASSERT(schedule == CSA_IS);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&shallow, 2, 2, &schedule), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &schedule), "f32_16x24_few__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&few, 2, 2, &schedule), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 3, &schedule), "f32_16x24__avx512");
+    CU_ASSERT(schedule == CSA_WS);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &schedule), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &schedule), "f32_16x24__avx512");
+}
+
 /* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
 static void the_micro_kernel_follows_the_edges(void)
 {
@@ -327,6 +358,7 @@ static const struct test_case cases[] = {
     { "multiply-adds with edges are those worked out by hand", multiply_adds_are_those_worked_out_by_hand },
     { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
     { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
+    { "tiles are wider where loads bind", wider_tiles_where_loads_bind },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
     { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
