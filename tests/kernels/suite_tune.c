@@ -135,8 +135,8 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
 /* 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. */
 static void wider_tiles_where_loads_bind(void)
 {
-    struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(16, 54, 64, 1, 0),
-                        small = layer(512, 7, 512, 1, 0), few = layer(256, 54, 16, 1, 0);
+    struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(16, 56, 64, 1, 0),
+                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 16, 1, 0);
     enum csa_schedule schedule;
 
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &schedule), "f32_48x8__avx512");
