@@ -60,18 +60,30 @@ static double log_ratio(const struct exp_study_point *p)
     return log(exp_study_schedule_time(p, CSA_IS)->cycles / exp_study_schedule_time(p, CSA_WS)->cycles);
 }
 
-static double shape_cost(const struct choice *c, enum csa_schedule schedule)
+enum { MAX_SAME = 512 }; /* layers of one shape that are looked at */
+
+/* Collects of() all layers of a point's shape and state. Returns how many there are. */
+static size_t same_shape(const struct exp_study_source *s, const struct exp_study_point *own,
+                         double (*of)(const struct exp_study_point *p), double value[MAX_SAME])
 {
-    const struct exp_study_point *all = c->s->times.point, *own = &all[c->point];
-    double ratio[512], median;
     size_t n = 0;
 
-    for (size_t i = 0; i < c->s->times.n && n < sizeof ratio / sizeof ratio[0]; i++) {
-        if (all[i].state == own->state && exp_study_has_schedules(&all[i]) &&
-            conv_problem_equal(&all[i].layer->problem, &own->layer->problem))
-            ratio[n++] = log_ratio(&all[i]);
+    for (size_t i = 0; i < s->times.n && n < MAX_SAME; i++) {
+        const struct exp_study_point *p = &s->times.point[i];
+
+        if (p->state == own->state && exp_study_has_schedules(p) &&
+            conv_problem_equal(&p->layer->problem, &own->layer->problem))
+            value[n++] = of(p);
     }
-    median = exp_study_spread_of(ratio, n).median;
+    return n;
+}
+
+static double shape_cost(const struct choice *c, enum csa_schedule schedule)
+{
+    double ratio[MAX_SAME];
+    size_t n = same_shape(c->s, &c->s->times.point[c->point], log_ratio, ratio);
+    double median = exp_study_spread_of(ratio, n).median;
+
     return schedule == CSA_IS ? median : 0;
 }
 
@@ -175,4 +187,35 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
     }
     free(memory);
     return a;
+}
+
+static double is_cycles(const struct exp_study_point *p)
+{
+    return exp_study_schedule_time(p, CSA_IS)->cycles;
+}
+
+static double ws_cycles(const struct exp_study_point *p)
+{
+    return exp_study_schedule_time(p, CSA_WS)->cycles;
+}
+
+struct exp_study_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state)
+{
+    static double (*const cycles[CSA_N_SCHEDULES])(const struct exp_study_point *p) = { is_cycles, ws_cycles };
+    struct exp_study_spread spread = { 0, (double)NAN, (double)NAN, (double)NAN };
+    double *ratio = malloc((CSA_N_SCHEDULES * s->times.n + 1) * sizeof *ratio);
+    size_t n = 0;
+
+    for (size_t i = 0; i < CSA_N_SCHEDULES * s->times.n && ratio; i++) {
+        const struct exp_study_point *p = &s->times.point[i / CSA_N_SCHEDULES];
+        double same[MAX_SAME];
+        size_t n_same = belongs(p, state, EXP_STUDY_ALL) ? same_shape(s, p, cycles[i % CSA_N_SCHEDULES], same) : 0;
+
+        if (n_same >= 3)
+            ratio[n++] = cycles[i % CSA_N_SCHEDULES](p) / exp_study_spread_of(same, n_same).median;
+    }
+    if (ratio)
+        spread = exp_study_spread_of(ratio, n);
+    free(ratio);
+    return spread;
 }

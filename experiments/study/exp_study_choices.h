@@ -49,6 +49,12 @@ struct exp_study_accuracy {
 struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s, enum csa2_state state,
                                                 enum exp_study_part part);
 
+/*
+ * How far the recording is from itself: times of layers, both schedules, over the median of the layers of the same shape,
+ * where there are three of them at least.
+ */
+struct exp_study_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
+
 /* Write choices.csv, predictions.csv and costs.csv. Return 0, or -errno with one line in why. */
 int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,
                             const char *what, char *why, size_t why_bytes);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "experiments/base/exp_error.h"
+
 static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
 static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
 
@@ -36,9 +38,15 @@ static void say_equation(const struct exp_study_page *p, enum exp_study_equation
             exp_study_agreement_of(&p->terms[i / CSA_N_SCHEDULES], equation, (enum csa_schedule)(i % CSA_N_SCHEDULES),
                                    EXP_STUDY_WITHOUT_NOTHING);
 
+        if (!(a.simulated > 0))
+            continue;
         low = fmin(low, a.predicted / a.simulated);
         high = fmax(high, a.predicted / a.simulated);
         low_rank = fmin(low_rank, a.rank);
+    }
+    if (low > high) {
+        fprintf(out, "lines where the replay counts none");
+        return;
     }
     fprintf(out, "%.2f to %.2f times the lines that the replay counts (rank correlation over the layers at least %.2f)",
             low, high, low_rank);
@@ -63,8 +71,21 @@ static void say_tilings(const struct exp_study_page *p, FILE *out)
     }
 }
 
-static void print_answer(const struct exp_study_page *p, FILE *out)
+static bool has_times(const struct exp_study_page *p)
 {
+    for (size_t i = 0; i < p->n_sources; i++) {
+        if (p->source[i].times.n)
+            return true;
+    }
+    return false;
+}
+
+static void say_schedules(const struct exp_study_page *p, FILE *out)
+{
+    if (!has_times(p)) {
+        fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.");
+        return;
+    }
     fprintf(out, "CSA chooses the schedule that the clock says is faster in ");
     say_rule(p, EXP_STUDY_BY_CSA, out);
     fprintf(out, " of the layers. Always weight stationary: ");
@@ -75,7 +96,13 @@ static void print_answer(const struct exp_study_page *p, FILE *out)
     say_rule(p, EXP_STUDY_BY_SHAPE, out);
     fprintf(out, "; and a second measure of the same recording, ");
     say_rule(p, EXP_STUDY_BY_OTHER, out);
-    fprintf(out, ".\n\nOf CSA's lines, Eq. 14 has ");
+    fprintf(out, ".");
+}
+
+static void print_answer(const struct exp_study_page *p, FILE *out)
+{
+    say_schedules(p, out);
+    fprintf(out, "\n\nOf CSA's lines, Eq. 14 has ");
     say_equation(p, EXP_STUDY_EQ14, out);
     fprintf(out, "; Eq. 13 has ");
     say_equation(p, EXP_STUDY_EQ13, out);
@@ -106,35 +133,39 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 
     if (!t.n)
         return;
-    snprintf(where, sizeof where, "%s, %s", s->name, state_names[state]);
-    snprintf(why, sizeof why, "missed: the same shape's median would be right in %.1f %%, a second measure in %.1f %%",
-             exp_study_right_percent(&shape), exp_study_right_percent(&other));
+    exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    exp_say(why, sizeof why, "missed: the same shape's median would be right in %.1f %%, a second measure in %.1f %%",
+            exp_study_right_percent(&shape), exp_study_right_percent(&other));
     print_target(out, "csa2's schedule is the faster one", where, exp_study_right_percent(&t), " %", 90, true, why);
-    snprintf(why, sizeof why, "missed: the regret of the same shape's median is %.2f %%, of a second measure %.2f %%",
-             exp_study_regret_percent(&shape), exp_study_regret_percent(&other));
+    exp_say(why, sizeof why, "missed: the regret of the same shape's median is %.2f %%, of a second measure %.2f %%",
+            exp_study_regret_percent(&shape), exp_study_regret_percent(&other));
     print_target(out, "its regret", where, exp_study_regret_percent(&t), " %", 0.5, false, why);
 }
 
-static void print_spread_targets(const char *where, const struct exp_study_spread *s, FILE *out)
+static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
 {
-    static const char why[] = "missed: costs of lines that do not depend on what else happens meanwhile";
+    struct exp_study_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS).spread;
+    struct exp_study_spread same = exp_study_repeats_of(s, state);
+    char why[160] = "missed";
 
-    if (!s->n)
+    if (!spread.n)
         return;
-    print_target(out, "predicted / measured, layers not fitted to: p10", where, s->p10, "", 0.88, true, why);
-    print_target(out, "the same: p90", where, s->p90, "", 1.12, false, why);
+    if (same.n)
+        exp_say(why, sizeof why, "missed: layers of one shape are at %.2f to %.2f of their own median (p10 to p90)",
+                same.p10, same.p90);
+    print_target(out, "predicted / measured, layers not fitted to: p10", where, spread.p10, "", 0.88, true, why);
+    print_target(out, "the same: p90", where, spread.p90, "", 1.12, false, why);
 }
 
 static void print_source_targets(const struct exp_study_page *p, size_t k, enum csa2_state state, FILE *out)
 {
     const struct exp_study_source *s = &p->source[k];
-    struct exp_study_accuracy a = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS);
     struct exp_study_hybrid h = exp_study_hybrid_of(s, &p->base[k], state, EXP_STUDY_OTHERS);
     char where[64];
 
-    snprintf(where, sizeof where, "%s, %s", s->name, state_names[state]);
+    exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
     print_schedule_targets(s, state, out);
-    print_spread_targets(where, &a.spread, out);
+    print_spread_targets(s, state, where, out);
     if (h.n)
         print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h.best / h.chosen, " %",
                      99, true, "missed: where the two are predicted to be closer than predictions are right");

@@ -34,6 +34,9 @@ check "packing's share grows with the micro-kernel's speed" [ "$(columns "$dir/r
 check "the page answers first" grep -q '^CSA chooses the schedule that the clock says' <(sed -n 3p "$dir/study.md")
 check "targets are judged" [ "$(grep -c '| \(reached\|missed.*\) |$' "$dir/study.md")" -ge 10 ]
 check "without L1's other half, more lines move" awk -v all="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "as_it_is" { print $2 }')" -v half="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "l1_half" { print $2 }')" 'BEGIN { exit !(half >= all) }'
+"$study" "RESULTS=$work/results" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"
+check "layers without times: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+check "... are said to have none" grep -q "^No times of these layers are recorded" "$work/out"
 documented study
 
 echo "study: $passed passed, $failed failed"
