@@ -21,7 +21,7 @@ static void clear(struct sim_hierarchy *h)
     for (size_t i = 0; i < e->machine.n_tlbs; i++)
         sim_full_tlb_clear(&e->tlb[i]);
     e->last_page = SIM_FULL_NO_LINE;
-    e->queue_length = e->queue_first = e->n_buffers = 0;
+    e->queue_first = e->queue_end = e->n_buffers = 0;
     e->n_requests = 0;
     e->base.err = 0;
     clear_stats(h);

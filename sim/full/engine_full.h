@@ -90,7 +90,7 @@ struct sim_full {
     uint64_t last_page;
     unsigned page_shift;
     struct sim_full_wanted queue[SIM_FULL_QUEUE];
-    size_t queue_first, queue_length;
+    uint64_t queue_first, queue_end; /* of all lines ever asked for; that modulo SIM_FULL_QUEUE is the place */
     struct sim_full_buffer buffer[SIM_MAX_COMBINING_BUFFERS]; /* the oldest first */
     size_t n_buffers;
     unsigned unit_shift;            /* log2 of what a buffer covers: the longest line of all levels */
@@ -113,21 +113,21 @@ struct sim_full_request {
     bool is_walk; /* of a page table */
 };
 
-/* For an access of the core: of the run at this place of its burst. */
-static inline struct sim_full_request sim_full_request_by(struct sim_full *e, unsigned tag, unsigned phase,
-                                                          unsigned place)
+/* For an access of the core: of the run at this place of its burst. In place: a copy of what was just written waits. */
+static inline void sim_full_request_by(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase,
+                                       unsigned place)
 {
-    return (struct sim_full_request){
-        .cell = &e->stats.cell[tag][phase],
-        .tag = tag,
-        .phase = phase,
-        .run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place,
-    };
+    r->cell = &e->stats.cell[tag][phase];
+    r->tag = tag;
+    r->phase = phase;
+    r->source = 0;
+    r->run = (tag * SIM_MAX_PHASES + phase) * SIM_MAX_BURST_RUNS + place;
+    r->is_prefetch = r->is_walk = false;
 }
 
-static inline struct sim_full_request sim_full_request_of(struct sim_full *e, unsigned tag, unsigned phase)
+static inline void sim_full_request_of(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase)
 {
-    return sim_full_request_by(e, tag, phase, 0);
+    sim_full_request_by(r, e, tag, phase, 0);
 }
 
 #endif

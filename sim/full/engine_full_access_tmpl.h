@@ -23,14 +23,16 @@ static bool run_queue(struct sim_full *e)
 {
     bool has_brought = false;
 
-    while (e->queue_length) {
-        const struct sim_full_wanted w = next_wanted(e);
+    while (e->queue_first != e->queue_end) {
+        const struct sim_full_wanted w = e->queue[e->queue_first++ % SIM_FULL_QUEUE];
         size_t k = sim_full_asking_level(w.by);
         struct sim_full_level *l = &e->level[k];
         struct sim_full_place p = sim_full_level_find(l, w.line);
 
         if (!sim_full_is_hit(p) && !(e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift))) {
-            struct sim_full_request r = sim_full_request_of(e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
+            struct sim_full_request r;
+
+            sim_full_request_of(&r, e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
 
             prefetch(e, k, w.line, p.set, &r, sim_full_asking_late(w.by));
             has_brought = true;
@@ -55,9 +57,11 @@ static inline void prefetch_software(struct sim_full *e, uint64_t line, struct s
 /* Reads a page's entries in the tables, for a page that no TLB has. */
 static void walk_tables(struct sim_full *e, uint64_t page, const struct sim_full_request *of)
 {
-    struct sim_full_request r = sim_full_request_of(e, of->tag, of->phase);
-    uint64_t before = r.cell->level[0].lines_in;
+    struct sim_full_request r;
+    uint64_t before;
 
+    sim_full_request_of(&r, e, of->tag, of->phase);
+    before = r.cell->level[0].lines_in;
     r.is_walk = true;
     for (unsigned table = 0; table < e->machine.page_tables; table++)
         read_line(e, 0, sim_page_table_entry(table, page) >> e->level[0].line_shift, &r);
@@ -160,10 +164,11 @@ static inline void count_load_misses(struct sim_full_request *r)
  */
 static void make_access(struct sim_full *e, const struct sim_run *run, unsigned kind, uint64_t addr, unsigned place)
 {
-    struct sim_full_request r = sim_full_request_by(e, run->tag, run->phase, place);
+    struct sim_full_request r;
     uint64_t line_bytes = e->level[0].line_bytes;
     uint64_t left = run->access_bytes;
 
+    sim_full_request_by(&r, e, run->tag, run->phase, place);
     addr &= SIM_FULL_ADDRESS_MASK;
     prepare_access(e, kind, addr, run->access_bytes, &r);
     if (kind == SIM_STORE_NT) {

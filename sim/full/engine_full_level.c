@@ -105,22 +105,44 @@ void sim_full_level_clear(struct sim_full_level *l)
         clear_set(l, set);
     if (l->shadow)
         sim_shadow_clear(l->shadow);
-    if (l->prefetch)
-        memset(l->prefetch, 0, l->n_asks * sizeof *l->prefetch);
+    for (size_t i = 0; i < l->n_askers; i++)
+        memset(&l->asker[i].state, 0, sizeof l->asker[i].state);
     l->n_free = n_sets * l->n_ways;
     for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
         l->index.frame[i].page = SIM_FULL_NO_LINE;
     l->leaving = SIM_FULL_NO_LINE;
 }
 
-static void resolve_prefetchers(struct sim_full_level *l)
+/* Whether a prefetcher wants to see such requests. */
+static bool sees(uint8_t on, unsigned sight)
 {
-    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->shape->prefetch[i].kind; i++) {
-        l->n_asks = i + 1;
-        l->asks[i] = sim_prefetch_resolve(&l->shape->prefetch[i]);
-        l->watches_hits = l->watches_hits || l->asks[i].on == SIM_PREFETCH_ON_ALL;
-        l->is_late = l->is_late || l->asks[i].late;
-    }
+    return on == SIM_PREFETCH_ON_ALL ||
+           (on == SIM_PREFETCH_ON_MISS ? sight != SIM_FULL_SEEN_HIT : sight == SIM_FULL_SEEN_MISS);
+}
+
+static void init_asker(struct sim_full_level *l, struct sim_full_asker *a, const struct sim_prefetch *p, unsigned bit)
+{
+    bool crosses;
+
+    a->p = sim_prefetch_resolve(p);
+    crosses = a->p.pages == SIM_PREFETCH_CROSSES;
+    a->stay_shift = crosses ? 63 : l->block_shift;
+    a->mask = crosses ? (((uint64_t)1 << SIM_ADDRESS_BITS) - 1) >> l->line_shift : UINT64_MAX;
+    for (unsigned sight = 0; sight < SIM_FULL_SIGHTS; sight++)
+        l->seers[sight] |= (uint8_t)(sees(a->p.on, sight) << bit);
+    l->is_late = l->is_late || a->p.late;
+}
+
+static void init_askers(struct sim_full_level *l)
+{
+    const struct sim_prefetch *list = l->shape->prefetch;
+
+    l->block_shift = sim_prefetch_block_shift(l->line_shift);
+    while (l->n_askers < SIM_MAX_PREFETCHERS && list[l->n_askers].kind)
+        l->n_askers++;
+    l->asker = l->n_askers ? calloc(l->n_askers, sizeof *l->asker) : NULL;
+    for (size_t i = 0; l->asker && i < l->n_askers; i++)
+        init_asker(l, &l->asker[i], &list[i], (unsigned)i);
 }
 
 static void init_index(struct sim_full_index *x, const struct sim_level *shape, unsigned page_shift, uint64_t seed)
@@ -174,10 +196,9 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
     l->is_inclusive = shape->inclusion == SIM_INCLUSIVE;
     l->is_classified = shape->is_classified;
     init_index(&l->index, shape, page_shift, page_seed);
-    resolve_prefetchers(l);
+    init_askers(l);
     lay_out(l);
-    l->prefetch = l->n_asks ? calloc(l->n_asks, sizeof *l->prefetch) : NULL;
-    if (!l->lines || !l->memory || (!l->prefetch && l->n_asks))
+    if (!l->lines || !l->memory || (!l->asker && l->n_askers))
         return -ENOMEM;
     return l->is_classified ? sim_shadow_new(&l->shadow, shape->n_sets * l->n_ways) : 0;
 }
@@ -186,6 +207,6 @@ void sim_full_level_release(struct sim_full_level *l)
 {
     free(l->lines);
     free(l->memory);
-    free(l->prefetch);
+    free(l->asker);
     sim_shadow_free(l->shadow);
 }

@@ -32,6 +32,23 @@ _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_OWNER << SIM_FULL_ASK
 /* Pages, where they were looked up last. */
 enum { SIM_FULL_FRAMES = 256 };
 
+/* How a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
+enum sim_full_sight {
+    SIM_FULL_SEEN_HIT,
+    SIM_FULL_SEEN_FIRST_USE, /* of a prefetched line */
+    SIM_FULL_SEEN_AHEAD,     /* missed by a prefetch of a level inside */
+    SIM_FULL_SEEN_MISS,      /* missed by anything else */
+    SIM_FULL_SIGHTS,
+};
+
+/* A prefetcher of a level, and which of the lines that it asks for may come. */
+struct sim_full_asker {
+    struct sim_prefetch p; /* resolved */
+    unsigned stay_shift;   /* of lines: they must stay in the request's block of so many; 63: anywhere */
+    uint64_t mask;         /* of a line's number: addresses wrap where pages are crossed */
+    struct sim_prefetch_state state;
+};
+
 struct sim_full_frame {
     uint64_t page;  /* SIM_FULL_NO_LINE: none */
     uint64_t first; /* line of its frame */
@@ -69,7 +86,6 @@ struct sim_full_level {
     bool has_tree;    /* tree-plru of few ways: likewise */
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
-    bool watches_hits; /* a prefetcher sees all requests */
     bool is_like_next; /* there is a level outside, with lines of the same size */
     uint8_t leaving_flags;
     uint32_t line_bytes;
@@ -78,10 +94,11 @@ struct sim_full_level {
     uint64_t leaving; /* a victim on its way out; SIM_FULL_NO_LINE: none */
     const struct sim_replacement *policy;
     const struct sim_level *shape;
-    struct sim_shadow *shadow;                     /* owned; NULL if misses are not classified */
-    struct sim_prefetch_state *prefetch;           /* [n_asks], owned; NULL if there are none */
-    struct sim_prefetch asks[SIM_MAX_PREFETCHERS]; /* the shape's, resolved */
-    size_t n_asks;
+    struct sim_shadow *shadow;      /* owned; NULL if misses are not classified */
+    uint8_t seers[SIM_FULL_SIGHTS]; /* which prefetchers see such requests, as bits */
+    unsigned block_shift;           /* log2 of the lines in a block of prefetchers */
+    struct sim_full_asker *asker;   /* [n_askers], owned; NULL if there are none */
+    size_t n_askers;
     struct sim_replacement_tree tree;
     struct sim_replacement_level policy_level; /* what the policy remembers of all sets */
     struct sim_full_index index;

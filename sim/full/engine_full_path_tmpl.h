@@ -45,7 +45,7 @@ static void note_unused(struct sim_full *e, size_t k, uint8_t flags, unsigned ph
 }
 
 /* Counts the first use of a prefetched line. */
-static void note_useful(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
+static inline void note_useful(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     uint8_t *flags = sim_full_level_flags(l, p);
@@ -66,15 +66,19 @@ static inline void use(struct sim_full *e, size_t k, struct sim_full_place p, co
     sim_full_level_touch(l, p);
 }
 
-/* Shows a request to the prefetchers of level k that may want to see it. */
+/* Shows a request to the prefetchers of level k that want to see it; those of the first do not see page walks. */
 static inline void show(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
                         const struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
-    bool is_first_use = sim_full_is_hit(p) && *sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED;
+    enum sim_full_sight sight = SIM_FULL_SEEN_HIT;
 
-    if (l->prefetch && (!sim_full_is_hit(p) || is_first_use || l->watches_hits))
-        watch(e, k, line, sim_full_is_hit(p), is_first_use, r);
+    if (!sim_full_is_hit(p))
+        sight = r->is_prefetch ? SIM_FULL_SEEN_AHEAD : SIM_FULL_SEEN_MISS;
+    else if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
+        sight = SIM_FULL_SEEN_FIRST_USE;
+    if (l->seers[sight] && !(r->is_walk && !k))
+        watch(e, k, line, sight, r);
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
@@ -339,9 +343,10 @@ static void write_memory(struct sim_full *e, const struct write *w, struct sim_c
 /* Writes a range, which does not wrap, to level k line by line. */
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase)
 {
-    struct sim_full_request r = sim_full_request_of(e, tag, phase);
+    struct sim_full_request r;
     uint64_t end = w->addr + w->bytes;
 
+    sim_full_request_of(&r, e, tag, phase);
     if (k == e->n_levels) {
         write_memory(e, w, r.cell);
         return;

@@ -33,13 +33,13 @@ struct toucher {
 static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
                                 unsigned place)
 {
-    who->request = sim_full_request_by(e, tag, phase, place);
+    sim_full_request_by(&who->request, e, tag, phase, place);
     who->kind = (uint8_t)kind_of(e, kind);
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
 /*
- * A line that is there, and was not prefetched or has been used since. Returns whether it still is as it was left, so
+ * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it was left, so
  * that the same once more would say nothing new: prefetchers brought nothing.
  */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
@@ -50,14 +50,14 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
     if (who->kind != SIM_PREFETCH) {
         e->n_requests++;
         classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-        if (l->watches_hits)
-            watch(e, 0, line, true, false, &who->request);
+        if (l->seers[SIM_FULL_SEEN_HIT])
+            watch(e, 0, line, SIM_FULL_SEEN_HIT, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
     if (who->dirt)
         *flags = (uint8_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
-    return !e->queue_length || !run_queue(e);
+    return e->queue_first == e->queue_end || !run_queue(e);
 }
 
 /* Any other line. */
@@ -73,7 +73,8 @@ static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
     struct sim_full_place p = sim_full_level_find(&e->level[0], line);
 
-    if (sim_full_is_hit(p) && !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED))
+    if (sim_full_is_hit(p) &&
+        (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED)))
         return touch_hit(e, who, line, p);
     touch_other(e, who, line, p);
     return false;

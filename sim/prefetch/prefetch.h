@@ -99,14 +99,16 @@ struct sim_prefetch_state {
 };
 
 struct sim_prefetch_request {
-    int64_t line;        /* number: address / line size */
-    unsigned line_shift; /* log2 of the line size */
+    int64_t line;         /* number: address / line size */
+    unsigned block_shift; /* log2 of the lines in a block of 4 KiB; 0 if lines are longer */
     unsigned tag;
     unsigned run; /* tag, phase and place in the burst in one number */
-    bool is_hit;
-    bool is_first_use; /* of a line that was prefetched */
-    bool is_prefetch;  /* of a level inside, or of software */
 };
+
+static inline unsigned sim_prefetch_block_shift(unsigned line_shift)
+{
+    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? SIM_PREFETCH_BLOCK_SHIFT - line_shift : 0;
+}
 
 /* The words that a prefetcher may take, as bits. */
 enum {

@@ -3,12 +3,6 @@
 
 #include "sim/prefetch/prefetch.h"
 
-static inline uint64_t stream_block(int64_t line, unsigned line_shift)
-{
-    return line_shift < SIM_PREFETCH_BLOCK_SHIFT ? (uint64_t)line >> (SIM_PREFETCH_BLOCK_SHIFT - line_shift)
-                                                 : (uint64_t)line;
-}
-
 /*
  * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
  * last.
@@ -49,7 +43,7 @@ static inline void stream_step(struct sim_prefetch_entry *e, const struct sim_pr
 static inline size_t sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                              const struct sim_prefetch_request *r, int64_t *want)
 {
-    uint64_t block = stream_block(r->line, r->line_shift);
+    uint64_t block = (uint64_t)r->line >> r->block_shift;
     struct sim_prefetch_entry *e;
     size_t n = 0, degree;
 
