@@ -5,13 +5,13 @@ file = methods_csv
 W = 1200; H = 600
 eval open_output
 eval put_what
-set title "Speed of each method's tilings, geometric mean over the layers; whiskers: the worst tenth" offset 0, 1
-set bmargin 9 + n_lines
+set title "Speed of each method's tilings, geometric mean over the layers; whiskers: the worst tenth"
+set bmargin 10 + n_lines
 set ylabel "of the best tiling found [%]"
 set yrange [0:105]
 set boxwidth 0.25
 set xtics rotate by 40 right
-set key outside top center horizontal maxrows 1 width -8
+set key at screen 0.5, 0.125 center top horizontal maxrows 1
 names = ""
 wanted(m) = stringcolumn("machine") eq m && (stringcolumn("part") eq (m eq "here" ? "others" : "all"))
 stats file using (wanted("clx4208") ? (names = names." ".stringcolumn("method"), 0) : 0, 0) nooutput

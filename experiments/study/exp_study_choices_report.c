@@ -237,4 +237,9 @@ void exp_study_choices_print(const struct exp_study_source *source, size_t n, FI
             print_accuracy(&source[k], (enum csa2_state)state, out);
     }
     print_costs(source, n, out);
+    for (size_t k = 0; k < n; k++) {
+        if (!(source[k].machine.issue.clock_ghz > 0))
+            fprintf(out, "\nNothing says the clock of %s: what stands there as cycles are nanoseconds.\n",
+                    source[k].name);
+    }
 }

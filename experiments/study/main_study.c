@@ -70,6 +70,12 @@ static int prepare(struct session *s)
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
+/* Says which part begins, above its progress. */
+static void say_part(const char *what, const char *where)
+{
+    fprintf(stderr, "%s: %s\n", where, what);
+}
+
 /* Finds a machine and sets up what is replayed on its caches alone. */
 static int open_machine(struct session *s, const char *which, struct sim_machine *machine, struct exp_setup *setup)
 {
@@ -90,6 +96,7 @@ static int replay_plans(struct session *s, const char *which, struct exp_study_t
     struct exp_setup *setup = &s->spare;
     int err = open_machine(s, which, &t->machine, setup);
 
+    say_part("CSA's plans of all layers", which);
     t->name = which;
     t->caches = csa_caches_of(&t->machine, csa_default_share);
     if (!err)
@@ -146,6 +153,7 @@ static int replay_variants(struct session *s)
 {
     int err = 0;
 
+    say_part("both schedules on variants of the caches", varied);
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++)
         err = replay_variant(s, i);
     return err;
@@ -175,6 +183,7 @@ static struct exp_study_tilings *open_tilings(struct session *s, const char *nam
     struct exp_study_tilings *t = &s->tilings[s->n_tilings];
     struct exp_setup *setup = &s->setup[s->n_tilings++];
 
+    say_part("tilings of the sample", name);
     t->name = name;
     t->measure = measure;
     *err = open_machine(s, which, &t->machine, setup);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/base/exp_table.h"
+#include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/study/exp_study_choices.h"
 #include "experiments/study/exp_study_fit.h"
@@ -251,6 +253,35 @@ static void test_bad_times(void)
     unlink(path);
 }
 
+/* Those of gnr are what a run on one left, in nanoseconds there. */
+static void test_timed_costs(void)
+{
+    struct exp_table t;
+    struct sim_machine machine;
+    struct csa2_machine m;
+    size_t column[2], n = 0;
+    char why[512] = "";
+
+    CU_ASSERT_FATAL(!exp_machine_find(&machine, "gnr", "results", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/gnr/study/costs.csv", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_table_column(&t, "machine", &column[0], why, sizeof why) &&
+                    !exp_table_column(&t, "cycles", &column[1], why, sizeof why));
+    m = csa2_machine_of(&machine);
+    CU_ASSERT(m.is_fitted);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        double ns;
+
+        if (strcmp(exp_table_string(&t, row, column[0]), "here") != 0)
+            continue;
+        CU_ASSERT_FATAL(n < CSA2_N_TERMS && !exp_table_double(&t, row, column[1], &ns, why, sizeof why));
+        test_check(fabs(m.cycles_of[n] - ns * machine.issue.clock_ghz) <= 0.006 * m.cycles_of[n], "%s: %g, %g ns",
+                   csa2_term_at(n)->name, m.cycles_of[n], ns);
+        n++;
+    }
+    CU_ASSERT(n == CSA2_N_TERMS);
+    exp_table_release(&t);
+}
+
 static const struct test_case cases[] = {
     { "recorded times that are no good are refused", test_bad_times },
     { "ranks are compared, ties and gaps included", test_rank },
@@ -260,6 +291,7 @@ static const struct test_case cases[] = {
     { "groups and images multiply the work", test_groups },
     { "csa2 chooses plans that there are", test_choice },
     { "the committed costs are what the recorded times give", test_costs },
+    { "and what was timed on gnr", test_timed_costs },
     { NULL, NULL },
 };
 
