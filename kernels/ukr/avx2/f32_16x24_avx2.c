@@ -207,16 +207,64 @@ FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
         { one_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
     };
 
+static void move(struct conv_ukr_args *a, size_t n)
+{
+    a->filter += n * (uint64_t)a->filter_tile;
+    a->out += n * (uint64_t)a->out_tile;
+}
+
+/* n panels of n_f filters, one after the other: tiles of 16x6. *a moves on behind them, but for what it prefetches. */
+static void panels(struct conv_ukr_args *a, size_t n, size_t n_f)
+{
+    a->n_f = n_f;
+    a->n_tiles = n;
+    a->filter_tile = (int64_t)(n_f * a->k * sizeof(float));
+    a->out_tile = (int64_t)(n_f * a->ld_out * sizeof(float));
+    if (!is_few(a->n_win, n_f)) {
+        conv_ukr_16x6__avx2.fn(&conv_ukr_16x6__avx2, a);
+        move(a, n);
+        return;
+    }
+    for (; n; n--, move(a, 1))
+        instance[n_f > 4][a->n_win - 1](a);
+}
+
+/* One tile of n_f filters. What is prefetched is the first panel's. */
+static void one_tile(struct conv_ukr_args *a, size_t n_f)
+{
+    size_t n = n_f / F_PANEL, edge = n_f % F_PANEL;
+
+    if (n && a->ahead) {
+        panels(a, 1, F_PANEL);
+        n--;
+        a->ahead = NULL;
+    }
+    if (n)
+        panels(a, n, F_PANEL);
+    if (edge)
+        panels(a, 1, edge);
+}
+
 void conv_f32_ukr_16x24__avx2(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
-    (void)u;
-    for (size_t f = 0; f < a->n_f; f += F_PANEL) {
-        const struct conv_ukr_args part = panel(a, f);
+    struct conv_ukr_args tile = *a;
+    uint64_t in = a->in, filter = a->filter, out = a->out;
 
-        if (is_few(part.n_win, part.n_f))
-            instance[part.n_f > 4][part.n_win - 1](&part);
-        else
-            conv_ukr_16x6__avx2.fn(&conv_ukr_16x6__avx2, &part);
+    (void)u;
+    tile.in_tile = 0;
+    for (size_t left = max_size(a->n_tiles, 1);;) {
+        tile.in = in;
+        tile.filter = filter;
+        tile.out = out;
+        tile.ahead = a->ahead;
+        one_tile(&tile, a->n_f);
+        if (!--left)
+            return;
+        in += (uint64_t)a->in_tile;
+        filter += (uint64_t)a->filter_tile;
+        out += (uint64_t)a->out_tile;
+        if (a->ahead)
+            conv_ahead_next_tile(a->ahead);
     }
 }
 #endif

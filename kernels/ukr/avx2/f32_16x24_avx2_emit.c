@@ -123,6 +123,7 @@ const struct conv_ukr conv_ukr_16x24__avx2 = {
     .f_panel = F_PANEL,
     .reads_in_place = true,
     .prefetches = true,
+    .chains = true,
     .step_fmas = step_fmas,
     .step_loads = step_loads,
     .emit = emit,

@@ -31,6 +31,7 @@ const struct conv_ukr conv_ukr_16x6__avx2 = {
     .f_panel = 6,
     .reads_in_place = true,
     .prefetches = true,
+    .chains = true,
     .step_fmas = step_fmas,
     .step_loads = step_loads,
     .emit = emit,

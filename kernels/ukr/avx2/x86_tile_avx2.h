@@ -49,14 +49,12 @@ static inline __attribute__((always_inline)) void store_row(float *out, __m256 r
     _mm256_storeu_ps(out, accumulate ? _mm256_add_ps(row, _mm256_loadu_ps(out)) : row);
 }
 
-static inline __attribute__((always_inline)) void store_tile(const struct conv_ukr_args *a, const __m256 *acc,
+static inline __attribute__((always_inline)) void store_tile(float *out, size_t ld_out, const __m256 *acc,
                                                              const size_t n_v, const size_t n_f, const bool accumulate,
                                                              size_t last)
 {
-    float *out = conv_out_ptr(a->out);
-
 #pragma GCC unroll 6
-    for (size_t f = 0; f < n_f; f++, out += a->ld_out) {
+    for (size_t f = 0; f < n_f; f++, out += ld_out) {
 #pragma GCC unroll 3
         for (size_t v = 0; v < n_v; v++) {
             float *at = out + v * TILE_VECTOR;
@@ -112,14 +110,19 @@ static inline __attribute__((always_inline)) void tile_add_sets(__m256 *acc, con
         acc[i % n_acc] = _mm256_add_ps(acc[i % n_acc], acc[i]);
 }
 
-static inline __attribute__((always_inline)) void tile_body(const struct conv_ukr_args *a, const size_t n_v,
-                                                            const size_t n_f, const size_t n_sets, const bool is_ragged)
+/* What the tiles of a call have in common. */
+struct tile_call {
+    size_t k, n_steps, ld_in, ld_out;
+    struct tile_tail tail;
+};
+
+static inline __attribute__((always_inline)) void tile_body(const struct conv_ukr_args *a, const struct tile_call *c,
+                                                            const float *in, const float *filter, float *out,
+                                                            const size_t n_v, const size_t n_f, const size_t n_sets,
+                                                            const bool is_ragged)
 {
-    const float *in = conv_in_ptr(a->in);
-    const float *filter = conv_in_ptr(a->filter);
-    size_t last = tile_last(a), n_steps = ukr_prefetch_steps(a), k = a->k, t = 0;
-    size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
-    const struct tile_tail tail = { last, tile_lanes(last) };
+    const struct tile_tail *tail = is_ragged ? &c->tail : NULL;
+    size_t n_steps = c->n_steps, k = c->k, ld_in = c->ld_in, t = 0;
     __m256 acc[TILE_ACCUMULATORS];
 
 #pragma GCC unroll 12
@@ -128,19 +131,44 @@ static inline __attribute__((always_inline)) void tile_body(const struct conv_uk
     for (; t + n_sets <= k; t += n_sets) {
 #pragma GCC unroll 8
         for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
-            tile_step(in, filter, n_v, n_f, is_ragged ? &tail : NULL, acc + s * n_v * n_f);
+            tile_step(in, filter, n_v, n_f, tail, acc + s * n_v * n_f);
             ukr_prefetch(a, n_steps, t + s);
         }
     }
     for (; n_sets > 1 && t < k; t++, in += ld_in, filter += n_f) {
-        tile_step(in, filter, n_v, n_f, is_ragged ? &tail : NULL, acc);
+        tile_step(in, filter, n_v, n_f, tail, acc);
         ukr_prefetch(a, n_steps, t);
     }
     tile_add_sets(acc, n_v * n_f, n_sets);
     if (a->accumulate)
-        store_tile(a, acc, n_v, n_f, true, last);
+        store_tile(out, c->ld_out, acc, n_v, n_f, true, c->tail.n);
     else
-        store_tile(a, acc, n_v, n_f, false, last);
+        store_tile(out, c->ld_out, acc, n_v, n_f, false, c->tail.n);
+}
+
+static inline __attribute__((always_inline)) void tiles(const struct conv_ukr_args *a, const size_t n_v,
+                                                        const size_t n_f, const size_t n_sets, const bool is_ragged)
+{
+    const size_t last = tile_last(a);
+    const struct tile_call c = {
+        .k = a->k,
+        .n_steps = ukr_prefetch_steps(a),
+        .ld_in = a->ld_in ? a->ld_in : TILE_PANEL,
+        .ld_out = a->ld_out,
+        .tail = { last, tile_lanes(last) },
+    };
+    uint64_t in = a->in, filter = a->filter, out = a->out;
+
+    for (size_t left = max_size(a->n_tiles, 1);;) {
+        tile_body(a, &c, conv_in_ptr(in), conv_in_ptr(filter), conv_out_ptr(out), n_v, n_f, n_sets, is_ragged);
+        if (!--left)
+            return;
+        in += (uint64_t)a->in_tile;
+        filter += (uint64_t)a->filter_tile;
+        out += (uint64_t)a->out_tile;
+        if (a->ahead)
+            conv_ahead_next_tile(a->ahead);
+    }
 }
 
 static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_v,
@@ -149,9 +177,9 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const size_t n_acc = n_v * n_f, n_sets = n_acc < TILE_VECTOR ? (TILE_VECTOR + n_acc - 1) / n_acc : 1;
 
     if (a->ld_in && a->n_win % TILE_VECTOR)
-        tile_body(a, n_v, n_f, n_sets, true);
+        tiles(a, n_v, n_f, n_sets, true);
     else
-        tile_body(a, n_v, n_f, n_sets, false);
+        tiles(a, n_v, n_f, n_sets, false);
 }
 
 #define INSTANCE(n_v, n_f)                                                                                             \

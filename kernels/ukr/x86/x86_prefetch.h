@@ -26,10 +26,12 @@ static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv
 {
     if (__builtin_expect(t >= n_steps, true))
         return;
-#pragma GCC unroll 1
-    for (size_t l = 0; l < a->ahead->n; l++) {
+#pragma GCC unroll 8
+    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
         const struct conv_ahead *list = &a->ahead->list[l];
 
+        if (l == a->ahead->n)
+            return;
         if (t < list->n)
             PREFETCH(conv_in_ptr(list->addr + t * (uint64_t)list->step_bytes));
     }
