@@ -274,9 +274,9 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [MACHINE=caches|prefetch|3c] [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9]
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [MACHINE=caches|prefetch|3c] [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9] [THREADS=2]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
-	$(Q)$(BUILD)/simbench $(if $(MACHINE),--machine=$(MACHINE)) $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS))
+	$(Q)$(BUILD)/simbench $(if $(MACHINE),--machine=$(MACHINE)) $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(THREADS),--threads=$(THREADS))
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
@@ -306,9 +306,10 @@ ubsan: ## The tests with UndefinedBehaviorSanitizer
 sanitize: ## The tests with both sanitizers
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
 
-tsan: deps ## libsconv's threads with ThreadSanitizer
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads
+tsan: deps ## libsconv's threads and the simulator's with ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads $(BUILD)-thread/simbench
 	$(Q)$(BUILD)-thread/sconv_threads
+	$(Q)$(BUILD)-thread/simbench --threads=4 --stream=gemm,im2col --interface=records,bursts --rounds=1
 
 $(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
 	@echo "  LINK    $@"

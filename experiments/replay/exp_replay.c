@@ -112,6 +112,14 @@ struct simulations {
     unsigned n_threads;
 };
 
+/* Fewer streams than threads: each stream gets what would be idle. */
+static unsigned threads_per_stream(const struct replay_all *all)
+{
+    size_t n_streams = all->cache == EXP_NETWORK ? all->e->n_algos : all->e->n_cases;
+
+    return n_streams && all->n_threads > n_streams ? (unsigned)(all->n_threads / n_streams) : 1;
+}
+
 static int simulations_new(struct simulations *s, const struct replay_all *all)
 {
     const struct exp_setup *setup = all->e->setup;
@@ -125,9 +133,9 @@ static int simulations_new(struct simulations *s, const struct replay_all *all)
         .reporter = { .progress = all->progress },
         .n_threads = all->n_threads,
     };
-    err = sim_hierarchy_new(&s->h, &setup->classified);
+    err = sim_hierarchy_new_threads(&s->h, &setup->classified, threads_per_stream(all));
     if (!err && is_simulated_twice(setup))
-        err = sim_hierarchy_new(&s->alone, &setup->alone);
+        err = sim_hierarchy_new_threads(&s->alone, &setup->alone, threads_per_stream(all));
     return err;
 }
 

@@ -167,13 +167,34 @@ static struct sim_plain *new_shape(const struct sim_machine *m)
     return h;
 }
 
+/* The fastest first. */
+static const struct sim_plain_variant *const list_variants[] = {
+    &sim_plain_lists_avx512,
+    &sim_plain_lists_avx2,
+    &sim_plain_lists_portable,
+};
+
+/* Whether it was compiled for this CPU family, and this CPU executes it. */
+static bool is_usable(const struct sim_plain_variant *v)
+{
+    return v->accept && sim_cpu_has(v->isa);
+}
+
+/* The first that is; the last one is always. */
+static const struct sim_plain_variant *first_usable(const struct sim_plain_variant *const *v)
+{
+    while (!is_usable(*v))
+        v++;
+    return *v;
+}
+
 struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists)
 {
     struct sim_plain *h = new_shape(m);
 
     if (h) {
         h->lists = lists;
-        use_variant(h, &sim_plain_lists);
+        use_variant(h, first_usable(list_variants));
     }
     return h;
 }
@@ -208,12 +229,6 @@ static const struct sim_plain_variant *const compact_variants[] = {
     &sim_plain_compact_portable,
 };
 
-/* Whether it was compiled for this CPU family, and this CPU executes it. */
-static bool is_usable(const struct sim_plain_variant *v)
-{
-    return v->accept && sim_cpu_has(v->isa);
-}
-
 static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_plain_variant *v)
 {
     *h = NULL;
@@ -222,11 +237,7 @@ static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, 
 
 static int create(struct sim_hierarchy **h, const struct sim_machine *m)
 {
-    const struct sim_plain_variant *const *v = compact_variants;
-
-    while (!is_usable(*v))
-        v++;
-    return create_variants(h, m, *v);
+    return create_variants(h, m, first_usable(compact_variants));
 }
 
 static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m)

@@ -100,7 +100,7 @@ struct sim_plain {
     uint64_t ring_bytes;      /* see engine_plain_sweeps_tmpl.h */
     size_t n_sweeps;          /* so many runs can be swept together; 0 if there is no ring */
     uint64_t n_settling;      /* so many lines are in the first level whenever they have been touched in a row */
-    struct sim_lists *lists;  /* where touches go instead, see engine_plain_lists.c */
+    struct sim_lists *lists;  /* where touches go instead, see engine_plain_lists_tmpl.h */
     struct sim_splits splits; /* if others have other shards of the caches */
     uint64_t n_l1_misses;     /* line misses of the first level since creation */
     struct sim_stats stats;   /* without what is in the queues' n_seen */
@@ -119,7 +119,9 @@ struct sim_plain_variant {
 };
 
 extern const struct sim_plain_variant sim_plain_wide_portable;
-extern const struct sim_plain_variant sim_plain_lists; /* touches nothing */
+extern const struct sim_plain_variant sim_plain_lists_portable; /* touch nothing, see engine_plain_lists_tmpl.h */
+extern const struct sim_plain_variant sim_plain_lists_avx2;
+extern const struct sim_plain_variant sim_plain_lists_avx512;
 extern const struct sim_plain_variant sim_plain_compact_portable;
 extern const struct sim_plain_variant sim_plain_compact_avx2;   /* no accept if it was not compiled for x86-64 */
 extern const struct sim_plain_variant sim_plain_compact_avx512; /* the same */

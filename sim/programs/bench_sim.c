@@ -112,7 +112,9 @@ static const struct interface {
 struct contender {
     const struct interface *interface;
     struct sim_hierarchy *h;
+    bool has_threads;
     double rate[MAX_ROUNDS]; /* million accesses per second */
+    double wall[MAX_ROUNDS]; /* the same, by the clock on the wall */
 };
 
 struct bench {
@@ -198,8 +200,33 @@ static int add_contenders(struct bench *b, const struct sim_engine *e, const str
     return 0;
 }
 
+/* Adds a simulation on several threads, if that is chosen, with every interface that is. */
+static int add_threads(struct bench *b, const struct sim_machine *m)
+{
+    for (size_t i = 0; b->choice->n_threads > 1 && interface_name(i); i++) {
+        struct contender *c = &b->contender[b->n_contenders];
+        int err;
+
+        if (!holds(b->choice->interfaces, interface_name(i)))
+            continue;
+        err = sim_hierarchy_new_threads(&c->h, m, b->choice->n_threads);
+        if (err)
+            return err;
+        c->interface = &interfaces[i];
+        c->has_threads = true;
+        b->n_contenders++;
+    }
+    return 0;
+}
+
 static int open_contenders(struct bench *b, const struct sim_machine *m, char *why, size_t why_bytes)
 {
+    int threads_err = add_threads(b, m);
+
+    if (threads_err) {
+        snprintf(why, why_bytes, "%u threads: %s", b->choice->n_threads, strerror(-threads_err));
+        return threads_err;
+    }
     for (size_t i = 0; engine_name(i); i++) {
         int err;
 
@@ -218,11 +245,11 @@ static int open_contenders(struct bench *b, const struct sim_machine *m, char *w
 
 /* ---- measuring ---- */
 
-static double now_seconds(void)
+static double now_seconds(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -248,22 +275,30 @@ static double run_reference(const struct sim_bench_reference *r, const struct be
     double start;
 
     r->clear(r->ctx);
-    start = now_seconds();
+    start = now_seconds(CLOCK_THREAD_CPUTIME_ID);
     feed_bursts_to(r->sink, s);
-    return rate_of(s, now_seconds() - start);
+    return rate_of(s, now_seconds(CLOCK_THREAD_CPUTIME_ID) - start);
+}
+
+/* All is done when the counts are there. */
+static void run_round(struct contender *c, const struct bench_stream *s, unsigned round)
+{
+    double start, wall;
+
+    sim_hierarchy_clear(c->h);
+    wall = now_seconds(CLOCK_MONOTONIC);
+    start = now_seconds(CLOCK_THREAD_CPUTIME_ID);
+    c->interface->feed(c->h, s);
+    sim_hierarchy_stats(c->h);
+    c->rate[round] = rate_of(s, now_seconds(CLOCK_THREAD_CPUTIME_ID) - start);
+    c->wall[round] = rate_of(s, now_seconds(CLOCK_MONOTONIC) - wall);
 }
 
 static void run_rounds(struct bench *b)
 {
     for (unsigned round = 0; round < b->choice->n_rounds; round++) {
-        for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
-            double start;
-
-            sim_hierarchy_clear(c->h);
-            start = now_seconds();
-            c->interface->feed(c->h, &b->stream);
-            c->rate[round] = rate_of(&b->stream, now_seconds() - start);
-        }
+        for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++)
+            run_round(c, &b->stream, round);
     }
 }
 
@@ -287,7 +322,15 @@ static void print_header(const struct bench *b)
 
 static const char *own_name(const struct contender *c)
 {
-    return c->h->engine->records ? sim_plain_variant_name(c->h) : c->h->engine->name;
+    return c->h->engine->create && c->h->engine->records ? sim_plain_variant_name(c->h) : c->h->engine->name;
+}
+
+static void print_rates(const struct bench *b, const struct contender *c, const char *name, double *rate)
+{
+    const unsigned n = b->choice->n_rounds;
+
+    qsort(rate, n, sizeof *rate, by_value);
+    print_row(b, name, c->interface->name, (double[]){ rate[n - 1], rate[n / 2], rate[0] });
 }
 
 /* Measures and prints the stream. */
@@ -295,14 +338,14 @@ static int bench_stream(struct bench *b)
 {
     double reference_rate = b->reference ? run_reference(b->reference, &b->stream) : 0;
     const struct sim_stats *expected = b->reference ? b->reference->stats(b->reference->ctx) : NULL;
-    const unsigned n = b->choice->n_rounds;
     int err = 0;
 
     run_rounds(b);
     expected = expected ? expected : sim_hierarchy_stats(b->contender[0].h);
     for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
-        qsort(c->rate, n, sizeof c->rate[0], by_value);
-        print_row(b, own_name(c), c->interface->name, (double[]){ c->rate[n - 1], c->rate[n / 2], c->rate[0] });
+        print_rates(b, c, own_name(c), c->rate);
+        if (c->has_threads)
+            print_rates(b, c, "threads, by the wall", c->wall);
         if (!is_same(sim_hierarchy_stats(c->h), expected))
             err = -EDOM;
     }

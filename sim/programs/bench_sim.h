@@ -30,7 +30,8 @@ struct sim_bench_choice {
     const char *streams;    /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
     const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of one access */
     unsigned n_rounds;
-    bool is_csv; /* else a table */
+    unsigned n_threads; /* more than one: one more contender, on so many threads, if the machine lets them share */
+    bool is_csv;        /* else a table */
 };
 
 /* The geometry of the published comparisons: 32 KiB / 8, 1 MiB / 16, 11 MiB / 11 ways, 64-byte lines. */
@@ -45,7 +46,8 @@ bool sim_bench_machine_called(const char *name, struct sim_machine *m);
 /*
  * Simulates each stream from empty caches with each engine through each interface. All take turns, n_rounds times; the
  * reference, if there is one, runs once per stream. Writes million accesses per second: the fastest round, the median
- * and the slowest. One thread, its processor time; whoever wants it pinned pins before.
+ * and the slowest, by the processor time of the thread that feeds; whoever wants it pinned pins before. With several
+ * threads, which all wait without working, two rows: by that time, and by the clock on the wall.
  *
  * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run; -ENOTSUP
  * for an engine that this CPU does not execute; -ENOMEM; -EDOM if any two disagree in any count; -EIO.

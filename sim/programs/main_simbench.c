@@ -21,6 +21,7 @@ static const char help[] =
     "  --stream NAMES     gemm, im2col, random, gemm_big, im2col_big, rand_big; the default is all\n"
     "  --interface NAMES  records, bursts, calls; the default is all\n"
     "  --rounds N         so many rounds, in which all take turns (default 9)\n"
+    "  --threads N        measure N threads on one stream, too\n"
     "  --naive            compare with the tests' naive model, once\n"
     "  --csv              print CSV instead of a table\n"
     "Names have commas between. CONV_CPU=baseline, avx2 or avx512 masks what is wider.\n";
@@ -35,15 +36,11 @@ struct options {
 static bool read_options(struct options *o, int argc, char **argv)
 {
     static const struct option known[] = {
-        { "machine", required_argument, NULL, 'm' },
-        { "engine", required_argument, NULL, 'e' },
-        { "stream", required_argument, NULL, 's' },
-        { "interface", required_argument, NULL, 'i' },
-        { "rounds", required_argument, NULL, 'r' },
-        { "naive", no_argument, NULL, 'n' },
-        { "csv", no_argument, NULL, 'c' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "machine", required_argument, NULL, 'm' }, { "engine", required_argument, NULL, 'e' },
+        { "stream", required_argument, NULL, 's' },  { "interface", required_argument, NULL, 'i' },
+        { "rounds", required_argument, NULL, 'r' },  { "threads", required_argument, NULL, 't' },
+        { "naive", no_argument, NULL, 'n' },         { "csv", no_argument, NULL, 'c' },
+        { "help", no_argument, NULL, 'h' },          { NULL, 0, NULL, 0 },
     };
     int letter;
 
@@ -64,6 +61,9 @@ static bool read_options(struct options *o, int argc, char **argv)
             break;
         case 'r':
             o->choice.n_rounds = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            o->choice.n_threads = (unsigned)strtoul(optarg, NULL, 10);
             break;
         case 'n':
             o->has_naive = true;

@@ -1,13 +1,13 @@
 /*
  * The front-ends without caches behind them: what they would touch goes into lists (lists.h). Nothing here depends on what
- * is in the caches, so several threads can do it for different parts of a stream.
+ * is in the caches, so several threads can do it for different parts of a stream. A template, included after the
+ * variant's parts (records.h).
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "sim/plain/engine_plain.h"
 #include "sim/plain/lists.h"
-#include "sim/plain/records_portable.h"
 
 #define ADDRESS_MASK (((uint64_t)1 << SIM_ADDRESS_BITS) - 1)
 
@@ -167,10 +167,3 @@ static void accept_listing(struct sim_sink *self, const struct sim_run *run, siz
     h->n_settling = r == run + n_runs && n_runs <= h->level[0].n_ways ? UINT64_MAX : h->level[0].n_ways;
     accept(self, run, n_runs, n_times);
 }
-
-const struct sim_plain_variant sim_plain_lists = {
-    .name = "lists",
-    .isa = CPU_ISA_NONE,
-    .accept = accept_listing,
-    .records = records,
-};
