@@ -94,6 +94,16 @@ static inline uint64_t times_apart(const struct neighbours *p, uint64_t line_byt
     return times_in((int64_t)(p->distance - into_line - p->behind->more - 1), p->behind->step_bytes, n_times);
 }
 
+/* The i-th around the ring and the next; after the last comes the first, a ring later. */
+static inline struct neighbours neighbours_at(const struct sweeps *b, size_t i, uint64_t ring_mask)
+{
+    const bool is_last = i + 1 == b->n;
+    const struct sweep *behind = &b->sweep[b->order[i]], *ahead = &b->sweep[b->order[is_last ? 0 : i + 1]];
+    uint64_t distance = (ahead->addr & ring_mask) - (behind->addr & ring_mask);
+
+    return (struct neighbours){ behind, ahead, distance + (is_last ? ring_mask + 1 : 0) };
+}
+
 /* Finds where around the ring to begin. Returns how many repetitions, of n_times, can be walked run by run then. */
 static inline uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_t line_bytes, uint64_t n_times)
 {
@@ -102,9 +112,7 @@ static inline uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_
 
     order_sweeps(b, ring_mask);
     for (size_t i = 0; i < b->n; i++) {
-        const struct neighbours p = { &b->sweep[b->order[i]], &b->sweep[b->order[i + 1 < b->n ? i + 1 : 0]],
-                                      (p.ahead->addr & ring_mask) - (p.behind->addr & ring_mask) +
-                                          (i + 1 < b->n ? 0 : ring_mask + 1) };
+        const struct neighbours p = neighbours_at(b, i, ring_mask);
         uint64_t behind = times_behind(&p, line_bytes, n_times);
 
         apart[i] = times_apart(&p, line_bytes, n_times);

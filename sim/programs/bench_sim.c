@@ -345,7 +345,7 @@ static int bench_stream(struct bench *b)
     for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
         print_rates(b, c, own_name(c), c->rate);
         if (c->has_threads)
-            print_rates(b, c, "threads, by the wall", c->wall);
+            print_rates(b, c, "threads (wall)", c->wall);
         if (!is_same(sim_hierarchy_stats(c->h), expected))
             err = -EDOM;
     }
