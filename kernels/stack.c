@@ -13,6 +13,7 @@ const char *conv_work_name(enum conv_work w)
 {
     static const char *const names[CONV_N_WORKS] = {
         [CONV_WORK_STEP] = "step",
+        [CONV_WORK_RUN] = "run",
         [CONV_WORK_LOAD] = "load",
         [CONV_WORK_STORE] = "store",
         [CONV_WORK_PREFETCH] = "prefetch",
@@ -87,6 +88,7 @@ void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to)
 
 static void add_ukr(const struct conv_plan *plan, const struct conv_step *s, double work[CONV_N_WORKS])
 {
+    work[CONV_WORK_RUN] = !s->goes_on;
     work[CONV_WORK_INPUT_AHEAD] = s->ahead.channels > 0;
     work[CONV_WORK_FILTER_AHEAD] = s->ahead.elems > 0;
     work[CONV_WORK_IN_PLACE] = plan->algorithm == CONV_SCONV && plan->sconv.options.reads_in_place;

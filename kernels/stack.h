@@ -21,6 +21,7 @@ enum { CONV_STACK = CONV_N_TENSORS };
 /* Kinds of work of a step; what a step's kind has nothing of is 0. */
 enum conv_work {
     CONV_WORK_STEP, /* 1 */
+    CONV_WORK_RUN,  /* 1 if it is a micro-kernel's and no later one of a run */
     CONV_WORK_LOAD, /* its accesses to tensors */
     CONV_WORK_STORE,
     CONV_WORK_PREFETCH,

@@ -43,6 +43,7 @@ struct conv_step {
     size_t f_panel;             /* where the packed filters are: elements into CONV_PACKED_FILTER */
     struct conv_dead_rows dead; /* a micro-kernel step: rows of taps of every channel of the range that it leaves out */
     bool accumulate;            /* the outputs hold an earlier part of the reduction */
+    bool goes_on;               /* handed over by itself, it is a later step of a run (below) */
     struct conv_step_ahead ahead;
 };
 

@@ -440,8 +440,10 @@ int conv_backend_run(struct conv_backend *backend, const struct conv_run *run)
 
     if (backend->run)
         return backend->run(backend, run);
-    for (struct conv_run r = *run; r.n && !err; conv_run_skip(&r, 1))
+    for (struct conv_run r = *run; r.n && !err; r.step.goes_on = true) {
         err = backend->step(backend, &r.step);
+        conv_run_skip(&r, 1);
+    }
     return err;
 }
 
