@@ -42,7 +42,8 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 	@echo "  LINK    $@"
 	$(link_guest) -Wl,--wrap=memset
 
-# OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program.
+# OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
+# for AVX2, which emulators run, too: they tell of no prefetches.
 rewritten_names := sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE|HASWELL|ZEN)
 disassemble = $(NM) -S $1 | grep -E ' T $(rewritten_names)$$' | while read address size type name; do echo "FUNCTION $$name"; \
     $(OBJDUMP) -d -w --insn-width=16 --start-address=0x$$address --stop-address=$$((0x$$address + 0x$$size)) $1; done

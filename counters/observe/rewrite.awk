@@ -2,12 +2,13 @@
 #
 # Reads lines "FUNCTION name", each followed by what `objdump -d -w --insn-width=16` prints of that function, out of a
 # program that is linked at fixed addresses. The copy runs beside the program in memory (obs_rewritten_watcher.c loads it
-# and knows MAGIC; its own memory is at WORK; both lie low enough for 32-bit addresses): every instruction is copied as its bytes, but jumps, which go to the copy, and addresses relative to
-# the place, which become absolute. Before an instruction that touches memory stands the code that records its address
-# and its number; it changes no register and no flag.
+# and knows MAGIC; its own memory is at WORK; both lie low enough for 32-bit addresses): every instruction is copied as
+# its bytes, but jumps, which go to the copy, and addresses relative to the place, which become absolute. Before an
+# instruction that touches memory, or prefetches, stands the code that records its address and its number; it changes no
+# register and no flag.
 #
 # Whatever is not understood (an unknown width, a masked access, an indirect jump) makes the function one that is not
-# rewritten, with the reason: it is then never entered unseen (obs_rewritten.c).
+# rewritten, with the reason: it is then never entered unseen (obs_rewritten_watcher.c).
 
 function refuse(why) {
     if (!(current in refused))

@@ -38,7 +38,7 @@ const struct exp_emulator *exp_emulator_twin(void);
  */
 char *exp_guest_rewritten_path(const char *guest);
 
-/* Whether such machine code was made of an OpenBLAS core. */
+/* Whether experiments observe an OpenBLAS core so: those that no emulator runs. */
 bool exp_guest_is_rewritten(const struct conv_gemm_core *core);
 
 /* One run of the guest program under observation. */

@@ -45,9 +45,10 @@ static const struct conv_copy_block *next_block(const struct conv_copy *copy, si
 {
     const struct conv_copy_block *b = copy->block;
 
-    while (b->width != width || b->n_steps > left)
+    while (b->width != width || b->n_steps > left) {
         b++;
-    assert(b < copy->block + copy->n_blocks);
+        assert(b < copy->block + copy->n_blocks);
+    }
     return b;
 }
 
