@@ -29,9 +29,6 @@ enum {
 _Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT8_MAX,
                "a line's flags must fit into a byte");
 
-/* Pages, where they were looked up last. */
-enum { SIM_FULL_FRAMES = 256 };
-
 /* How a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
 enum sim_full_sight {
     SIM_FULL_SEEN_HIT,
@@ -49,6 +46,9 @@ struct sim_full_asker {
     struct sim_prefetch_state state;
 };
 
+enum { SIM_FULL_FRAMES = 256 };
+
+/* A page, where it was looked up last. */
 struct sim_full_frame {
     uint64_t page;  /* SIM_FULL_NO_LINE: none */
     uint64_t first; /* line of its frame */
