@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cpu.h"
+#include "sim/plain/lists.h"
 #include "sim/programs/bench_sim.h"
 #include "tests/sim/sim_naive.h"
 
@@ -32,6 +33,18 @@ struct options {
     bool has_naive;
     bool asks_help;
 };
+
+static bool read_threads(const char *text, unsigned *n)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    *n = (unsigned)value;
+    if (*text >= '1' && *text <= '9' && !*end && value <= SIM_MAX_SHARDS)
+        return true;
+    fprintf(stderr, "simbench: --threads=%s: a number from 1 to %d is possible\n", text, SIM_MAX_SHARDS);
+    return false;
+}
 
 static bool read_options(struct options *o, int argc, char **argv)
 {
@@ -63,7 +76,8 @@ static bool read_options(struct options *o, int argc, char **argv)
             o->choice.n_rounds = (unsigned)strtoul(optarg, NULL, 10);
             break;
         case 't':
-            o->choice.n_threads = (unsigned)strtoul(optarg, NULL, 10);
+            if (!read_threads(optarg, &o->choice.n_threads))
+                return false;
             break;
         case 'n':
             o->has_naive = true;
