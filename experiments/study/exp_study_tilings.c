@@ -213,6 +213,54 @@ double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_p
     return median_rank(t, part, sim_of);
 }
 
+/*
+ * Finds a layer's run with CSA's plan of a schedule for a micro-kernel: the method's for the one that all methods plan
+ * for, the only one of others. NULL if there is none.
+ */
+static const struct exp_study_run *csa_run(const struct exp_study_tilings *t, size_t layer, const struct conv_ukr *ukr,
+                                           enum csa_schedule schedule)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+    const struct exp_study_run *own =
+        &t->runs.run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]];
+
+    for (size_t i = l->first; i < l->first + l->n && own->ukr != ukr; i++) {
+        if (t->runs.run[i].ukr == ukr && t->runs.run[i].tiling.schedule == schedule)
+            return &t->runs.run[i];
+    }
+    return own->ukr == ukr ? own : NULL;
+}
+
+static void add_choice(struct exp_study_tile_choice *c, enum csa_schedule chosen, const double cost[CSA_N_SCHEDULES])
+{
+    c->n_is += chosen == CSA_IS;
+    c->n_right += cost[chosen] <= fmin(cost[CSA_IS], cost[CSA_WS]);
+    c->chosen += cost[chosen];
+}
+
+struct exp_study_tile exp_study_tile_of(const struct exp_study_tilings *t, const struct conv_ukr *ukr)
+{
+    struct exp_study_tile tile = { .ukr = ukr };
+
+    for (size_t l = 0; l < t->runs.n_layers; l++) {
+        const struct exp_study_run *is = csa_run(t, l, ukr, CSA_IS), *ws = csa_run(t, l, ukr, CSA_WS);
+        double cost[CSA_N_SCHEDULES], csa2[CSA_N_SCHEDULES];
+
+        if (!is || !ws || isnan(cost_of(t)(is)) || isnan(cost_of(t)(ws)))
+            continue;
+        cost[CSA_IS] = cost_of(t)(is);
+        cost[CSA_WS] = cost_of(t)(ws);
+        csa2[CSA_IS] = is->csa2_cycles;
+        csa2[CSA_WS] = ws->csa2_cycles;
+        tile.n++;
+        tile.best += fmin(cost[CSA_IS], cost[CSA_WS]);
+        add_choice(&tile.csa, ws->csa_cycles < is->csa_cycles ? CSA_WS : CSA_IS, cost);
+        add_choice(&tile.csa2, csa2_choose_schedule(csa2), cost);
+        add_choice(&tile.always_ws, CSA_WS, cost);
+    }
+    return tile;
+}
+
 struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
 {
     struct exp_study_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };

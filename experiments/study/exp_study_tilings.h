@@ -51,6 +51,20 @@ double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part
 double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 
+/* CSA's plans of both schedules for one micro-kernel, by the measure: what its rule, csa2 and a constant make of them. */
+struct exp_study_tile {
+    const struct conv_ukr *ukr;
+    size_t n; /* layers that have both */
+    struct exp_study_tile_choice {
+        size_t n_is, n_right;
+        double chosen;
+    } csa, csa2, always_ws;
+    double best;
+};
+
+/* Sums up a micro-kernel's; n is 0 if it has none. */
+struct exp_study_tile exp_study_tile_of(const struct exp_study_tilings *t, const struct conv_ukr *ukr);
+
 /* Returns csa2's predicted / measured over all timed runs. */
 struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
 
