@@ -98,7 +98,8 @@ static void touch_shard(struct worker *w, size_t i)
     for (size_t part = 0; part < w->all->n; part++) {
         const struct sim_list *list = &all[part].lists.shard[i];
 
-        w->shard->variant->touch_listed(w->shard, list->touch, list->n);
+        if (list->n)
+            w->shard->variant->touch_listed(w->shard, list->touch, list->n);
         w->shard->splits.before += (uint32_t)all[part].lists.n_splits;
         w->shard->splits.last = 0;
     }
