@@ -182,14 +182,24 @@ static int observe_in_time(struct observing *ob, struct job *j, char *why, size_
     return j->x->is_left_out ? exp_fail(why, why_bytes, err, "%s", time_over) : err;
 }
 
+/* What the observer saw of the machine: an emulator performs no prefetch instructions. */
+static struct sim_machine machine_seen(const struct exp_way *way)
+{
+    struct sim_machine m = way->setup.machine;
+
+    m.has_software_prefetch &= !way->emulator->program;
+    return m;
+}
+
 static int observe_or_find(struct observing *ob, struct job *j, size_t n_left, char *why, size_t why_bytes)
 {
+    const struct sim_machine m = machine_seen(&ob->o->way[j->x->way]);
     int err = choose_part(ob, j, exp_budget_quota(&ob->budget, n_left, ob->options->n_threads), &j->x->was_kept);
 
     if (!err && !j->x->was_kept)
         err = observe_in_time(ob, j, why, why_bytes);
     j->x->share = err ? 0 : conv_plan_part_macs(&j->plan) / conv_macs(&j->c->layer->problem);
-    return err ? err : replay(j, &ob->o->way[j->x->way].setup.machine);
+    return err ? err : replay(j, &m);
 }
 
 /* Said once for each layer or, about all of them, once. */
