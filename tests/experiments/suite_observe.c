@@ -761,6 +761,43 @@ static void stacks_are_those_on_record(void)
     scratch_close();
 }
 
+/*
+ * Accesses beside the tensors of one micro-kernel call, in runs of 64 whole tiles: what is resolved once for a run is
+ * shared by its calls.
+ */
+static void calls_of_a_run_cost_next_to_nothing(void)
+{
+    enum { MOST_LOADS = 12, MOST_STORES = 6 }; /* 143 and 72 when every call was resolved */
+    static const struct conv_problem shape = { IMAGES(1, 16, 32, 32), FILTERS(96, 1, 1), UNIT_STEPS, .groups = 1 };
+    struct place place[2];
+    size_t n_places = find_places(place);
+    char why[512] = "";
+
+    scratch_open();
+    for (size_t i = 0; i < n_places; i++) {
+        struct exp_stack_sample sample = { 0 };
+        struct obs_result *seen = calloc(1, sizeof *seen);
+        struct layer l;
+
+        CU_ASSERT_FATAL(seen != NULL);
+        plan_layer(&l, &place[i], shape, "sconv_ws", false);
+        if (l.plan.ukr->chains && test_check(run_layer(&l, &place[i], false, seen, why, sizeof why) == 0, "%s", why)) {
+            double calls, loads, stores;
+
+            exp_stack_measure_work(&sample, &l.e.cases[0]);
+            exp_stack_take_seen(&sample, seen);
+            calls = sample.work[CONV_PHASE_UKR][CONV_WORK_STEP];
+            loads = sample.loads[CONV_PHASE_UKR] / calls;
+            stores = sample.stores[CONV_PHASE_UKR] / calls;
+            test_check(calls >= 64 && loads <= MOST_LOADS && stores <= MOST_STORES,
+                       "%s: %g calls of %g loads and %g stores", l.plan.ukr->name, calls, loads, stores);
+        }
+        release_layer(&l);
+        free(seen);
+    }
+    scratch_close();
+}
+
 static const struct test_case cases[] = {
     { "programs are run, and killed at their limit", programs_are_run_and_killed },
     { "without counters, what can be observed is", auto_observes_what_nothing_counts },
@@ -775,6 +812,7 @@ static const struct test_case cases[] = {
     { "OpenBLAS's machine code is watched in a twin", twins_watch_openblas },
     { "runs that fail say why", failed_runs_say_why },
     { "stacks of today's code are those on record", stacks_are_those_on_record },
+    { "calls of a run cost next to nothing beside their tensors", calls_of_a_run_cost_next_to_nothing },
     { NULL, NULL },
 };
 
