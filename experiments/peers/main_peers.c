@@ -10,6 +10,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/peers/exp_peers_plot.h"
@@ -67,7 +68,7 @@ static int prepare(struct session *s)
                                            .n_hot_reps = s->o.hot_reps,
                                            .now_ns = exp_options_clock(&s->o) };
     if (!err)
-        err = sim_machine_host(&s->setup.machine, s->why, sizeof s->why);
+        err = exp_machine_find(&s->setup.machine, "host", s->o.results, s->why, sizeof s->why);
     if (!err)
         err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
     if (!err && !conv_ukr_runs(s->setup.ukr))
