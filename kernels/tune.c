@@ -199,7 +199,8 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 
 /*
  * What a call of a micro-kernel costs beside its steps: 230 to 300 cycles, by least squares over the times of two CPUs,
- * with two ports.
+ * with two ports. They were timed before calls came in runs (struct conv_run), which cost less; plans were not judged
+ * with a lower number yet.
  */
 enum { CALL_SLOTS = 500 };
 

@@ -71,6 +71,17 @@ check "changed sources never keep" grep -q '^6 parts made, 0 kept' "$work/out"
 rm "$dir/paper_figure8.png"
 "$(dirname "$program")/redraw" "RESULTS=$dir" >"$work/out" 2>&1
 check "figures are drawn again from the tables" test -s "$dir/paper_figure8.png"
+
+no_redraw() { # no_redraw WHY FOLDER: ends with status 2 and one line
+    "$(dirname "$program")/redraw" "RESULTS=$2" >"$work/out" 2>"$work/err"
+    check "redraw $2: exit status $?, not 2" [ $? -eq 2 ]
+    check "redraw $2: not one line with '$1': $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -cF "$1" "$work/err")" = "1 1" ]
+}
+no_redraw "cannot read the folder '$work/none'" "$work/none"
+mkdir "$work/none"
+no_redraw "no figures to draw again" "$work/none"
+echo "figure: ../x" >"$work/none/figures.txt"
+no_redraw "figures.txt:1: neither" "$work/none"
 echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three/cases.csv"
 
 page "$three" LAYERS=pointwise REPS=3 COMMIT=abe
