@@ -63,7 +63,7 @@ name_of_main = $(patsubst main_%.c,%,$(notdir $1))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
-LDLIBS := -lhwloc -lpfm -ldl -lm
+LDLIBS := -lhwloc -lpfm -lsqlite3 -ldl -lm
 
 # The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
@@ -92,7 +92,14 @@ ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idi
 # into vectors: what was written by itself and is read as part of one is waited for.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
-version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
+
+# What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
+# is newer than the object that knows the hash.
+deciding_sources := $(sort $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
+sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
+$(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
+
+version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')

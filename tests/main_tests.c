@@ -42,6 +42,7 @@
     X(exp_error) \
     X(exp_outdir) \
     X(exp_table) \
+    X(store) \
     X(exp_model) \
     X(counters) \
     X(counters_run) \

@@ -1,0 +1,254 @@
+#include "experiments/store/exp_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/store/exp_store_sql.h"
+
+enum { BUSY_MS = 60000 };
+
+/* ---- opening and closing ---- */
+
+/* A rollback journal and not a write-ahead log: one file that may be copied, also on file systems that hosts share. */
+static const char settings[] = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
+
+static int prepare(struct exp_store *s)
+{
+#define TEXT_OF(name, sql) [EXP_SQL_##name] = sql,
+    static const char *const texts[EXP_N_SQL] = { EXP_STORE_STATEMENTS(TEXT_OF) };
+    int code = SQLITE_OK;
+
+    for (int i = 0; i < EXP_N_SQL && code == SQLITE_OK; i++)
+        code = sqlite3_prepare_v3(s->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statement[i], NULL);
+    return code;
+}
+
+static int open_file(struct exp_store *s, char *why, size_t why_bytes)
+{
+    int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int err;
+
+    if (code == SQLITE_OK)
+        code = sqlite3_busy_timeout(s->db, BUSY_MS);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(s->db, settings, NULL, NULL, NULL);
+    if (code != SQLITE_OK)
+        return exp_store_report(s, code, why, why_bytes);
+    err = exp_store_settle_schema(s, why, why_bytes);
+    if (err)
+        return err;
+    code = prepare(s);
+    return code == SQLITE_OK ? 0 : exp_store_report(s, code, why, why_bytes);
+}
+
+static void release(struct exp_store *s)
+{
+    for (int i = 0; i < EXP_N_SQL; i++)
+        sqlite3_finalize(s->statement[i]);
+    sqlite3_close(s->db);
+    pthread_mutex_destroy(&s->lock);
+    free(s->path);
+    free(s);
+}
+
+int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_store *made = calloc(1, sizeof *made);
+    int err;
+
+    *s = NULL;
+    if (!made)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    pthread_mutex_init(&made->lock, NULL);
+    made->own = exp_lease_own();
+    made->path = strdup(path);
+    err = made->path ? open_file(made, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (err)
+        release(made);
+    else
+        *s = made;
+    return err;
+}
+
+const char *exp_store_path(const struct exp_store *s)
+{
+    return s->path;
+}
+
+/* Binds this process, as the values 2 to 4. */
+static void bind_own(struct exp_store *s, enum exp_sql sql)
+{
+    exp_store_bind_text(s, sql, 2, s->own.host);
+    sqlite3_bind_int64(s->statement[sql], 3, s->own.pid);
+    sqlite3_bind_int64(s->statement[sql], 4, s->own.started);
+}
+
+static int run_once(struct exp_store *s, enum exp_sql sql)
+{
+    int code = exp_store_step(s, sql);
+
+    exp_store_reset(s, sql);
+    return code;
+}
+
+static int give_back(struct exp_store *s, void *arg)
+{
+    (void)arg;
+    bind_own(s, EXP_SQL_GIVE_BACK);
+    return run_once(s, EXP_SQL_GIVE_BACK);
+}
+
+void exp_store_close(struct exp_store *s)
+{
+    char why[8];
+
+    if (!s)
+        return;
+    exp_store_transact(s, give_back, NULL, why, sizeof why); /* if it fails: this process will soon be dead */
+    release(s);
+}
+
+/* ---- tasks ---- */
+
+/* Runs a statement that finds a number. Returns SQLITE_ROW with *id, SQLITE_DONE if there is none. */
+static int find_id(struct exp_store *s, enum exp_sql sql, int64_t *id)
+{
+    int code = exp_store_step(s, sql);
+
+    if (code == SQLITE_ROW)
+        *id = sqlite3_column_int64(s->statement[sql], 0);
+    exp_store_reset(s, sql);
+    return code;
+}
+
+static int add_row(struct exp_store *s, enum exp_sql sql, int64_t *id)
+{
+    int code = run_once(s, sql);
+
+    *id = sqlite3_last_insert_rowid(s->db);
+    return code == SQLITE_DONE ? SQLITE_ROW : code;
+}
+
+static int text_id(struct exp_store *s, const char *text, int64_t *id)
+{
+    int code;
+
+    exp_store_bind_text(s, EXP_SQL_FIND_TEXT, 1, text);
+    code = find_id(s, EXP_SQL_FIND_TEXT, id);
+    if (code != SQLITE_DONE)
+        return code;
+    exp_store_bind_text(s, EXP_SQL_ADD_TEXT, 1, text);
+    return add_row(s, EXP_SQL_ADD_TEXT, id);
+}
+
+static void bind_task(struct exp_store *s, enum exp_sql sql, const struct exp_task *t, const int64_t text[3])
+{
+    exp_store_bind_text(s, sql, 1, t->kind);
+    for (int i = 0; i < 3; i++)
+        sqlite3_bind_int64(s->statement[sql], 2 + i, text[i]);
+}
+
+static int add_task(struct exp_store *s, const struct exp_task *t, int64_t *id)
+{
+    const char *const texts[3] = { t->what, t->setting, t->program };
+    int64_t text[3];
+    int code = SQLITE_ROW;
+
+    for (int i = 0; i < 3 && code == SQLITE_ROW; i++)
+        code = text_id(s, texts[i], &text[i]);
+    if (code != SQLITE_ROW)
+        return code;
+    bind_task(s, EXP_SQL_FIND_TASK, t, text);
+    code = find_id(s, EXP_SQL_FIND_TASK, id);
+    if (code != SQLITE_DONE)
+        return code;
+    bind_task(s, EXP_SQL_ADD_TASK, t, text);
+    exp_store_bind_text(s, EXP_SQL_ADD_TASK, 5, t->name);
+    return add_row(s, EXP_SQL_ADD_TASK, id);
+}
+
+struct adding {
+    const struct exp_task *task;
+    size_t n;
+    int64_t *id;
+};
+
+static int add_tasks(struct exp_store *s, void *arg)
+{
+    const struct adding *a = arg;
+    int code = SQLITE_ROW;
+
+    for (size_t i = 0; i < a->n && code == SQLITE_ROW; i++)
+        code = add_task(s, &a->task[i], &a->id[i]);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes)
+{
+    return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why, why_bytes);
+}
+
+/* ---- claims ---- */
+
+struct claiming {
+    const int64_t *id;
+    size_t n;
+    const struct exp_claim_rules *rules;
+    enum exp_claim *claim;
+};
+
+/* Says what may be done with a task whose row has been read. */
+static enum exp_claim claim_of_row(const struct exp_store *s, sqlite3_stmt *row, const struct exp_claim_rules *rules)
+{
+    const char *state = (const char *)sqlite3_column_text(row, 0), *host = (const char *)sqlite3_column_text(row, 1);
+    struct exp_lease l = { .pid = sqlite3_column_int64(row, 2), .started = sqlite3_column_int64(row, 3) };
+    bool is_own;
+
+    if (!strcmp(state, "done"))
+        return EXP_CLAIM_DONE;
+    if (!strcmp(state, "failed"))
+        return rules->retries_failed ? EXP_CLAIM_TAKEN : EXP_CLAIM_FAILED;
+    if (strcmp(state, "running") != 0 || !host)
+        return EXP_CLAIM_TAKEN;
+    strncpy(l.host, host, sizeof l.host - 1);
+    is_own = l.pid == s->own.pid && l.started == s->own.started && !strcmp(l.host, s->own.host);
+    if (is_own || (rules->takes_from_other_hosts && !exp_lease_is_here(&l)) || !exp_lease_is_alive(&l))
+        return EXP_CLAIM_TAKEN;
+    return EXP_CLAIM_ELSEWHERE;
+}
+
+static int claim_one(struct exp_store *s, int64_t id, const struct exp_claim_rules *rules, enum exp_claim *claim)
+{
+    int code;
+
+    sqlite3_bind_int64(s->statement[EXP_SQL_STATE], 1, id);
+    code = exp_store_step(s, EXP_SQL_STATE);
+    if (code == SQLITE_ROW)
+        *claim = claim_of_row(s, s->statement[EXP_SQL_STATE], rules);
+    exp_store_reset(s, EXP_SQL_STATE);
+    if (code != SQLITE_ROW)
+        return code == SQLITE_DONE ? SQLITE_CORRUPT : code; /* tasks are never deleted */
+    if (*claim != EXP_CLAIM_TAKEN)
+        return SQLITE_DONE;
+    sqlite3_bind_int64(s->statement[EXP_SQL_CLAIM], 1, id);
+    bind_own(s, EXP_SQL_CLAIM);
+    return run_once(s, EXP_SQL_CLAIM);
+}
+
+static int claim_all(struct exp_store *s, void *arg)
+{
+    const struct claiming *c = arg;
+    int code = SQLITE_DONE;
+
+    for (size_t i = 0; i < c->n && code == SQLITE_DONE; i++)
+        code = claim_one(s, c->id[i], c->rules, &c->claim[i]);
+    return code;
+}
+
+int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
+                    enum exp_claim *claim, char *why, size_t why_bytes)
+{
+    return exp_store_transact(s, claim_all, &(struct claiming){ id, n, rules, claim }, why, why_bytes);
+}

@@ -1,0 +1,88 @@
+/*
+ * The results store: one SQLite file of tasks that were done, are being done or have failed.
+ *
+ * A task is what its texts say: what is done (kind), to what (what), under which conditions (setting), by which program.
+ * Together they decide the result, and two tasks with equal texts are one. A store is shared by any number of processes
+ * at once. What is committed survives the end of all of them, and of the computer: the file has a rollback journal and
+ * is brought to the disk with each commit. README.md of this folder says how `sqlite3` and notebooks read it.
+ *
+ * A task that a process has claimed belongs to it until it is finished, fails, is given back, or the process has died:
+ * whoever comes next takes it then. Who lives is known on one host only; a task of another host's process is left alone
+ * unless the caller says otherwise.
+ *
+ * Functions return 0 or -errno with one line in why that names the file: -EINVAL for what is no store, is damaged, or is
+ * of a version that this program does not know; -ENOSPC; -EIO; -EBUSY if other processes hold the file for a minute.
+ * Thread-safe.
+ */
+#ifndef EXPERIMENTS_EXP_STORE_H
+#define EXPERIMENTS_EXP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/store/exp_result.h"
+
+enum { EXP_STORE_VERSION = 1 };
+
+struct exp_store;
+
+struct exp_task {
+    const char *kind;    /* a word: "replay" */
+    const char *name;    /* for people; decides nothing */
+    const char *what;    /* the rest decide */
+    const char *setting; /* what many tasks share, such as a machine's text */
+    const char *program; /* what computes it: exp_store_program() */
+};
+
+/* Says which state of the sources computes results: a hash of those that replays and plans are made of. */
+const char *exp_store_program(void);
+
+/* Opens a store, or makes an empty one. On failure *s is NULL. */
+int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why_bytes);
+void exp_store_close(struct exp_store *s); /* NULL is fine. What this process has claimed is given back */
+const char *exp_store_path(const struct exp_store *s);
+
+/* Finds or adds n tasks in one transaction. id[i] becomes the number of task[i] in this store. */
+int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes);
+
+/* What became of an attempt to claim. */
+enum exp_claim {
+    EXP_CLAIM_TAKEN,     /* it is this process's now */
+    EXP_CLAIM_DONE,      /* it has a result */
+    EXP_CLAIM_FAILED,    /* it failed before, and is not to be tried again */
+    EXP_CLAIM_ELSEWHERE, /* a living process has it */
+};
+
+struct exp_claim_rules {
+    bool retries_failed;
+    bool takes_from_other_hosts; /* whose processes may or may not live */
+};
+
+/* Claims tasks by their numbers, each on its own, in one transaction. */
+int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
+                    enum exp_claim *claim, char *why, size_t why_bytes);
+
+/* What is known of a task that ended. */
+struct exp_outcome {
+    int64_t id;
+    struct exp_result result; /* unless it failed */
+    const char *failure;      /* one line, or NULL */
+    double seconds;
+    int cpu; /* that it ended on; -1: not known */
+};
+
+/* Records outcomes, all or none, in one transaction. Of a task that has a result already, that one stays. */
+int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, char *why, size_t why_bytes);
+
+/* Reads the result of a task that is done. Returns -ENOENT if it is not. */
+int exp_store_read(struct exp_store *s, int64_t id, struct exp_result *r, char *why, size_t why_bytes);
+
+/* Takes over what another store has and this one has not, in one transaction. *n: results that came. */
+int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes);
+
+/* Calls failed for each task that failed, by its name, with the reason. */
+int exp_store_failures(struct exp_store *s, void (*failed)(void *ctx, const char *name, const char *reason), void *ctx,
+                       char *why, size_t why_bytes);
+
+#endif

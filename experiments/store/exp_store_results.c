@@ -1,0 +1,183 @@
+/* What tasks came to. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/store/exp_store_sql.h"
+
+/* ---- writing ---- */
+
+static int write_counts(struct exp_store *s, int64_t id, const struct exp_result *r)
+{
+    sqlite3_stmt *add = s->statement[EXP_SQL_ADD_COUNT];
+    int code = SQLITE_DONE;
+
+    for (size_t i = 0; i < r->n && code == SQLITE_DONE; i++) {
+        sqlite3_bind_int64(add, 1, id);
+        sqlite3_bind_int64(add, 2, (int64_t)i);
+        exp_store_bind_text(s, EXP_SQL_ADD_COUNT, 3, r->name[i]);
+        sqlite3_bind_int64(add, 4, (int64_t)r->value[i]);
+        code = exp_store_step(s, EXP_SQL_ADD_COUNT);
+        exp_store_reset(s, EXP_SQL_ADD_COUNT);
+    }
+    return code;
+}
+
+static int end_task(struct exp_store *s, const struct exp_outcome *o)
+{
+    sqlite3_stmt *end = s->statement[EXP_SQL_END];
+    int code;
+
+    sqlite3_bind_int64(end, 1, o->id);
+    exp_store_bind_text(s, EXP_SQL_END, 2, o->failure ? "failed" : "done");
+    exp_store_bind_text(s, EXP_SQL_END, 3, o->failure);
+    sqlite3_bind_double(end, 4, o->seconds);
+    if (o->cpu >= 0)
+        sqlite3_bind_int(end, 5, o->cpu);
+    exp_store_bind_text(s, EXP_SQL_END, 6, s->own.host);
+    code = exp_store_step(s, EXP_SQL_END);
+    exp_store_reset(s, EXP_SQL_END);
+    if (code != SQLITE_DONE || o->failure || !sqlite3_changes(s->db))
+        return code;
+    return write_counts(s, o->id, &o->result);
+}
+
+struct ending {
+    const struct exp_outcome *outcome;
+    size_t n;
+};
+
+static int end_tasks(struct exp_store *s, void *arg)
+{
+    const struct ending *e = arg;
+    int code = SQLITE_DONE;
+
+    for (size_t i = 0; i < e->n && code == SQLITE_DONE; i++)
+        code = end_task(s, &e->outcome[i]);
+    return code;
+}
+
+int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, char *why, size_t why_bytes)
+{
+    return exp_store_transact(s, end_tasks, &(struct ending){ outcome, n }, why, why_bytes);
+}
+
+/* ---- reading ---- */
+
+static int read_counts(struct exp_store *s, int64_t id, struct exp_result *r)
+{
+    sqlite3_stmt *row = s->statement[EXP_SQL_READ];
+    int code;
+
+    sqlite3_bind_int64(row, 1, id);
+    while ((code = exp_store_step(s, EXP_SQL_READ)) == SQLITE_ROW)
+        exp_result_put(r, (const char *)sqlite3_column_text(row, 0), (uint64_t)sqlite3_column_int64(row, 1));
+    exp_store_reset(s, EXP_SQL_READ);
+    return r->err ? SQLITE_NOMEM : code;
+}
+
+int exp_store_read(struct exp_store *s, int64_t id, struct exp_result *r, char *why, size_t why_bytes)
+{
+    int code, err = 0;
+
+    *r = (struct exp_result){ 0 };
+    pthread_mutex_lock(&s->lock);
+    code = read_counts(s, id, r);
+    if (code != SQLITE_DONE)
+        err = exp_store_report(s, code, why, why_bytes);
+    pthread_mutex_unlock(&s->lock);
+    if (!err && !r->n)
+        err = exp_fail(why, why_bytes, -ENOENT, "%s: task %lld has no result", s->path, (long long)id);
+    if (err)
+        exp_result_release(r);
+    return err;
+}
+
+int exp_store_failures(struct exp_store *s, void (*failed)(void *ctx, const char *name, const char *reason), void *ctx,
+                       char *why, size_t why_bytes)
+{
+    sqlite3_stmt *row = s->statement[EXP_SQL_FAILURES];
+    int code, err = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while ((code = exp_store_step(s, EXP_SQL_FAILURES)) == SQLITE_ROW)
+        failed(ctx, (const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1));
+    exp_store_reset(s, EXP_SQL_FAILURES);
+    if (code != SQLITE_DONE)
+        err = exp_store_report(s, code, why, why_bytes);
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}
+
+/* ---- merging ---- */
+
+static const char merging[] =
+    "INSERT OR IGNORE INTO text (text) SELECT text FROM part.text;"
+    "CREATE TEMP TABLE IF NOT EXISTS pair (theirs INTEGER PRIMARY KEY, ours INTEGER, is_new INTEGER);"
+    "DELETE FROM pair;"
+    "INSERT OR IGNORE INTO task (kind, name, what, setting, program, state)"
+    "  SELECT t.kind, t.name, w.id, s.id, p.id, 'todo' FROM part.task t"
+    "  JOIN part.text pw ON pw.id = t.what JOIN text w ON w.text = pw.text"
+    "  JOIN part.text ps ON ps.id = t.setting JOIN text s ON s.text = ps.text"
+    "  JOIN part.text pp ON pp.id = t.program JOIN text p ON p.text = pp.text;"
+    "INSERT INTO pair SELECT t.id, o.id, o.state <> 'done' AND t.state = 'done' FROM part.task t"
+    "  JOIN part.text pw ON pw.id = t.what JOIN text w ON w.text = pw.text"
+    "  JOIN part.text ps ON ps.id = t.setting JOIN text s ON s.text = ps.text"
+    "  JOIN part.text pp ON pp.id = t.program JOIN text p ON p.text = pp.text"
+    "  JOIN task o ON o.kind = t.kind AND o.what = w.id AND o.setting = s.id AND o.program = p.id;"
+    "INSERT INTO count SELECT ours, place, name, value FROM pair JOIN part.count ON part.count.task = theirs WHERE "
+    "is_new;"
+    "UPDATE task SET (state, tries, host, why, seconds, cpu, finished) ="
+    "  (SELECT t.state, t.tries, t.host, t.why, t.seconds, t.cpu, t.finished FROM part.task t JOIN pair ON theirs = "
+    "t.id"
+    "   WHERE ours = task.id)"
+    "  WHERE id IN (SELECT ours FROM pair JOIN part.task t ON t.id = theirs"
+    "               WHERE is_new OR (t.state = 'failed' AND task.state = 'todo'));";
+
+static int merge(struct exp_store *s, void *arg)
+{
+    sqlite3_stmt *count = NULL;
+    int code = sqlite3_exec(s->db, merging, NULL, NULL, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(s->db, "SELECT count(*) FROM pair WHERE is_new", -1, &count, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(count);
+    if (code == SQLITE_ROW)
+        *(size_t *)arg = (size_t)sqlite3_column_int64(count, 0);
+    sqlite3_finalize(count);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+/* Opens the other store by itself first: its version is checked, and what a killed process left is put right. */
+static int check_part(const char *path, char *why, size_t why_bytes)
+{
+    struct exp_store *part;
+    int err = exp_store_open(&part, path, why, why_bytes);
+
+    exp_store_close(part);
+    return err;
+}
+
+int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes)
+{
+    char *attach = sqlite3_mprintf("ATTACH %Q AS part", path);
+    int err = check_part(path, why, why_bytes), code;
+
+    *n = 0;
+    if (!err && !attach)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (!err) {
+        pthread_mutex_lock(&s->lock);
+        code = sqlite3_exec(s->db, attach, NULL, NULL, NULL);
+        pthread_mutex_unlock(&s->lock);
+        err = code == SQLITE_OK ? exp_store_transact(s, merge, n, why, why_bytes)
+                                : exp_store_report(s, code, why, why_bytes);
+        pthread_mutex_lock(&s->lock);
+        sqlite3_exec(s->db, "DETACH part", NULL, NULL, NULL);
+        pthread_mutex_unlock(&s->lock);
+    }
+    sqlite3_free(attach);
+    return err;
+}

@@ -1,0 +1,110 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/store/exp_store_sql.h"
+
+enum { APPLICATION_ID = 0x436e7653 };
+
+/* The tables. README.md of this folder says what they mean. */
+static const char tables[] = "CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+                             "CREATE TABLE task ("
+                             "  id INTEGER PRIMARY KEY,"
+                             "  kind TEXT NOT NULL,"
+                             "  name TEXT NOT NULL,"
+                             "  what INTEGER NOT NULL REFERENCES text (id),"
+                             "  setting INTEGER NOT NULL REFERENCES text (id),"
+                             "  program INTEGER NOT NULL REFERENCES text (id),"
+                             "  state TEXT NOT NULL CHECK (state IN ('todo', 'running', 'done', 'failed')),"
+                             "  tries INTEGER NOT NULL DEFAULT 0,"
+                             "  host TEXT, pid INTEGER, started INTEGER,"
+                             "  why TEXT, seconds REAL, cpu INTEGER, finished TEXT,"
+                             "  UNIQUE (kind, what, setting, program));"
+                             "CREATE INDEX task_state ON task (state) WHERE state <> 'done';"
+                             "CREATE TABLE count ("
+                             "  task INTEGER NOT NULL REFERENCES task (id),"
+                             "  place INTEGER NOT NULL,"
+                             "  name TEXT NOT NULL,"
+                             "  value INTEGER NOT NULL,"
+                             "  PRIMARY KEY (task, place)) WITHOUT ROWID;"
+                             "CREATE VIEW result AS"
+                             "  SELECT task.id, kind, task.name AS task, count.name AS count, value FROM task"
+                             "  JOIN count ON count.task = task.id WHERE state = 'done';";
+
+static int number_of(struct exp_store *s, const char *pragma, int *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    *value = code == SQLITE_ROW ? sqlite3_column_int(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+struct versions {
+    int application, version, n_tables;
+};
+
+static int look(struct exp_store *s, struct versions *v)
+{
+    int code = number_of(s, "PRAGMA application_id", &v->application);
+
+    if (code == SQLITE_DONE)
+        code = number_of(s, "PRAGMA user_version", &v->version);
+    if (code == SQLITE_DONE)
+        code = number_of(s, "SELECT count(*) FROM sqlite_master", &v->n_tables);
+    return code;
+}
+
+static bool is_empty(const struct versions *v)
+{
+    return !v->application && !v->version && !v->n_tables;
+}
+
+/* Makes the tables, unless another process was first. */
+static int make_tables(struct exp_store *s, void *arg)
+{
+    struct versions v;
+    int code = look(s, &v);
+    char marks[96];
+
+    (void)arg;
+    if (code != SQLITE_DONE || !is_empty(&v))
+        return code;
+    snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+             EXP_STORE_VERSION);
+    code = sqlite3_exec(s->db, tables, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(s->db, marks, NULL, NULL, NULL);
+    return code == SQLITE_OK ? SQLITE_DONE : code;
+}
+
+static int check(const struct exp_store *s, const struct versions *v, char *why, size_t why_bytes)
+{
+    if (v->application != APPLICATION_ID)
+        return exp_fail(why, why_bytes, -EINVAL,
+                        "%s: a database of another program, not a results store; STORE= names another file", s->path);
+    if (v->version != EXP_STORE_VERSION)
+        return exp_fail(
+            why, why_bytes, -EINVAL,
+            "%s: a results store of version %d, and this program knows version %d; STORE= names another file", s->path,
+            v->version, EXP_STORE_VERSION);
+    return 0;
+}
+
+int exp_store_settle_schema(struct exp_store *s, char *why, size_t why_bytes)
+{
+    struct versions v;
+    int code = look(s, &v), err;
+
+    if (code == SQLITE_DONE && is_empty(&v)) {
+        err = exp_store_transact(s, make_tables, NULL, why, why_bytes);
+        if (err)
+            return err;
+        code = look(s, &v);
+    }
+    return code == SQLITE_DONE ? check(s, &v, why, why_bytes) : exp_store_report(s, code, why, why_bytes);
+}

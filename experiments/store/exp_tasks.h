@@ -1,0 +1,55 @@
+/*
+ * The task runner: does work once, whoever asked for it before, on several threads and in several processes.
+ *
+ * The work is jobs. Each job makes the results of one task or of several (one pass over a stream may answer many
+ * questions). Jobs whose tasks all have results in the store are not run. Of the others as many are claimed at a time
+ * as last about half a second, and outcomes are committed as often: that costs less than 1 % and loses at most that
+ * much when the process is killed. Jobs that another living process works on come last, and are waited for.
+ */
+#ifndef EXPERIMENTS_EXP_TASKS_H
+#define EXPERIMENTS_EXP_TASKS_H
+
+#include "experiments/base/exp_pool.h"
+#include "experiments/base/exp_progress.h"
+#include "experiments/store/exp_store.h"
+
+struct exp_tasks {
+    const struct exp_task *task; /* [first[n_jobs]] */
+    const size_t *first;         /* [n_jobs + 1]: job j makes the results of tasks first[j] .. first[j + 1] - 1 */
+    size_t n_jobs;
+    enum exp_work work; /* what its time is announced as */
+    const char *doing;  /* "replaying" */
+
+    /*
+     * Does a job: fills result[i] for its i-th task. Thread-safe. Returns 0; -EINTR or -ECANCELED if the pool stopped;
+     * -ENOMEM, which ends the run; another -errno with one line in why: its tasks have then failed, others go on.
+     */
+    int (*run)(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, char *why,
+               size_t why_bytes);
+    /* Takes the result of a task, from the store or just made; one call at a time. Returns 0 or -ENOMEM. */
+    int (*take)(void *ctx, size_t task, const struct exp_result *r);
+    double (*seconds)(void *ctx, size_t job); /* as announced to exp_progress */
+    void *ctx;
+};
+
+struct exp_tasks_options {
+    struct exp_store *store; /* NULL: everything is done, and nothing kept */
+    unsigned n_threads;
+    struct exp_claim_rules rules;
+    size_t share, n_shares;        /* only jobs with index mod n_shares == share; n_shares 0: all */
+    struct exp_progress *progress; /* may be NULL */
+};
+
+struct exp_tasks_counts {
+    size_t n_tasks, n_stored, n_run, n_failed; /* of the share */
+    char failure[256];                         /* of one that failed: its name, and why */
+};
+
+/*
+ * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM; or as the
+ * functions of exp_store.h; with one line in why. What was finished by then is in the store.
+ */
+int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
+                  char *why, size_t why_bytes);
+
+#endif
