@@ -13,7 +13,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 
-static const double commit_seconds = 0.5;
+static const double spacing = 150; /* a commit or claim is followed by so many times its own time without another */
 static const struct timespec wait_for_others = { .tv_nsec = 100000000 };
 
 /* A list of jobs, used from its front. */
@@ -30,11 +30,11 @@ struct runner {
     struct queue open;    /* to be claimed */
     struct queue claimed; /* to be run */
     size_t chunk;         /* jobs to claim next time */
-    double claimed_at;
+    double claimed_at, claim_seconds;
     size_t n_done, n_running;    /* jobs */
     struct exp_outcome *outcome; /* not committed yet */
     size_t n_outcomes, room;
-    double committed_at;
+    double next_commit;
     pthread_mutex_t lock; /* of all of these */
     char *why;
     size_t why_bytes;
@@ -88,10 +88,11 @@ static void forget_outcomes(struct runner *r)
 
 static int commit(struct runner *r)
 {
+    double begun = now_s();
     int err = r->n_outcomes ? exp_store_finish(r->o->store, r->outcome, r->n_outcomes, r->why, r->why_bytes) : 0;
 
     forget_outcomes(r);
-    r->committed_at = now_s();
+    r->next_commit = now_s() + spacing * (now_s() - begun);
     return err;
 }
 
@@ -151,7 +152,7 @@ static int settle(struct runner *r, size_t job, struct exp_result *result, const
     for (size_t i = 0; i < n && !err; i++)
         err = settle_one(r, r->t->first[job] + i, &result[i], failure, seconds / (double)n);
     report_end(r, job, true);
-    if (!err && r->o->store && now_s() - r->committed_at > commit_seconds)
+    if (!err && r->o->store && now_s() > r->next_commit)
         err = commit(r);
     return err;
 }
@@ -206,11 +207,10 @@ static void set_chunk(struct runner *r)
 {
     double passed = now_s() - r->claimed_at;
 
-    if (passed < commit_seconds / 2)
+    if (passed < spacing * r->claim_seconds)
         r->chunk *= 2;
-    else if (passed > 2 * commit_seconds && r->chunk > r->o->n_threads)
+    else if (passed > 4 * spacing * r->claim_seconds && r->chunk > r->o->n_threads)
         r->chunk /= 2;
-    r->claimed_at = now_s();
 }
 
 /* Moves what is open to the front of its list. */
@@ -256,9 +256,11 @@ static int claim_jobs(struct runner *r, size_t n_jobs)
 static int refill(struct runner *r)
 {
     size_t left = r->open.n - r->open.next; /* each is looked at once */
+    double begun;
     int err = r->o->store ? commit(r) : 0;
 
     set_chunk(r);
+    begun = now_s();
     r->claimed.next = r->claimed.n = 0;
     while (!err && left && !r->claimed.n) {
         size_t n = left < r->chunk ? left : r->chunk;
@@ -271,6 +273,8 @@ static int refill(struct runner *r)
         if (exp_interrupted())
             return -EINTR;
     }
+    r->claimed_at = now_s();
+    r->claim_seconds = r->claimed_at - begun;
     return err;
 }
 
@@ -372,7 +376,7 @@ int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, 
     pthread_mutex_init(&r.lock, NULL);
     r.open.job = calloc(2 * t->n_jobs + 1, sizeof *r.open.job);
     r.claimed.job = calloc(t->n_jobs + 1, sizeof *r.claimed.job);
-    r.committed_at = r.claimed_at = now_s();
+    r.claimed_at = now_s();
     err = r.open.job && r.claimed.job ? list_jobs(&r) : out_of_memory(&r);
     if (!err)
         err = exp_pool_run(o->n_threads, o->n_threads, work, &r, exp_interrupted, NULL);
