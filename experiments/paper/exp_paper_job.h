@@ -41,8 +41,11 @@ char *exp_paper_job_text(const struct exp_paper_job *j, const char *file);
 /* Plans what is to be observed, once. Returns as exp_observe_plan. */
 int exp_paper_job_plan_observing(struct exp_paper_job *j);
 
-/* Times, replays or observes, and writes the folder. Returns 0 or -errno with one line in why. */
+/* Times or observes, and writes the folder. Returns 0 or -errno with one line in why. */
 int exp_paper_job_make(struct exp_paper_job *j);
+
+/* Writes the folder of what was replayed. Returns 0 or -errno with one line in why. */
+int exp_paper_job_write_replay(struct exp_paper_job *j);
 
 void exp_paper_job_release(struct exp_paper_job *j);
 

@@ -8,7 +8,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/observe/exp_observe_report.h"
-#include "experiments/replay/exp_replay.h"
 
 struct exp_measure_options exp_paper_job_measuring(const struct exp_paper_job *j)
 {
@@ -61,14 +60,6 @@ static int time_job(struct exp_paper_job *j, struct exp_paper_source *source, ch
     exp_say(about, bytes, "%s: %zu rounds: %s; %s", j->e.model->name, j->info->n_rounds, exp_end_text(j->info->end),
             disturbance);
     return 0;
-}
-
-static int replay_job(struct exp_paper_job *j, struct exp_paper_source *source, char *about, size_t bytes)
-{
-    (void)source;
-    exp_say(about, bytes, "replayed with %s caches: %s", exp_cache_state_name(exp_paper_job_caches(j)),
-            j->setup->machine.description);
-    return exp_replay_all(&j->e, exp_paper_job_caches(j), j->w->options->jobs, j->w->progress, j->why, j->why_bytes);
 }
 
 static int observe_job(struct exp_paper_job *j, struct exp_paper_source *source, char *about, size_t bytes)
@@ -127,10 +118,19 @@ int exp_paper_job_make(struct exp_paper_job *j)
     char about[512] = "";
     int (*const make[])(struct exp_paper_job *, struct exp_paper_source *, char *, size_t) = {
         [EXP_PAPER_TIMED] = time_job,
-        [EXP_PAPER_REPLAYED] = replay_job,
         [EXP_PAPER_OBSERVED] = observe_job,
     };
     int err = make[j->setting->kind](j, &source, about, sizeof about);
 
     return err ? err : write_job(j, &source, about);
+}
+
+int exp_paper_job_write_replay(struct exp_paper_job *j)
+{
+    const struct exp_paper_source source = { .e = &j->e, .kind = j->setting->kind, .peak = (double)NAN };
+    char about[512];
+
+    exp_say(about, sizeof about, "replayed with %s caches: %s", exp_cache_state_name(exp_paper_job_caches(j)),
+            j->setup->machine.description);
+    return write_job(j, &source, about);
 }

@@ -16,11 +16,14 @@
 
 /* ---- planning ---- */
 
-/* Plans a model in a setting and does something with it. */
-static int with_job(struct exp_paper_work *w, size_t setting, size_t model, int (*then)(struct exp_paper_job *j),
-                    char *why, size_t why_bytes)
+/* Plans a model in a setting. Whatever is returned, the job is released by the caller. */
+static int plan_job(struct exp_paper_job *j, struct exp_paper_work *w, size_t setting, size_t model, char *why,
+                    size_t why_bytes)
 {
-    struct exp_paper_job j = {
+    unsigned algos;
+    int err;
+
+    *j = (struct exp_paper_job){
         .w = w,
         .setting = &exp_paper_settings[setting],
         .setup = &w->setup[setting],
@@ -29,27 +32,27 @@ static int with_job(struct exp_paper_work *w, size_t setting, size_t model, int 
         .why = why,
         .why_bytes = why_bytes,
     };
-    unsigned algos;
-    int err = exp_algo_select(j.setting->algos, &algos, why, why_bytes);
-
+    err = exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while planning")
+                            : exp_algo_select(j->setting->algos, &algos, why, why_bytes);
     if (!err)
-        err = exp_experiment_plan(&j.e, j.setup, &w->models->model[model], algos, why, why_bytes);
-    if (!err)
-        err = exp_paper_job_key(&j);
-    if (!err)
-        err = then(&j);
-    exp_paper_job_release(&j);
-    return err;
+        err = exp_experiment_plan(&j->e, j->setup, &w->models->model[model], algos, why, why_bytes);
+    return err ? err : exp_paper_job_key(j);
 }
 
+/* Plans each model of each setting and does something with it. */
 static int for_all(struct exp_paper_work *w, int (*then)(struct exp_paper_job *j), char *why, size_t why_bytes)
 {
     int err = 0;
 
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS; s++) {
-        for (size_t m = 0; m < w->models->n && !err && w->has_setup[s]; m++)
-            err = exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while planning")
-                                    : with_job(w, s, m, then, why, why_bytes);
+        for (size_t m = 0; m < w->models->n && !err && w->has_setup[s]; m++) {
+            struct exp_paper_job j;
+
+            err = plan_job(&j, w, s, m, why, why_bytes);
+            if (!err)
+                err = then(&j);
+            exp_paper_job_release(&j);
+        }
     }
     return err;
 }
@@ -148,19 +151,94 @@ static int start_progress(struct exp_paper_work *w, char *why, size_t why_bytes)
 
 /* ---- the work ---- */
 
-static int make_if_missing(struct exp_paper_job *j)
+/* Takes over what a part's folder says. */
+static int read_part(struct exp_paper_job *j)
 {
-    bool kept = exp_paper_job_is_kept(j);
-    int err = kept ? 0 : exp_paper_job_make(j);
-    char *about = err ? NULL : exp_paper_job_text(j, EXP_PAPER_ABOUT_FILE);
+    char *about = exp_paper_job_text(j, EXP_PAPER_ABOUT_FILE);
+    int err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why, j->why_bytes);
 
-    j->w->n_kept += kept;
-    j->w->n_made += !kept && !err;
-    if (!err)
-        err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why, j->why_bytes);
     if (!err && about && !strstr(j->part->about, about)) /* replays of all models are made alike */
         exp_say_more(j->part->about, sizeof j->part->about, "%s%s", *j->part->about ? ". " : "", about);
     free(about);
+    return err;
+}
+
+static int make_if_missing(struct exp_paper_job *j)
+{
+    bool kept = exp_paper_job_is_kept(j);
+    int err = 0;
+
+    if (j->setting->kind == EXP_PAPER_REPLAYED) /* they are there */
+        return read_part(j);
+    j->w->n_kept += kept;
+    if (!kept)
+        err = exp_paper_job_make(j);
+    j->w->n_made += !kept && !err;
+    return err ? err : read_part(j);
+}
+
+/* Writes a part as soon as it is replayed: an interruption later does not cost it. */
+static int write_replayed(void *ctx, size_t index, char *why, size_t why_bytes)
+{
+    struct exp_paper_job *j = ((struct exp_paper_job **)ctx)[index];
+    int err = exp_paper_job_write_replay(j);
+
+    (void)why; /* the job's own */
+    (void)why_bytes;
+    exp_experiment_release(&j->e);
+    return err;
+}
+
+/* Replays the models of a setting that are missing, all together. */
+static int replay_jobs(struct exp_paper_work *w, struct exp_paper_job *job, size_t n, char *why, size_t why_bytes)
+{
+    struct exp_experiment *experiment[EXP_MAX_MODELS];
+    struct exp_paper_job *missing[EXP_MAX_MODELS];
+    struct exp_replay_batch batch = {
+        .experiment = experiment,
+        .n_threads = w->options->jobs,
+        .progress = w->progress,
+        .done = write_replayed,
+        .ctx = missing,
+    };
+
+    for (size_t m = 0; m < n; m++) {
+        if (exp_paper_job_is_kept(&job[m]))
+            continue;
+        batch.cache = exp_paper_job_caches(&job[m]);
+        missing[batch.n] = &job[m];
+        experiment[batch.n++] = &job[m].e;
+    }
+    w->n_kept += n - batch.n;
+    w->n_made += batch.n;
+    return exp_replay_batch(&batch, why, why_bytes);
+}
+
+static int replay_setting(struct exp_paper_work *w, size_t setting, char *why, size_t why_bytes)
+{
+    struct exp_paper_job job[EXP_MAX_MODELS];
+    size_t n = 0;
+    int err = 0;
+
+    while (n < w->models->n && !err) {
+        err = plan_job(&job[n], w, setting, n, why, why_bytes);
+        n++;
+    }
+    if (!err)
+        err = replay_jobs(w, job, n, why, why_bytes);
+    while (n)
+        exp_paper_job_release(&job[--n]);
+    return err;
+}
+
+static int replay_all(struct exp_paper_work *w, char *why, size_t why_bytes)
+{
+    int err = 0;
+
+    for (size_t s = 0; s < EXP_PAPER_N_SETTINGS && !err; s++) {
+        if (w->has_setup[s] && exp_paper_settings[s].kind == EXP_PAPER_REPLAYED)
+            err = replay_setting(w, s, why, why_bytes);
+    }
     return err;
 }
 
@@ -196,6 +274,8 @@ int exp_paper_work(struct exp_paper_work *w, char *why, size_t why_bytes)
         err = look_up(w, why, why_bytes);
     if (!err)
         err = start_progress(w, why, why_bytes);
+    if (!err)
+        err = replay_all(w, why, why_bytes);
     if (!err)
         err = for_all(w, make_if_missing, why, why_bytes);
     exp_progress_free(w->progress);

@@ -1,4 +1,4 @@
-#include "experiments/replay/exp_replay.h"
+#include "experiments/replay/exp_replay_stream.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "kernels/sizes.h"
 #include "sim/hierarchy.h"
 
-struct replay_all {
-    struct exp_experiment *e;
-    enum exp_cache_state cache;
-    struct exp_progress *progress;
-    unsigned n_threads;
+/* What all cases of a stream share. */
+struct replaying {
+    const struct exp_replay_batch *batch;
+    const struct exp_setup *setup;
+    unsigned n_threads; /* of the stream */
 };
 
 /* What one of a machine's simulations takes for a multiply-add on a usual computer. */
@@ -112,30 +112,22 @@ struct simulations {
     unsigned n_threads;
 };
 
-/* Fewer streams than threads: each stream gets what would be idle. */
-static unsigned threads_per_stream(const struct replay_all *all)
+static int simulations_new(struct simulations *s, const struct replaying *r)
 {
-    size_t n_streams = all->cache == EXP_NETWORK ? all->e->n_algos : all->e->n_cases;
-
-    return n_streams && all->n_threads > n_streams ? (unsigned)(all->n_threads / n_streams) : 1;
-}
-
-static int simulations_new(struct simulations *s, const struct replay_all *all)
-{
-    const struct exp_setup *setup = all->e->setup;
+    const struct exp_setup *setup = r->setup;
     int err;
 
     *s = (struct simulations){
         .issue = &setup->machine.issue,
         .must_agree = sim_machine_is_plain(&setup->machine) && !setup->machine.has_stack,
         .stacks = &setup->stacks,
-        .h_seconds = machine_seconds(setup) / all->n_threads,
-        .reporter = { .progress = all->progress },
-        .n_threads = all->n_threads,
+        .h_seconds = machine_seconds(setup) / r->batch->n_threads,
+        .reporter = { .progress = r->batch->progress },
+        .n_threads = r->batch->n_threads,
     };
-    err = sim_hierarchy_new_threads(&s->h, &setup->classified, threads_per_stream(all));
+    err = sim_hierarchy_new_threads(&s->h, &setup->classified, r->n_threads);
     if (!err && is_simulated_twice(setup))
-        err = sim_hierarchy_new_threads(&s->alone, &setup->alone, threads_per_stream(all));
+        err = sim_hierarchy_new_threads(&s->alone, &setup->alone, r->n_threads);
     return err;
 }
 
@@ -218,59 +210,52 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
     return 0;
 }
 
+/* Tells whether a case is replayed by itself: not the twin of another, unless layers follow one another. */
+static bool is_replayed(const struct exp_experiment *e, enum exp_cache_state cache, size_t index)
+{
+    const struct exp_case *c = &e->cases[index];
+
+    return (c->same_as == index || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup);
+}
+
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer)
 {
     double sum = 0;
 
     for (size_t i = layer * e->n_algos; i < (layer + 1) * e->n_algos; i++) {
-        const struct exp_case *c = &e->cases[i];
-
-        if ((c->same_as == i || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup))
-            sum += case_seconds(e->setup, c, cache, n_threads);
+        if (is_replayed(e, cache, i))
+            sum += case_seconds(e->setup, &e->cases[i], cache, n_threads);
     }
     return sum;
 }
 
-static void begin(const struct replay_all *all, const struct exp_case *c, struct reporter *r)
+static void begin(const struct replaying *r, const struct exp_case *c, struct reporter *reporter)
 {
-    exp_progress_begin(all->progress, EXP_WORK_REPLAY, c->layer->name, "replaying");
-    r->pending = 0;
-    r->left = case_seconds(all->e->setup, c, all->cache, all->n_threads);
+    exp_progress_begin(r->batch->progress, EXP_WORK_REPLAY, c->layer->name, "replaying");
+    reporter->pending = 0;
+    reporter->left = case_seconds(r->setup, c, r->batch->cache, r->batch->n_threads);
 }
 
 /* ---- each layer by itself ---- */
 
-static int replay_alone(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+static int replay_alone(const struct replaying *r, struct exp_experiment *e, size_t index, const struct exp_pool *pool)
 {
-    struct replay_all *all = ctx;
-    struct exp_case *c = &all->e->cases[index];
+    struct exp_case *c = &e->cases[index];
     struct simulations s;
     int err;
 
-    (void)thread;
-    c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(all->e->setup);
-    if (c->simulated.why_not || c->same_as != index)
+    c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(e->setup);
+    if (!is_replayed(e, r->batch->cache, index))
         return 0;
-    err = simulations_new(&s, all);
-    begin(all, c, &s.reporter);
-    if (!err && all->cache == EXP_WARM)
+    err = simulations_new(&s, r);
+    begin(r, c, &s.reporter);
+    if (!err && r->batch->cache == EXP_WARM)
         err = replay_through(c, &s, NULL, pool);
     if (!err)
         err = replay_through(c, &s, NULL, pool);
     simulations_free(&s);
     report_rest(&s.reporter);
     return err;
-}
-
-static void copy_identical(struct exp_experiment *e)
-{
-    for (size_t i = 0; i < e->n_cases; i++) {
-        if (e->cases[i].same_as != i) {
-            e->cases[i].simulated = e->cases[e->cases[i].same_as].simulated;
-            e->cases[i].alone = e->cases[e->cases[i].same_as].alone;
-            e->cases[i].simulated.is_copy = e->cases[i].alone.is_copy = true;
-        }
-    }
 }
 
 /* ---- a whole network ---- */
@@ -293,24 +278,21 @@ static struct conv_binding network_binding(const struct exp_case *c, size_t laye
     return bind;
 }
 
-static int replay_network(void *ctx, size_t algo, size_t thread, const struct exp_pool *pool)
+static int replay_network(const struct replaying *r, struct exp_experiment *e, size_t algo, const struct exp_pool *pool)
 {
-    struct replay_all *all = ctx;
-    struct exp_experiment *e = all->e;
     const struct exp_case *previous = NULL;
     uint64_t output = 0;
     struct simulations s;
-    int err = simulations_new(&s, all);
+    int err = simulations_new(&s, r);
 
-    (void)thread;
     for (size_t l = 0; l < e->model->n_layers && !err; l++) {
         struct exp_case *c = &e->cases[l * e->n_algos + algo];
         struct conv_binding bind = network_binding(c, l, previous, output);
 
-        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(e->setup);
+        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(r->setup);
         if (c->simulated.why_not)
             continue;
-        begin(all, c, &s.reporter);
+        begin(r, c, &s.reporter);
         err = replay_through(c, &s, &bind, pool);
         report_rest(&s.reporter);
         previous = c;
@@ -320,19 +302,27 @@ static int replay_network(void *ctx, size_t algo, size_t thread, const struct ex
     return err;
 }
 
-int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
-                   struct exp_progress *progress, char *why, size_t why_bytes)
-{
-    struct replay_all all = { e, cache, progress, n_threads };
-    int err = cache == EXP_NETWORK ? exp_pool_run(e->n_algos, n_threads, replay_network, &all, exp_interrupted, NULL)
-                                   : exp_pool_run(e->n_cases, n_threads, replay_alone, &all, exp_interrupted, NULL);
+/* ---- streams ---- */
 
-    if (err)
-        return exp_fail(why, why_bytes, err,
-                        err == -EINTR     ? "interrupted while replaying"
-                        : err == -EBADMSG ? "internal error: two simulations of one stream disagree; please report"
-                                          : "out of memory while replaying");
-    if (cache != EXP_NETWORK)
-        copy_identical(e);
-    return 0;
+size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state cache)
+{
+    return cache == EXP_NETWORK ? e->n_algos : e->n_cases;
+}
+
+double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_state cache, size_t stream)
+{
+    size_t end = cache == EXP_NETWORK ? e->n_cases : stream + 1;
+    double sum = 0;
+
+    for (size_t i = stream; i < end; i += e->n_algos)
+        sum += is_replayed(e, cache, i) ? case_seconds(e->setup, &e->cases[i], cache, 1) : 0;
+    return sum;
+}
+
+int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e, size_t stream, unsigned n_threads,
+                      const struct exp_pool *pool)
+{
+    const struct replaying r = { b, e->setup, n_threads };
+
+    return b->cache == EXP_NETWORK ? replay_network(&r, e, stream, pool) : replay_alone(&r, e, stream, pool);
 }

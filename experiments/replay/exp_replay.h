@@ -21,6 +21,24 @@
 int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads,
                    struct exp_progress *progress, char *why, size_t why_bytes);
 
+/* Experiments that are replayed together: what one of them leaves idle, the others use. */
+struct exp_replay_batch {
+    struct exp_experiment **experiment; /* those of the longest replays are begun first */
+    size_t n;
+    enum exp_cache_state cache;
+    unsigned n_threads;
+    struct exp_progress *progress;
+    /*
+     * NULL, or what is to be done as soon as one of them is replayed: one call at a time, on any thread. Returns 0, or
+     * -errno with one line in the why of exp_replay_batch, which ends it.
+     */
+    int (*done)(void *ctx, size_t index, char *why, size_t why_bytes);
+    void *ctx;
+};
+
+/* Does the same for several experiments. */
+int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_bytes);
+
 /* Estimates what a layer takes, in all algorithms, on a usual computer: announced to exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 

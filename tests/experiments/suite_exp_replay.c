@@ -190,6 +190,70 @@ static void test_left_out_steps(void)
     tear_down(&f);
 }
 
+enum { N_TOGETHER = 3 };
+
+/* What was done with experiments of a batch. */
+struct finished {
+    struct fixture *f;
+    size_t n[N_TOGETHER], refuses; /* refuses: which one */
+};
+
+static int finish(void *ctx, size_t index, char *why, size_t why_bytes)
+{
+    struct finished *done = ctx;
+    const struct exp_experiment *e = &done->f[index].experiment;
+
+    for (size_t i = 0; i < e->n_cases; i++)
+        test_check(!e->cases[i].simulated.why_not && sim_stats_total(&e->cases[i].simulated.stats).loads > 0,
+                   "case %zu of a finished experiment was not replayed", i);
+    done->n[index]++;
+    if (index != done->refuses)
+        return 0;
+    snprintf(why, why_bytes, "refused");
+    return -EIO;
+}
+
+/* Experiments that are replayed together count what they count alone; each is finished once, as soon as it is. */
+static void test_together(void)
+{
+    static const enum exp_cache_state states[] = { EXP_COLD, EXP_NETWORK };
+
+    for (size_t i = 0; i < 2 * sizeof states / sizeof states[0]; i++) {
+        struct fixture f[N_TOGETHER], alone;
+        struct exp_experiment *experiment[N_TOGETHER];
+        struct finished done = { .f = f, .refuses = i % 2 ? 1 : N_TOGETHER };
+        struct exp_replay_batch b = { .experiment = experiment,
+                                      .n = N_TOGETHER,
+                                      .cache = states[i / 2],
+                                      .n_threads = 2,
+                                      .done = finish,
+                                      .ctx = &done };
+        char why[256] = "";
+        int err;
+
+        if (!set_up(&alone, false))
+            return;
+        for (size_t k = 0; k < N_TOGETHER; k++) {
+            CU_ASSERT_FATAL(set_up(&f[k], false));
+            experiment[k] = &f[k].experiment;
+        }
+        b.progress = f[0].progress;
+        err = exp_replay_batch(&b, why, sizeof why);
+        test_check(err == (i % 2 ? -EIO : 0) && (!err || !strcmp(why, "refused")), "%d: %s", err, why);
+        CU_ASSERT(!exp_replay_all(&alone.experiment, b.cache, 1, alone.progress, why, sizeof why));
+        for (size_t k = 0; k < N_TOGETHER && !err; k++) {
+            CU_ASSERT(done.n[k] == 1);
+            for (size_t c = 0; c < alone.experiment.n_cases; c++)
+                test_check(!memcmp(&f[k].experiment.cases[c].simulated.stats,
+                                   &alone.experiment.cases[c].simulated.stats, sizeof(struct sim_stats)),
+                           "case %zu differs in a batch", c);
+        }
+        for (size_t k = 0; k < N_TOGETHER; k++)
+            tear_down(&f[k]);
+        tear_down(&alone);
+    }
+}
+
 /* Returns a line from all over the address space, or near the ones before. */
 static uint64_t next_line(uint64_t line)
 {
@@ -227,6 +291,7 @@ static const struct test_case cases[] = {
     { "a machine's caches alone are simulated beside it", test_caches_alone },
     { "simulations that disagree are found out", test_disagreement },
     { "a shadow holds what stack distances say", test_shadow },
+    { "experiments that are replayed together count the same", test_together },
     { "steps that are left out are no outer products", test_left_out_steps },
     { NULL, NULL },
 };
