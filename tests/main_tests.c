@@ -44,6 +44,7 @@
     X(exp_table) \
     X(store) \
     X(exp_model) \
+    X(exp_workload) \
     X(counters) \
     X(counters_run) \
     X(counters_proof) \

@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-
-enum { MAX_FILE_BYTES = 64 << 20 };
+#include "experiments/base/exp_text.h"
 
 /* Fields are unquoted in place: `out` never overtakes `in`. */
 struct parser {
@@ -273,47 +271,14 @@ static int parse(struct exp_table *t, size_t text_bytes, char *why, size_t why_b
     return err;
 }
 
-static int read_file(struct exp_table *t, FILE *in, size_t *bytes, char *why, size_t why_bytes)
-{
-    size_t max = 1 << 16;
-
-    for (*bytes = 0;; max *= 2) {
-        char *text = realloc(t->text, max + 1);
-
-        if (!text)
-            return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
-        t->text = text;
-        errno = 0;
-        *bytes += fread(text + *bytes, 1, max - *bytes, in);
-        if (ferror(in)) {
-            int err = errno ? -errno : -EIO;
-
-            return exp_fail(why, why_bytes, err, "cannot read '%s': %s", t->path, strerror(-err));
-        }
-        if (*bytes < max)
-            break;
-        if (max >= MAX_FILE_BYTES)
-            return exp_fail(why, why_bytes, -EFBIG, "%s: larger than %d MiB", t->path, MAX_FILE_BYTES >> 20);
-    }
-    t->text[*bytes] = '\0';
-    return 0;
-}
-
 int exp_table_read(struct exp_table *t, const char *path, char *why, size_t why_bytes)
 {
-    FILE *in;
-    size_t bytes = 0;
+    size_t bytes;
     int err;
 
-    *t = (struct exp_table){ 0 };
-    in = fopen(path, "rb");
-    if (!in) {
-        err = -errno;
-        return exp_fail(why, why_bytes, err, "cannot open '%s': %s", path, strerror(-err));
-    }
-    t->path = strdup(path);
-    err = t->path ? read_file(t, in, &bytes, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    fclose(in);
+    *t = (struct exp_table){ .path = strdup(path) };
+    err = t->path ? exp_text_read(&t->text, &bytes, path, why, why_bytes)
+                  : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (!err)
         err = parse(t, bytes, why, why_bytes);
     if (err)

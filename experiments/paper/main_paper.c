@@ -46,7 +46,7 @@ static void describe(struct session *s)
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
 
     if (!err)
         err = exp_machine_find(&s->x86, "clx4208", o->results, s->why, sizeof s->why);

@@ -62,7 +62,7 @@ static void describe(struct session *s)
 
 static int prepare(struct session *s)
 {
-    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, s->o.model, s->o.layers, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, &s->o, s->why, sizeof s->why);
 
     s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
                                            .n_hot_reps = s->o.hot_reps,

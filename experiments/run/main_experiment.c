@@ -81,9 +81,7 @@ static int prepare(struct session *s)
     int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_model_find(&s->model, EXP_EXPERIMENTS_DIR, o->model, s->why, sizeof s->why);
-    if (!err && *o->layers)
-        err = exp_model_filter(&s->model, o->layers, s->why, sizeof s->why);
+        err = exp_main_model(&s->model, o, s->why, sizeof s->why);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
     s->setup.packs_filters = o->packs_filters != 0;

@@ -10,6 +10,7 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_algo_plot.h"
+#include "experiments/setup/exp_model_build.h"
 
 static int obey(const struct exp_main *m)
 {
@@ -34,6 +35,26 @@ int exp_main(const struct exp_main *m, int argc, char **argv)
         err = obey(m);
     m->release(m->session);
     return exp_program_end(name, err, m->why, m->why_bytes);
+}
+
+int exp_main_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    int err = exp_models_read(m, EXP_EXPERIMENTS_DIR, o->model, o->layers, why, why_bytes);
+
+    for (size_t i = 0; i < m->n && !err; i++)
+        exp_model_print_notes(&m->model[i], stderr);
+    return err;
+}
+
+int exp_main_model(struct exp_model *m, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    int err = exp_model_find(m, EXP_EXPERIMENTS_DIR, o->model, why, why_bytes);
+
+    if (!err && *o->layers)
+        err = exp_model_filter(m, o->layers, why, why_bytes);
+    if (!err)
+        exp_model_print_notes(m, stderr);
+    return err;
 }
 
 int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes)

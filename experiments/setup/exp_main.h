@@ -4,6 +4,7 @@
 
 #include "experiments/base/exp_plot.h"
 #include "experiments/base/exp_progress.h"
+#include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/setup/exp_results.h"
 
@@ -24,6 +25,13 @@ struct exp_main {
 
 /* Runs the program. Returns the exit status. */
 int exp_main(const struct exp_main *m, int argc, char **argv);
+
+/*
+ * Reads the models, or the one model, that the options MODEL and LAYERS name, and prints on standard error what a
+ * reader should know of their files. Returns as exp_models_read.
+ */
+int exp_main_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes);
+int exp_main_model(struct exp_model *m, const struct exp_options *o, char *why, size_t why_bytes);
 
 /*
  * Starts the progress of work that was announced (exp_progress_new), on standard error. Returns 0, or -ENOMEM with one

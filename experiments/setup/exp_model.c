@@ -12,6 +12,10 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/base/exp_table.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/setup/exp_benchdnn.h"
+#include "experiments/setup/exp_model_build.h"
+#include "experiments/setup/exp_onednn_log.h"
 
 #define SUFFIX ".csv"
 
@@ -91,14 +95,31 @@ static int read_layer(struct exp_layer *l, const struct exp_table *t, const stru
     return l->name ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
 }
 
+static const char *const suffixes[] = { SUFFIX, ".txt", ".log" };
+
+/* Finds the ending that says that a name is that of a file. Returns NULL if it has none. */
+static const char *find_suffix(const char *name)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (exp_name_ends_in(name, suffixes[i]))
+            return name + strlen(name) - strlen(suffixes[i]);
+    }
+    return NULL;
+}
+
 static char *model_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *name = strdup(slash ? slash + 1 : path);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *suffix = find_suffix(name);
 
-    if (name && exp_name_ends_in(name, SUFFIX))
-        name[strlen(name) - strlen(SUFFIX)] = '\0';
-    return name;
+    return suffix ? strndup(name, (size_t)(suffix - name)) : strdup(name);
+}
+
+/* Gives a model its path and name. */
+static int set_names(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+{
+    m->name = model_name(path);
+    m->path = strdup(path);
+    return m->name && m->path ? 0 : exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", path);
 }
 
 static int read_layers(struct exp_model *m, const struct exp_table *t, char *why, size_t why_bytes)
@@ -110,30 +131,96 @@ static int read_layers(struct exp_model *m, const struct exp_table *t, char *why
         return err;
     if (!t->n_rows)
         return exp_fail(why, why_bytes, -EINVAL, "%s: no layers, only a header", t->path);
-    m->name = model_name(t->path);
-    m->path = strdup(t->path);
     m->layer = calloc(t->n_rows, sizeof *m->layer);
-    if (!m->name || !m->path || !m->layer)
+    if (!m->layer)
         return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", t->path);
     for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
         err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why, why_bytes);
     return err;
 }
 
-int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+static int read_table(struct exp_model *m, const char *text, size_t bytes, char *why, size_t why_bytes)
 {
     struct exp_table t;
-    int err;
+    int err = exp_table_parse(&t, m->path, text, bytes, why, why_bytes);
 
-    *m = (struct exp_model){ 0 };
-    err = exp_table_read(&t, path, why, why_bytes);
     if (err)
         return err;
     err = read_layers(m, &t, why, why_bytes);
     exp_table_release(&t);
+    return err;
+}
+
+/* Tells whether a text is a batch file: by its first option or descriptor. */
+static bool is_batch(const char *text)
+{
+    for (; *text; text += strcspn(text, "\n")) {
+        text += strspn(text, " \t\r\n");
+        if (*text && *text != '#')
+            return !strncmp(text, "--", 2) || exp_descriptor_begins(text);
+    }
+    return false;
+}
+
+/* Checks that something is left of a file of oneDNN's. */
+static int check_any(const struct exp_model *m, char *why, size_t why_bytes)
+{
+    if (m->n_layers)
+        return 0;
+    exp_say(why, why_bytes, "%s: no forward convolution of fp32 planes", m->path);
+    if (m->n_skipped)
+        exp_say_more(why, why_bytes, "; skipped %zu, %s, ...", m->skipped->times, m->skipped->reason);
+    return -EINVAL;
+}
+
+static int read_text(struct exp_model *m, char *text, size_t bytes, char *why, size_t why_bytes)
+{
+    bool is_log, is_table = exp_name_ends_in(m->path, SUFFIX);
+    int err;
+
+    if (!is_table && memchr(text, '\0', bytes))
+        return exp_fail(why, why_bytes, -EINVAL, "%s: not a text file", m->path);
+    is_log = !is_table && exp_onednn_log_is(text);
+    if (is_table || (!is_log && !is_batch(text)))
+        return read_table(m, text, bytes, why, why_bytes);
+    err = is_log ? exp_onednn_log_read(m, text, why, why_bytes) : exp_benchdnn_read(m, text, why, why_bytes);
+    return err ? err : check_any(m, why, why_bytes);
+}
+
+int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes)
+{
+    char *text;
+    size_t bytes;
+    int err;
+
+    *m = (struct exp_model){ 0 };
+    err = exp_text_read(&text, &bytes, path, why, why_bytes);
+    if (!err)
+        err = set_names(m, path, why, why_bytes);
+    if (!err)
+        err = read_text(m, text, bytes, why, why_bytes);
+    free(text);
     if (err)
         exp_model_release(m);
     return err;
+}
+
+/* Reads a model that is a single descriptor. */
+static int read_descriptor(struct exp_model *m, const char *text, char *why, size_t why_bytes)
+{
+    struct exp_descriptor d;
+    char reason[256];
+    int err = exp_descriptor_read(&d, text, 0, reason, sizeof reason);
+
+    if (!err && d.unsupported)
+        err = exp_fail(reason, sizeof reason, -EINVAL, "%s", d.unsupported);
+    if (err)
+        return exp_fail(why, why_bytes, err, "MODEL: descriptor '%.60s': %s", text, reason);
+    m->name = strndup(text, strcspn(text, "n"));
+    m->path = strdup(text);
+    if (!m->name || !m->path)
+        return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", text);
+    return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why, why_bytes);
 }
 
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
@@ -144,7 +231,13 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
     *m = (struct exp_model){ 0 };
     if (!*which)
         which = "(empty name)";
-    if (strchr(which, '/') || exp_name_ends_in(which, SUFFIX))
+    if (exp_descriptor_begins(which)) {
+        err = read_descriptor(m, which, why, why_bytes);
+        if (err)
+            exp_model_release(m);
+        return err;
+    }
+    if (strchr(which, '/') || find_suffix(which))
         return exp_model_read(m, which, why, why_bytes);
     folder = exp_format("%s/models", experiments_dir);
     path = folder ? exp_format("%s/%s%s", folder, which, SUFFIX) : NULL;
@@ -199,6 +292,12 @@ static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char 
     return n_patterns ? 0 : exp_fail(why, why_bytes, -EINVAL, "the list of layer patterns is empty");
 }
 
+void exp_model_shorten(struct exp_model *m, size_t n)
+{
+    while (m->n_layers > n)
+        free(m->layer[--m->n_layers].name);
+}
+
 static void keep_marked(struct exp_model *m, const bool *keep)
 {
     size_t n = 0;
@@ -229,8 +328,12 @@ int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_
 
 void exp_model_release(struct exp_model *m)
 {
-    for (size_t i = 0; i < m->n_layers; i++)
-        free(m->layer[i].name);
+    exp_model_shorten(m, 0);
+    for (struct exp_skipped *s = m->skipped; s < m->skipped + m->n_skipped; s++) {
+        free(s->path);
+        free(s->reason);
+    }
+    free(m->skipped);
     free(m->layer);
     free(m->path);
     free(m->name);

@@ -1,8 +1,9 @@
 /*
- * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md).
+ * A model: the convolutions of a network in network order, read from a CSV table (experiments/models/README.md), from a
+ * batch file of oneDNN's benchdnn (exp_benchdnn.h), or from a log of ONEDNN_VERBOSE=1 (exp_onednn_log.h).
  *
- * Required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns are
- * ignored. Every error is one line; for what a table says, "path:line: column, value".
+ * A table's required columns: name, and the fields of kernels/problem_fields.def that have no fallback. Other columns
+ * are ignored. Every error is one line; for what a file says, "path:line: column, value".
  */
 #ifndef EXPERIMENTS_EXP_MODEL_H
 #define EXPERIMENTS_EXP_MODEL_H
@@ -18,19 +19,31 @@ struct exp_layer {
     unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
 };
 
-struct exp_model {
-    char *name;      /* the table's file name without folder and ".csv" */
-    char *path;      /* of the table */
-    size_t n_layers; /* >= 1 */
-    struct exp_layer *layer;
+enum { EXP_SKIPPED_LINES = 8 };
+
+/* What was left out of a file, for one reason. */
+struct exp_skipped {
+    char *path, *reason;
+    size_t times;
+    unsigned line[EXP_SKIPPED_LINES]; /* of the first */
 };
 
-/* Reads a table. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW; -ENOMEM. */
+struct exp_model {
+    char *name;      /* the file's name without folder and ".csv", ".txt" or ".log" */
+    char *path;      /* of the file; of a descriptor: itself */
+    size_t n_layers; /* >= 1 */
+    struct exp_layer *layer;
+    size_t repeats; /* how often a log has them all; else 0 */
+    size_t n_skipped;
+    struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
+};
+
+/* Reads a file: one that is called .csv is a table; of others, what they say tells which they are. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW; -ENOMEM. */
 int exp_model_read(struct exp_model *m, const char *path, char *why, size_t why_bytes);
 
 /*
- * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv" is
- * the path of a table. Returns as exp_model_read; -ENOENT for an unknown name, with the known ones in why.
+ * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
+ * ".txt" or ".log" is a path; what begins as a descriptor does (exp_descriptor.h) is one. Returns as exp_model_read; -ENOENT for an unknown name, with the known ones in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes);
 
@@ -40,6 +53,9 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
  * in why; -EINVAL if there is no pattern; -ENOMEM. On failure the model is unchanged.
  */
 int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes);
+
+/* Keeps the first n layers. */
+void exp_model_shorten(struct exp_model *m, size_t n);
 
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
 

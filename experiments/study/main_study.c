@@ -59,7 +59,7 @@ struct session {
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+    int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
 
     exp_say(s->what, sizeof s->what, "commit %s", *o->commit ? o->commit : "unknown");
     for (size_t i = 0; exp_study_recorded(i) && !err; i++)

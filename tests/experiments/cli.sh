@@ -97,6 +97,7 @@ tables() {
     printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 1 KiB\nways = 3\nline = 64\nlatency_cycles = 1\n' \
         >"$work/bad.cfg"
     refuses "bad.cfg:" MODEL=tests/data/three.csv "MACHINE=$work/bad.cfg"
+    refuses "descriptor 'mb1ic3'" MODEL=mb1ic3
 }
 
 places() {

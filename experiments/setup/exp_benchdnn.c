@@ -1,0 +1,295 @@
+#include "experiments/setup/exp_benchdnn.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/setup/exp_model_build.h"
+
+enum { MAX_DEPTH = 8 };
+
+/* What the options so far say of the descriptors to come. */
+struct state {
+    bool is_conv, is_forward, is_f32;
+    size_t images;  /* 0: each descriptor's own */
+    regex_t match;  /* names of problems that are meant, */
+    bool has_match; /* if there is one */
+};
+
+static const struct state start = { .is_conv = true, .is_forward = true, .is_f32 = true };
+
+struct batch {
+    struct exp_model *m;
+    struct state *state; /* of all files together */
+    const char *path;
+    unsigned line, depth;
+    char *why;
+    size_t why_bytes;
+};
+
+static int read_batch(struct batch *b, char *text);
+
+static int fail(const struct batch *b, const char *what, const char *value)
+{
+    return exp_fail(b->why, b->why_bytes, -EINVAL, "%s:%u: %s, '%.60s'", b->path, b->line, what, value);
+}
+
+/* ---- options ---- */
+
+/* Tells whether one item of a comma-separated list is accepted. */
+static bool any_of(const char *list, bool (*accepts)(const char *item, size_t length))
+{
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+
+        if (accepts(list, length))
+            return true;
+        list += length;
+        if (!*list)
+            return false;
+    }
+}
+
+static bool is_forward(const char *item, size_t length)
+{
+    return length >= 3 && !strncmp(item, "FWD", 3);
+}
+
+/* Accepts f32, f32_wino, and the types of three tensors, f32:f32:f32. */
+static bool is_f32(const char *item, size_t length)
+{
+    static const char wino[] = "f32_wino";
+
+    if (length == strlen(wino) && !strncmp(item, wino, length))
+        return true;
+    for (size_t i = 0; i < length; i += 4) {
+        if (length - i < 3 || strncmp(item + i, "f32", 3) || (length - i > 3 && item[i + 3] != ':'))
+            return false;
+    }
+    return length > 0;
+}
+
+static int set_direction(struct batch *b, const char *value)
+{
+    b->state->is_forward = any_of(value, is_forward);
+    return 0;
+}
+
+static int set_types(struct batch *b, const char *value)
+{
+    b->state->is_f32 = any_of(value, is_f32);
+    return 0;
+}
+
+static int set_images(struct batch *b, const char *value)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+
+    if (end == value || *end || *value == '-' || n > 1 << 30)
+        return fail(b, "--mb takes one whole number here", value);
+    b->state->images = n;
+    return 0;
+}
+
+static int set_match(struct batch *b, const char *value)
+{
+    if (b->state->has_match)
+        regfree(&b->state->match);
+    b->state->has_match = *value && !regcomp(&b->state->match, value, REG_EXTENDED | REG_NOSUB);
+    return *value && !b->state->has_match ? fail(b, "--match is no regular expression", value) : 0;
+}
+
+static int reset(struct batch *b, const char *value)
+{
+    (void)value;
+    if (b->state->has_match)
+        regfree(&b->state->match);
+    *b->state = start;
+    return 0;
+}
+
+static int set_conv(struct batch *b, const char *value)
+{
+    (void)value;
+    b->state->is_conv = true;
+    return 0;
+}
+
+static int set_other_driver(struct batch *b, const char *value)
+{
+    (void)value;
+    b->state->is_conv = false;
+    return 0;
+}
+
+/* Reads another file, whose path is relative to this one's. */
+static int include(struct batch *b, const char *value)
+{
+    const char *slash = strrchr(b->path, '/');
+    int folder = *value == '/' || !slash ? 0 : (int)(slash + 1 - b->path);
+    char *path = exp_format("%.*s%s", folder, b->path, value), *text = NULL;
+    struct batch inner = *b;
+    size_t bytes;
+    int err;
+
+    if (!path)
+        return exp_fail(b->why, b->why_bytes, -ENOMEM, "%s: out of memory", b->path);
+    inner.path = path;
+    inner.line = 1;
+    inner.depth++;
+    err = inner.depth > MAX_DEPTH ? fail(b, "batch files within batch files, too deep", value)
+                                  : exp_text_read(&text, &bytes, path, b->why, b->why_bytes);
+    if (!err)
+        err = read_batch(&inner, text);
+    free(text);
+    free(path);
+    return err;
+}
+
+static const struct option {
+    const char *name; /* with its '=', if it takes a value */
+    int (*set)(struct batch *b, const char *value);
+} options[] = {
+    { "--dir=", set_direction },
+    { "--cfg=", set_types },
+    { "--dt=", set_types },
+    { "--mb=", set_images },
+    { "--match=", set_match },
+    { "--batch=", include },
+    { "--reset", reset },
+    { "--conv", set_conv },
+#define DRIVER(name)                                                                                                   \
+    {                                                                                                                  \
+        "--" name, set_other_driver                                                                                    \
+    }
+    DRIVER("binary"),
+    DRIVER("bnorm"),
+    DRIVER("brgemm"),
+    DRIVER("concat"),
+    DRIVER("deconv"),
+    DRIVER("eltwise"),
+    DRIVER("gnorm"),
+    DRIVER("graph"),
+    DRIVER("ip"),
+    DRIVER("lnorm"),
+    DRIVER("lrn"),
+    DRIVER("matmul"),
+    DRIVER("pool"),
+    DRIVER("prelu"),
+    DRIVER("reduction"),
+    DRIVER("reorder"),
+    DRIVER("resampling"),
+    DRIVER("rnn"),
+    DRIVER("self"),
+    DRIVER("shuffle"),
+    DRIVER("softmax"),
+    DRIVER("sum"),
+    DRIVER("zeropad"),
+#undef DRIVER
+};
+
+static int skip(struct batch *b, const char *reason)
+{
+    return exp_model_skip(b->m, (struct exp_model_place){ b->path, b->line }, reason, b->why, b->why_bytes);
+}
+
+static int read_option(struct batch *b, const char *token)
+{
+    char reason[96];
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const char *name = options[i].name;
+        size_t length = strlen(name);
+
+        if (name[length - 1] == '=' ? !strncmp(token, name, length) : !strcmp(token, name))
+            return options[i].set(b, token + length);
+    }
+    exp_say(reason, sizeof reason, "option %.*s, which does not change a shape", (int)strcspn(token, "="), token);
+    return skip(b, reason);
+}
+
+/* ---- descriptors ---- */
+
+static const char *why_not_meant(const struct state *s, const char *token)
+{
+    if (!s->is_conv)
+        return "of another driver than --conv";
+    if (!s->is_forward)
+        return "no forward pass";
+    if (!s->is_f32)
+        return "other types than fp32";
+    if (s->has_match && regexec(&s->match, token, 0, NULL, 0))
+        return "not what --match asks for";
+    return NULL;
+}
+
+static int read_problem(struct batch *b, const char *token)
+{
+    const char *reason = why_not_meant(b->state, token);
+    struct exp_descriptor d;
+    char line[256];
+    int err;
+
+    if (reason)
+        return skip(b, reason);
+    err = exp_descriptor_read(&d, token, b->state->images, line, sizeof line);
+    if (err)
+        return exp_fail(b->why, b->why_bytes, err, "%s:%u: descriptor '%.60s': %s", b->path, b->line, token, line);
+    return d.unsupported ? skip(b, d.unsupported)
+                         : exp_model_add(b->m, &d, (struct exp_model_place){ b->path, b->line }, b->why, b->why_bytes);
+}
+
+/* ---- files ---- */
+
+/* Steps over blanks, line ends and comments. */
+static char *next_token(struct batch *b, char *at)
+{
+    for (; *at; at++) {
+        if (*at == '#')
+            at += strcspn(at, "\n");
+        if (*at == '\n')
+            b->line++;
+        else if (!*at || !strchr(" \t\r", *at))
+            break;
+    }
+    return at;
+}
+
+/* Returns where the token ends, which may have blanks between quotes. */
+static char *token_end(char *at)
+{
+    for (bool quoted = false; *at && *at != '\n' && (quoted || !strchr(" \t\r", *at)); at++)
+        quoted ^= *at == '"';
+    return at;
+}
+
+static int read_batch(struct batch *b, char *text)
+{
+    int err = 0;
+
+    for (char *at = next_token(b, text); *at && !err; at = next_token(b, at)) {
+        char *end = token_end(at), behind = *end;
+
+        *end = '\0';
+        err = !strncmp(at, "--", 2) ? read_option(b, at) : read_problem(b, at);
+        *end = behind;
+        at = end;
+    }
+    return err;
+}
+
+int exp_benchdnn_read(struct exp_model *m, char *text, char *why, size_t why_bytes)
+{
+    struct state state = start;
+    struct batch b = { .m = m, .state = &state, .path = m->path, .line = 1, .why = why, .why_bytes = why_bytes };
+    int err = read_batch(&b, text);
+
+    if (state.has_match)
+        regfree(&state.match);
+    return err;
+}

@@ -1,0 +1,339 @@
+/* Layers from oneDNN: descriptors, benchdnn's batch files, and logs of ONEDNN_VERBOSE=1. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/setup/exp_descriptor.h"
+#include "experiments/setup/exp_model.h"
+#include "experiments/setup/exp_model_build.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+/* ---- descriptors ---- */
+
+struct shape {
+    const char *text;
+    struct conv_problem problem;
+    size_t times;
+    const char *name;
+};
+
+/*
+ * What each of these means was worked out by hand from the rules in benchdnn's documentation. Members in their order:
+ * images; channels, height, width; filters, their height, width; strides; padding above, left, below, right;
+ * dilations; groups; output.
+ */
+static const struct shape shapes[] = {
+    { "mb1ic64ih56oc64oh56kh3ph1n\"name\"", { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56 }, 1, "name" },
+    { "mb1_ic3oc64_ih224oh224kh3sh1dh0ph1_iw224ow224kw3sw1dw0pw1",
+      { 1, 3, 224, 224, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 224, 224 },
+      1,
+      "" },
+    { "ic16ih8kh3oc8", { 2, 16, 8, 8, 8, 3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 6, 6 }, 1, "" },
+    { "mb1ic32ih14oc32oh14kh3ph1n\"resnet_50:res4a_branch2b*6\"",
+      { 1, 32, 14, 14, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 14, 14 },
+      6,
+      "resnet_50:res4a_branch2b" },
+    { "mb1ic3ih227iw227_oc96oh55ow55_kh11kw11_sh4sw4ph0pw0_nalexnet:conv1",
+      { 1, 3, 227, 227, 96, 11, 11, 4, 4, 0, 0, 0, 0, 1, 1, 1, 55, 55 },
+      1,
+      "alexnet:conv1" },
+    /* The padding follows from the output: (4 - 1) * 2 + 3 - 8 = 1 in all, none of it before. */
+    { "mb1ic3ih8oc4oh4kh3sh2", { 1, 3, 8, 8, 4, 3, 3, 2, 2, 0, 0, 1, 1, 1, 1, 1, 4, 4 }, 1, "" },
+    { "g4mb1ic16oc16_iw5ow5kw3pw1_n\"1d_conv:grouped\"",
+      { 1, 16, 1, 5, 16, 1, 3, 1, 1, 0, 1, 0, 1, 1, 1, 4, 1, 5 },
+      1,
+      "1d_conv:grouped" },
+    /* A stride that leaves the last row over: no padding behind, rather than a negative one. */
+    { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
+    { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9 }, 1, "" },
+    { "mb1ic2id1kd1ih4oc2kh1", { 1, 2, 4, 4, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
+};
+
+static bool is_expected(const struct exp_descriptor *d, const struct shape *s)
+{
+    return conv_problem_equal(&d->problem, &s->problem) && d->problem.p == s->problem.p &&
+           d->problem.q == s->problem.q && d->times == (s->times ? s->times : 1) &&
+           d->name_length == strlen(s->name ? s->name : "") &&
+           !strncmp(d->name, s->name ? s->name : "", d->name_length);
+}
+
+static void test_descriptors(void)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct exp_descriptor d;
+        char why[256] = "";
+        int err = exp_descriptor_read(&d, shapes[i].text, 0, why, sizeof why);
+
+        test_check(!err && !d.unsupported && is_expected(&d, &shapes[i]), "'%s': %d, '%s'", shapes[i].text, err, why);
+        CU_ASSERT_TRUE(exp_descriptor_begins(shapes[i].text));
+    }
+    CU_ASSERT_FALSE(exp_descriptor_begins("googlenet"));
+    CU_ASSERT_FALSE(exp_descriptor_begins("mobilenet"));
+    CU_ASSERT_FALSE(exp_descriptor_begins(""));
+}
+
+static const struct {
+    const char *text, *why;
+} bad_descriptors[] = {
+    { "mb1ic64ih56oc64oh56kx3ph1", "no size that a convolution has at 'kx3ph1'" },
+    { "mb1ic64ih56oc64oh56khph1", "no whole number from 0 to 1073741824 at 'khph1'" },
+    { "mb1ic64ih-5oc64kh3", "no whole number from 0 to 1073741824 at 'ih-5oc64kh3'" },
+    { "mb1ic64ih99999999999oc64kh3", "no whole number from 0 to 1073741824 at 'ih99999999999oc64kh3'" },
+    { "mb1ic64oc64kh3", "ih, kh and sh must be at least 1 (0, 3, 1)" },
+    { "mb1ic64ih5iw5oc64kh3", "iw, kw and sw must be at least 1 (5, 0, 1)" },
+    { "mb1ic64ih5oc64kh9", "the filter reaches over 9, more than the padded ih" },
+    { "mb1ic64ih5oc64kh3oh1", "the output is said to be 1x1, but is 3x3" },
+    { "g3mb1ic64ih5oc64kh3", "group" },
+    { "mb1ic64ih5oc64kh3n\"open", "a quote that is left open, 'n\"open'" },
+    { "mb1ic64ih5oc64kh3nx*0", "no whole number from 0 to 1073741824 at '*0'" },
+    { "mb0ic64ih5oc64kh3", "batch" },
+};
+
+static void test_bad_descriptors(void)
+{
+    for (size_t i = 0; i < sizeof bad_descriptors / sizeof bad_descriptors[0]; i++) {
+        struct exp_descriptor d;
+        char why[256] = "";
+        int err = exp_descriptor_read(&d, bad_descriptors[i].text, 0, why, sizeof why);
+
+        test_check(err == -EINVAL && strstr(why, bad_descriptors[i].why) != NULL, "'%s': %d, '%s'",
+                   bad_descriptors[i].text, err, why);
+    }
+}
+
+static struct conv_problem random_problem(void)
+{
+    for (;;) {
+        struct conv_problem p = {
+            .n = 1 + rng_below(4),
+            .groups = 1 + rng_below(3),
+            .h = 1 + rng_below(40),
+            .w = 1 + rng_below(40),
+            .r = 1 + rng_below(5),
+            .s = 1 + rng_below(5),
+            .stride_h = 1 + rng_below(3),
+            .stride_w = 1 + rng_below(3),
+            .pad_top = rng_below(4),
+            .pad_left = rng_below(4),
+            .pad_bottom = rng_below(4),
+            .pad_right = rng_below(4),
+            .dilation_h = 1 + rng_below(3),
+            .dilation_w = 1 + rng_below(3),
+        };
+
+        p.c = p.groups * (1 + rng_below(20));
+        p.k = p.groups * (1 + rng_below(20));
+        if (!conv_problem_finish(&p, NULL, 0))
+            return p;
+    }
+}
+
+/* A random shape, written out as oneDNN prints it, is read as the same shape, but for padding that no window reaches. */
+static void test_random_descriptors(void)
+{
+    for (unsigned i = 0; i < test_rounds(2000); i++) {
+        struct conv_problem p = random_problem(), *q;
+        struct exp_descriptor d;
+        char text[256], why[256] = "";
+        int err;
+
+        snprintf(text, sizeof text,
+                 "g%zumb%zu_ic%zuoc%zu_ih%zuoh%zukh%zush%zudh%zuph%zu_iw%zuow%zukw%zusw%zudw%zupw%zu", p.groups, p.n,
+                 p.c, p.k, p.h, p.p, p.r, p.stride_h, p.dilation_h - 1, p.pad_top, p.w, p.q, p.s, p.stride_w,
+                 p.dilation_w - 1, p.pad_left);
+        err = exp_descriptor_read(&d, text, 0, why, sizeof why);
+        q = &d.problem;
+        if (!test_check(!err && q->pad_bottom <= p.pad_bottom && q->pad_right <= p.pad_right, "'%s': %d, '%s'", text,
+                        err, why))
+            return;
+        CU_ASSERT_TRUE(q->pad_bottom == 0 || q->pad_bottom + p.stride_h > p.pad_bottom);
+        p.pad_bottom = q->pad_bottom;
+        p.pad_right = q->pad_right;
+        test_check(conv_problem_equal(&p, q) && p.p == q->p && p.q == q->q, "'%s' is another shape", text);
+    }
+}
+
+/* ---- files ---- */
+
+/* Reads a text as a file of this name; joins names of layers, then what was left out, in out. Returns as the reader. */
+static int read_file(const char *name, const char *text, char *out, size_t bytes)
+{
+    struct exp_model m;
+    char why[256] = "";
+    const char *path = scratch_text(name, text), *place;
+    int err = exp_model_find(&m, "experiments", path, why, sizeof why);
+
+    *out = '\0';
+    for (size_t i = 0; i < m.n_layers; i++)
+        snprintf(out + strlen(out), bytes - strlen(out), "%s%s", i ? " " : "", m.layer[i].name);
+    for (size_t i = 0; i < m.n_skipped; i++)
+        snprintf(out + strlen(out), bytes - strlen(out), "; %s:%u %zu %s", strrchr(m.skipped[i].path, '/') + 1,
+                 m.skipped[i].line[0], m.skipped[i].times, m.skipped[i].reason);
+    if (m.repeats)
+        snprintf(out + strlen(out), bytes - strlen(out), "; %zu times", m.repeats);
+    place = strrchr(why, '/');
+    if (err)
+        snprintf(out, bytes, "%s", place && !strncmp(why, path, strlen(path)) ? place + 1 : why);
+    exp_model_release(&m);
+    return err;
+}
+
+struct file_case {
+    const char *name, *text;
+    int err;
+    const char *result; /* as read_file() writes it, or how what went wrong begins */
+};
+
+static void check_files(const struct file_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char out[1024];
+        int err = read_file(cases[i].name, cases[i].text, out, sizeof out);
+
+        test_check(err == cases[i].err &&
+                       (err ? !strncmp(out, cases[i].result, strlen(cases[i].result)) : !strcmp(out, cases[i].result)),
+                   "case %zu: %d, '%s'", i, err, out);
+    }
+}
+
+#define A "mb1ic4ih8oc4kh1"
+#define B "mb1ic4ih8oc4kh3"
+
+static const struct file_case batches[] = {
+    { "set", "# comment\n" A "n\"a\" " B "nb # " A "nc\n", 0, "a b" },
+    { "set.txt", A "\n" B "n\"b*2\"\n", 0, "01_4x8x8_4_1x1 b b" },
+    { "set", "--reset --cfg=f32\n--dir=FWD_B,BWD_D\n" A "na\n--dir=BWD_W " A "nx\n--dir=FWD_I " A "nb\n", 0,
+      "a b; set:4 1 no forward pass" },
+    { "set", "--cfg=u8s8u8 " A "nx --cfg=u8s8u8,f32 " A "na --dt=f32:f32:f32 " A "nb --dt=bf16:bf16:f32 " A "ny", 0,
+      "a b; set:1 2 other types than fp32" },
+    { "set", "--conv " A "na\n--matmul 3x4:4x5\n--conv " A "nb", 0, "a b; set:2 1 of another driver than --conv" },
+    { "set", "--match=.*kh3.* " A "nx " B "na --match= " A "nb", 0, "a b; set:1 1 not what --match asks for" },
+    { "set", "--mode=P --stag=nhwc " A "na", 0,
+      "a; set:1 1 option --mode, which does not change a shape; set:1 1 option --stag, which does not change a shape" },
+    { "set", A "na mb1ic4id8oc4kd3nx", 0, "a; set:1 1 a convolution of volumes, not of planes" },
+    { "set", "--batch=inner\n" A "na", 0, "i a; inner:2 1 no forward pass" },
+    { "set", A "na --batch=missing", -ENOENT, "cannot open '" },
+    { "set", A "na\n\n--batch=set", -EINVAL, "set:3: batch files within batch files, too deep, 'set'" },
+    { "set", "--mb=1,16 " A, -EINVAL, "set:1: --mb takes one whole number here, '1,16'" },
+    { "set", "--match=( " A, -EINVAL, "set:1: --match is no regular expression, '('" },
+    { "set", A "\n" A "\nkh3\n", -EINVAL, "set:3: descriptor 'kh3': ih, kh and sh must be at least 1 (0, 3, 1)" },
+    { "set", A "n\"a\x01\"\n", -EINVAL, "set:1: name, a control character after 'a'" },
+    { "set", A "n\"a*100001\"\n", -EINVAL, "set:1: more than 100000 layers" },
+    { "set", "--dir=BWD_D " A, -EINVAL, "set: no forward convolution of fp32 planes; skipped 1, no forward pass, ..." },
+    { "set", "nothing known\n", -EINVAL, "set:1: column missing, 'name'" },
+};
+
+static void test_batches(void)
+{
+    scratch_open();
+    scratch_text("inner", A "ni\n--dir=BWD_D " A "nx --dir=FWD_D");
+    check_files(batches, sizeof batches / sizeof batches[0]);
+    scratch_close();
+}
+
+static void test_images(void)
+{
+    struct exp_model m;
+    char why[256] = "";
+
+    scratch_open();
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", scratch_text("set", A " --mb=7 " A " --mb=0 " A), why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(m.n_layers, 3);
+    CU_ASSERT_EQUAL(m.layer[0].problem.n, 1);
+    CU_ASSERT_EQUAL(m.layer[1].problem.n, 7);
+    CU_ASSERT_EQUAL(m.layer[2].problem.n, 1);
+    exp_model_release(&m);
+    scratch_close();
+}
+
+/* Lines as oneDNN 2.6, 3.5 and 1.0 print them; each is one execution of a convolution. */
+#define LINE_2(prop, types, text)                                                                                      \
+    "onednn_verbose,exec,cpu,convolution,jit:avx2," prop ",src_" types "::blocked:aBcd8b:f0 wei_" types                \
+    "::blocked:ABcd8b8a:f0 bia_undef::undef::f0 dst_" types "::blocked:aBcd8b:f0,attr-post-ops:eltwise_relu,"          \
+    "alg:convolution_direct," text ",0.25\n"
+#define LINE_3(text)                                                                                                   \
+    "onednn_verbose,v1,primitive,exec,cpu,convolution,brgconv:avx512_core,forward_inference,src:f32::blocked:acdb::"   \
+    "f0 "                                                                                                              \
+    "wei:f32:ap:blocked:Acdb64a::f0 bia:undef::undef::: dst:f32::blocked:acdb::f0,attr-scratchpad:user,"               \
+    "alg:convolution_direct," text ",0.25\n"
+#define LINE_1(text)                                                                                                   \
+    "dnnl_verbose,exec,cpu,convolution,jit:avx2,forward_training,src_f32::blocked:abcd:f0 wei_f32::blocked:abcd:f0 "   \
+    "bia_f32::blocked:a:f0 dst_f32::blocked:abcd:f0,,alg:convolution_direct," text ",0.25\n"
+#define INFO "onednn_verbose,info,cpu,runtime:OpenMP,nthr:1\n"
+#define REORDER                                                                                                        \
+    "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:acdb:f0,,,1x3x4x4,0.2\n"
+#define FORWARD(text) LINE_2("forward_inference", "f32", text)
+
+static const struct file_case logs[] = {
+    { "run.log", "what the program prints\n" INFO FORWARD(A) REORDER FORWARD(B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:4 1 no convolution but reorder; 1 times" },
+    { "run", LINE_1(A) LINE_3(B) LINE_3(A) LINE_2("forward_training", "f32", B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 2 times" },
+    { "run.log", FORWARD(A) FORWARD(B) FORWARD(A), 0, "01_4x8x8_4_1x1 02_4x8x8_4_3x3 03_4x8x8_4_1x1; 1 times" },
+    { "run.log", FORWARD(A) FORWARD(A) FORWARD(B) FORWARD(A) FORWARD(A) FORWARD(B), 0,
+      "01_4x8x8_4_1x1 02_4x8x8_4_1x1 03_4x8x8_4_3x3; 2 times" },
+    { "run.log", FORWARD(A) LINE_2("backward_data", "f32", A) LINE_2("forward_inference", "s8", A), 0,
+      "01_4x8x8_4_1x1; run.log:2 1 no forward pass; run.log:3 1 other types than fp32; 1 times" },
+    { "run.log", REORDER, -EINVAL,
+      "run.log: no forward convolution of fp32 planes; skipped 1, no convolution but reorder" },
+    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv", -EINVAL, "run.log:2: a line that is cut short, 'cpu'" },
+    { "run.log", FORWARD("3x4"), -EINVAL, "run.log:1: a convolution without a descriptor, '0.25'" },
+    { "run.log", FORWARD("mb1ic4ih8oc4kh9"), -EINVAL, "run.log:1: descriptor 'mb1ic4ih8oc4kh9': the filter reaches" },
+};
+
+static void test_logs(void)
+{
+    scratch_open();
+    check_files(logs, sizeof logs / sizeof logs[0]);
+    scratch_close();
+}
+
+/* A descriptor is a model of its own, whose name is all of it but the name that it brings. */
+static void test_model_of_one(void)
+{
+    struct exp_model m;
+    char why[256] = "";
+
+    CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", B "n\"x/y\"", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(m.n_layers, 1);
+    CU_ASSERT_STRING_EQUAL(m.name, B);
+    CU_ASSERT_STRING_EQUAL(m.layer[0].name, "x/y");
+    exp_model_release(&m);
+    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4ih8oc4", why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "MODEL: descriptor 'mb1ic4ih8oc4': ih, kh and sh must be at least 1 (8, 0, 1)");
+    CU_ASSERT_EQUAL(exp_model_find(&m, "", "mb1ic4id8oc4kd3", why, sizeof why), -EINVAL);
+}
+
+static void test_notes(void)
+{
+    struct exp_model m = { 0 };
+    char why[256] = "", text[512] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    for (unsigned i = 1; i <= EXP_SKIPPED_LINES + 1; i++)
+        CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "a", i }, "one", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_model_skip(&m, (struct exp_model_place){ "b", 7 }, "one", why, sizeof why), 0);
+    exp_model_print_notes(&m, out);
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "a: skipped 9, one: lines 1, 2, 3, 4, 5, 6, 7, 8, ...\nb: skipped 1, one: line 7\n");
+    exp_model_release(&m);
+}
+
+static const struct test_case cases[] = {
+    { "descriptors mean what benchdnn says that they mean", test_descriptors },
+    { "what is wrong with a descriptor is said", test_bad_descriptors },
+    { "random shapes survive being written as descriptors", test_random_descriptors },
+    { "batch files: options, other files, what is left out", test_batches },
+    { "batch files: the number of images", test_images },
+    { "logs: what ran, in which order, how often", test_logs },
+    { "a descriptor is a model", test_model_of_one },
+    { "what was left out is told by reason", test_notes },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_workload = { "exp_workload", cases };
