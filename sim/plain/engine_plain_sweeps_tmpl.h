@@ -209,7 +209,7 @@ static uint64_t sweep_burst(struct sim_plain *h, const struct sim_run *run, size
         if (b.n == h->n_sweeps || !can_sweep(h, r, r->count > 1 ? more : r->access_bytes - 1, n_times))
             return 0;
         init_toucher(&s->who, h, r->kind, r->tag, r->phase, 0);
-        s->addr = r->addr;
+        s->addr = r->addr & ADDRESS_MASK; /* which its windows may leave, but never far enough to overflow */
         s->more = more;
         s->step_bytes = (uint64_t)r->step_bytes;
         b.n++;

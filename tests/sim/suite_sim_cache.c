@@ -455,6 +455,19 @@ static void a_stream_misses_once_per_line(void)
     sim_hierarchy_free(h);
 }
 
+/* Bytes that move on by two, from the last line of 64-bit addresses into the first: addresses count modulo 2^58. */
+static void a_stream_passes_the_end_of_the_addresses(void)
+{
+    struct sim_hierarchy *h = BUILD({ 8, 2, 8 });
+    struct sim_run run = { .addr = UINT64_MAX - 5, .stride_bytes = 1, .step_bytes = 2, .count = 16, .access_bytes = 1 };
+
+    sim_emit(sim_hierarchy_sink(h), &run, 1, 5);
+    EXPECT(total(h).level[0].reads, 80);
+    EXPECT(total(h).level[0].load_misses, 4);
+    CU_ASSERT(hits_l1(h, ((uint64_t)1 << SIM_ADDRESS_BITS) - 8) && hits_l1(h, 16));
+    sim_hierarchy_free(h);
+}
+
 /* 10^15 repetitions of loads of A and B and a store to B: only arithmetic can finish this. */
 static void repetitions_that_change_nothing_are_multiplied(void)
 {
@@ -730,6 +743,7 @@ static const struct test_case cases[] = {
     { "a smaller line further out gets a request each", a_smaller_line_further_out_gets_a_request_each },
     { "a larger line further out serves its neighbours", a_larger_line_further_out_serves_its_neighbours },
     { "addresses wrap", addresses_wrap },
+    { "a stream passes the end of the addresses", a_stream_passes_the_end_of_the_addresses },
     { "a stream misses once per line", a_stream_misses_once_per_line },
     { "repetitions that change nothing are multiplied", repetitions_that_change_nothing_are_multiplied },
     { "repetitions that thrash are not multiplied", repetitions_that_thrash_are_not_multiplied },
