@@ -14,6 +14,7 @@ replay
 measure
 report
 observe
+page
 run judge peers bench validate calibrate paper stack study redraw'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another

@@ -27,7 +27,7 @@ void exp_program_report_figure(void *figures, const char *file, int err, const c
 
 int exp_program_drawn(int drawn, char *why, size_t why_bytes)
 {
-    return drawn ? exp_fail(why, why_bytes, drawn, "the tables are complete, not all figures are") : 0;
+    return drawn ? exp_fail(why, why_bytes, drawn, "the tables are complete, not all figures and pages are") : 0;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
+#include "experiments/page/exp_page.h"
 #include "experiments/paper/exp_paper_page.h"
 #include "experiments/paper/exp_paper_work.h"
 #include "experiments/setup/exp_machine.h"
@@ -95,18 +96,19 @@ static int draw(struct session *s)
 
 static int finish(struct session *s)
 {
-    int drawn, err = write_all(s);
+    int drawn, paged, err = write_all(s);
 
     if (err)
         return err;
     drawn = draw(s);
+    paged = exp_page_add(&s->results, exp_options_program(EXP_PAPER));
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
     printf("\n");
     exp_paper_page_answer(&s->findings, stdout);
     printf("page: %s/" PAGE "\n", s->results.path);
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn ? drawn : paged, s->why, sizeof s->why);
 }
 
 static int make_page(struct session *s)

@@ -2,16 +2,14 @@
  * Draws the figures of results again, from the tables and the figures.txt of each folder. `redraw --help` lists the
  * options; the Makefile passes them on.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_folders.h"
 #include "experiments/base/exp_plot_recipe.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_program.h"
@@ -22,85 +20,42 @@ enum { WHY_BYTES = 1024 };
 
 /* A folder with figures, and what became of them. */
 struct place {
-    char *path;
+    const char *path;
     int err;
     char why[WHY_BYTES];
 };
 
 struct session {
     struct exp_options options;
-    struct place *place;
-    size_t n, room;
+    struct exp_folders folders;
+    struct place *place; /* [n] */
+    size_t n;
     char why[WHY_BYTES];
 };
 
 /* ---- finding ---- */
 
-static int out_of_memory(struct session *s)
+static bool has_figures(const char *file)
 {
-    return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    return !strcmp(file, EXP_PLOT_RECIPE_FILE);
 }
 
-static int add(struct session *s, const char *path)
+/* Finds the folders that have figures. */
+static int find(struct session *s)
 {
-    if (s->n == s->room) {
-        size_t room = s->room ? 2 * s->room : 16;
-        struct place *more = realloc(s->place, room * sizeof *more);
+    int err = exp_folders_find(&s->folders, s->options.results, has_figures, s->why, sizeof s->why);
 
-        if (!more)
-            return out_of_memory(s);
-        s->place = more;
-        s->room = room;
-    }
-    s->place[s->n] = (struct place){ .path = exp_format("%s", path) };
-    return s->place[s->n++].path ? 0 : out_of_memory(s);
-}
-
-/* Hidden folders are results that are not complete yet. Links are not followed: they could lead round in circles. */
-static bool may_hold_results(const char *path, const char *name)
-{
-    struct stat st;
-
-    return *name != '.' && !lstat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-static int is_visible(const struct dirent *entry)
-{
-    return *entry->d_name != '.';
-}
-
-static int find_below(struct session *s, const char *folder);
-
-static int look_at(struct session *s, const char *folder, const char *name)
-{
-    char *path = exp_format("%s/%s", folder, name);
-    int err = 0;
-
-    if (!path)
-        return out_of_memory(s);
-    if (!strcmp(name, EXP_PLOT_RECIPE_FILE))
-        err = add(s, folder);
-    else if (may_hold_results(path, name))
-        err = find_below(s, path);
-    free(path);
-    return err;
-}
-
-/* Finds the folders that have figures: this one, and those below it. */
-static int find_below(struct session *s, const char *folder)
-{
-    struct dirent **entry;
-    int n = scandir(folder, &entry, is_visible, alphasort), err = 0;
-
-    if (n < 0)
-        return exp_fail(s->why, sizeof s->why, -errno, "cannot read the folder '%s': %s", folder, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (!err)
-            err = look_at(s, folder, entry[i]->d_name);
-        free(entry[i]);
-    }
-    free(entry);
-    return err;
+    if (err)
+        return err;
+    if (!s->folders.n)
+        return exp_fail(s->why, sizeof s->why, -ENOENT, "no figures to draw again: there is no %s in '%s' or below it",
+                        EXP_PLOT_RECIPE_FILE, s->options.results);
+    s->place = calloc(s->folders.n, sizeof *s->place);
+    if (!s->place)
+        return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    for (s->n = 0; s->n < s->folders.n; s->n++)
+        s->place[s->n].path = s->folders.path[s->n];
+    return 0;
 }
 
 /* ---- drawing ---- */
@@ -144,11 +99,8 @@ static int summarise(struct session *s)
 static int run(void *session)
 {
     struct session *s = session;
-    int err = find_below(s, s->options.results);
+    int err = find(s);
 
-    if (!err && !s->n)
-        err = exp_fail(s->why, sizeof s->why, -ENOENT, "no figures to draw again: there is no %s in '%s' or below it",
-                       EXP_PLOT_RECIPE_FILE, s->options.results);
     if (!err)
         err = exp_pool_run(s->n, s->options.jobs, draw_place, s, exp_interrupted, NULL);
     return err ? err : summarise(s);
@@ -158,8 +110,7 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    for (size_t i = 0; i < s->n; i++)
-        free(s->place[i].path);
+    exp_folders_release(&s->folders);
     free(s->place);
 }
 

@@ -22,6 +22,7 @@
 #include "experiments/measure/exp_measure.h"
 #include "experiments/observe/exp_observe.h"
 #include "experiments/observe/exp_observe_report.h"
+#include "experiments/page/exp_page.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/replay/exp_replay.h"
@@ -375,7 +376,7 @@ static void describe_setup(const struct session *s)
 static int run(struct session *s)
 {
     struct exp_report report;
-    int err = prepare(s), drawn;
+    int err = prepare(s), drawn, paged;
 
     if (!err)
         describe_setup(s);
@@ -388,6 +389,7 @@ static int run(struct session *s)
         return err;
     printf("\nfigures\n");
     drawn = draw(s);
+    paged = exp_page_add(&s->results, exp_options_program(EXP_EXPERIMENT));
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
@@ -396,7 +398,7 @@ static int run(struct session *s)
     err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
     if (err)
         return err;
-    return exp_program_drawn(drawn, s->why, sizeof s->why);
+    return exp_program_drawn(drawn ? drawn : paged, s->why, sizeof s->why);
 }
 
 static void document(FILE *out)

@@ -23,8 +23,9 @@ enum {
     PAPER = 1 << EXP_PAPER,
     STUDY = 1 << EXP_STUDY,
     REDRAW = 1 << EXP_REDRAW,
+    REPORT = 1 << EXP_REPORT,
     TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY, /* they write some */
-    ALL = TABLES | REDRAW
+    ALL = TABLES | REDRAW | REPORT
 };
 
 enum { N_WORDS = 4 };
@@ -74,6 +75,7 @@ static const struct {
     { "peers", "all", "host", 5, 100, 60, 0, 1 },     { "validate", "all", "", 0, 0, 0, 0, 1 },
     { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
+    { "report", "all", "", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };

@@ -17,6 +17,7 @@ enum exp_program {
     EXP_PAPER,
     EXP_STUDY,
     EXP_REDRAW,
+    EXP_REPORT,
     EXP_N_PROGRAMS
 };
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_plot_recipe.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_host.h"
 
@@ -13,7 +12,7 @@
 
 /* Folders below <RESULTS>/<machine>. */
 static const struct layout {
-    const char *folder; /* "": the models' own folders */
+    const char *folder; /* "": the models' own folders; NULL: a program without results of its own */
     bool has_sums;      /* results may be of more than one model: they are not in a model's folder */
     const char *marker; /* a file that these results always have */
 } layouts[EXP_N_PROGRAMS] = {
@@ -24,7 +23,6 @@ static const struct layout {
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
     [EXP_PAPER] = { "/paper", true, "numbers.csv" },
     [EXP_STUDY] = { "/study", true, "choices.csv" },
-    [EXP_REDRAW] = { "", false, EXP_PLOT_RECIPE_FILE }, /* has no results of its own */
 };
 
 static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */
@@ -35,7 +33,7 @@ static bool is_taken(enum exp_program program, const char *name)
     const struct layout *own = &layouts[program];
 
     for (unsigned p = 0; p < EXP_N_PROGRAMS && !*own->folder; p++) {
-        if (*layouts[p].folder && !strcmp(layouts[p].folder + 1, name))
+        if (layouts[p].folder && *layouts[p].folder && !strcmp(layouts[p].folder + 1, name))
             return true;
     }
     return own->has_sums && (!strcmp(all_models, name) || !strcmp(some_models, name) || !strcmp(parts, name));

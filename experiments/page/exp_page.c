@@ -1,0 +1,191 @@
+#include "experiments/page/exp_page.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_folders.h"
+#include "experiments/page/exp_page_folder.h"
+#include "experiments/setup/exp_main.h"
+
+struct job {
+    const struct exp_page_request *q;
+    struct exp_folders folders;
+    struct exp_page_captions captions;
+    char *assets, *figures, *title;
+    char *why;
+    size_t why_bytes;
+};
+
+static int out_of_memory(const struct job *j)
+{
+    return exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory");
+}
+
+/* ---- which folders ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Returns a folder's place below the folder of all results; of that itself, the last two parts of its path. */
+static const char *place(const struct job *j, const char *path)
+{
+    const size_t length = strlen(j->q->results);
+    const char *last;
+
+    if (!strncmp(path, j->q->results, length) && path[length])
+        return path + length + strspn(path + length, "/");
+    path = j->q->name ? j->q->name : path;
+    last = last_part(path);
+    while (last > path + 1 && last[-2] != '/')
+        last--;
+    return last > path + 1 ? last - 1 : path;
+}
+
+static bool is_all(const struct job *j)
+{
+    return !strcmp(j->q->model, "all");
+}
+
+static bool is_asked_for(const struct job *j, const char *path)
+{
+    return is_all(j) || !strcmp(j->q->model, last_part(path));
+}
+
+static int find(struct job *j)
+{
+    size_t kept = 0;
+    int err = exp_folders_find(&j->folders, j->q->results, exp_page_is_marker, j->why, j->why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < j->folders.n; i++) {
+        char *path = j->folders.path[i];
+
+        if (is_asked_for(j, path)) {
+            j->folders.path[i] = j->folders.path[kept];
+            j->folders.path[kept++] = path;
+        }
+    }
+    if (kept) {
+        while (j->folders.n > kept)
+            free(j->folders.path[--j->folders.n]);
+        return 0;
+    }
+    return exp_fail(j->why, j->why_bytes, -ENOENT, "nothing to report on: there are no results%s%s in '%s' or below it",
+                    is_all(j) ? "" : " of ", is_all(j) ? "" : j->q->model, j->q->results);
+}
+
+/* ---- writing ---- */
+
+static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
+{
+    char id[24], reason[1024] = "";
+    const struct exp_page_folder f = { j->folders.path[i], place(j, j->folders.path[i]), id, &j->captions };
+
+    snprintf(id, sizeof id, "r%zu", i + 1);
+    if (exp_page_folder_write(w, &f, reason, sizeof reason))
+        exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
+}
+
+/* Puts a page in its place when it is complete. */
+static int save(struct job *j, struct exp_page_writer *w, const char *file)
+{
+    char *path = exp_format("%s/%s", j->q->out_dir, file), *partial = path ? exp_format("%s.partial", path) : NULL;
+    FILE *out = partial ? fopen(partial, "w") : NULL;
+    int err = !partial ? -ENOMEM : out ? w->ops->finish(w, out) : -errno;
+
+    if (out) {
+        bool failed = ferror(out) != 0;
+
+        errno = 0;
+        if ((fclose(out) || failed) && !err)
+            err = errno ? -errno : -EIO;
+    }
+    if (!err && rename(partial, path))
+        err = -errno;
+    if (err && out)
+        unlink(partial);
+    if (err)
+        exp_fail(j->why, j->why_bytes, err, "cannot write '%s': %s", path ? path : file, strerror(-err));
+    free(partial);
+    free(path);
+    return err;
+}
+
+static int write_page(struct job *j, struct exp_page_writer *w, const char *file)
+{
+    int err;
+
+    for (size_t i = 0; i < j->folders.n; i++)
+        write_chapter(j, w, i);
+    err = save(j, w, file);
+    exp_page_release(w);
+    return err;
+}
+
+static int write_pages(struct job *j)
+{
+    struct exp_page_writer w;
+    int err;
+
+    if (exp_page_html(&w, j->title, j->assets, j->q->results))
+        return out_of_memory(j);
+    err = write_page(j, &w, EXP_PAGE_HTML_FILE);
+    if (err)
+        return err;
+    if (exp_page_markdown(&w, j->title, j->q->results))
+        return out_of_memory(j);
+    return write_page(j, &w, EXP_PAGE_MARKDOWN_FILE);
+}
+
+int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_t why_bytes)
+{
+    struct job j = { .q = q, .why = why, .why_bytes = why_bytes };
+    int err = find(&j);
+
+    j.assets = exp_format("%s/page", q->experiments_dir);
+    j.figures = exp_format("%s/figures", q->experiments_dir);
+    if (!err)
+        j.title = j.folders.n == 1 ? exp_format("%s", place(&j, j.folders.path[0]))
+                                   : exp_format("%zu sets of results", j.folders.n);
+    if (!err && (!j.assets || !j.figures || !j.title))
+        err = out_of_memory(&j);
+    if (!err)
+        err = exp_page_captions_read(&j.captions, j.figures, why, why_bytes);
+    if (!err)
+        err = write_pages(&j);
+    *n = j.folders.n;
+    exp_page_captions_release(&j.captions);
+    exp_folders_release(&j.folders);
+    free(j.title);
+    free(j.figures);
+    free(j.assets);
+    return err;
+}
+
+int exp_page_add(const struct exp_results *r, const char *program)
+{
+    const struct exp_page_request q = { .results = r->dir.path,
+                                        .name = r->path,
+                                        .out_dir = r->dir.path,
+                                        .model = "all",
+                                        .experiments_dir = EXP_EXPERIMENTS_DIR };
+    char why[1024] = "";
+    size_t n;
+    int err = exp_page_write(&q, &n, why, sizeof why);
+
+    if (err)
+        fprintf(stderr, "%s: there is no report: %s\n", program, why);
+    else
+        printf("report\n  %s/" EXP_PAGE_HTML_FILE "\n  %s/" EXP_PAGE_MARKDOWN_FILE "\n", r->path, r->path);
+    return err;
+}

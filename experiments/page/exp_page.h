@@ -1,0 +1,34 @@
+/* The report of a folder of results: report.html and report.md. */
+#ifndef EXPERIMENTS_EXP_PAGE_H
+#define EXPERIMENTS_EXP_PAGE_H
+
+#include <stddef.h>
+
+#include "experiments/setup/exp_results.h"
+
+#define EXP_PAGE_HTML_FILE "report.html"
+#define EXP_PAGE_MARKDOWN_FILE "report.md"
+
+struct exp_page_request {
+    const char *results;         /* folder whose results, and those below it, are reported on */
+    const char *name;            /* path that the folder will have; NULL: the one that it has */
+    const char *out_dir;         /* where the files go; it must be there */
+    const char *model;           /* only folders of that name; "all": all of them */
+    const char *experiments_dir; /* holds figures/ and page/ */
+};
+
+/*
+ * Writes both files, each under a temporary name first. *n is how many folders they are about. A folder that cannot be
+ * read is told about in the report. Returns 0, or with one line in why: -ENOENT if there are no results; -errno of
+ * reading folders or writing.
+ */
+int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_t why_bytes);
+
+/*
+ * Adds the report of results that a program has written, to the folder in which they are still open, and lists it on
+ * standard output. Says on standard error what went wrong, if anything: no table depends on it. Returns as
+ * exp_page_write.
+ */
+int exp_page_add(const struct exp_results *r, const char *program);
+
+#endif

@@ -1,0 +1,302 @@
+#include "experiments/page/exp_page_data.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+/* ---- reading ---- */
+
+/* Keeps the comment lines that a file begins with. */
+static char *read_head(const char *path)
+{
+    char *head = NULL, *line = NULL;
+    size_t bytes = 0, room = 0;
+    FILE *in = fopen(path, "r"), *out = open_memstream(&head, &bytes);
+
+    while (in && out && getline(&line, &room, in) > 0 && *line == '#')
+        fputs(line, out);
+    free(line);
+    if (in)
+        fclose(in);
+    if (out && !fclose(out))
+        return head;
+    free(head);
+    return NULL;
+}
+
+int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes)
+{
+    char *path = exp_format("%s/%s", folder, file);
+    int err;
+
+    *csv = (struct exp_page_csv){ 0 };
+    if (!path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_table_read(&csv->table, path, why, why_bytes);
+    csv->head = read_head(path);
+    free(path);
+    if (!csv->head)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (err)
+        exp_table_release(&csv->table);
+    return err == -ENOENT ? 0 : err;
+}
+
+void exp_page_csv_release(struct exp_page_csv *csv)
+{
+    exp_table_release(&csv->table);
+    free(csv->head);
+    *csv = (struct exp_page_csv){ 0 };
+}
+
+static bool find(const struct exp_page_csv *csv, const char *column, size_t *at)
+{
+    return csv->table.n_rows && !exp_table_column(&csv->table, column, at, NULL, 0);
+}
+
+const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const char *column)
+{
+    size_t at;
+
+    return find(csv, column, &at) ? exp_table_string(&csv->table, row, at) : "";
+}
+
+static double number_of(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    return end == text || *end || !isfinite(value) ? (double)NAN : value;
+}
+
+double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column)
+{
+    return number_of(exp_page_csv_cell(csv, row, column));
+}
+
+/* Finds the line "# <name><mark>..." of the head; returns what follows the mark, up to the line's end. */
+static const char *find_said(const struct exp_page_csv *csv, const char *name, size_t *length)
+{
+    size_t name_length = strlen(name);
+
+    for (const char *line = csv->head; line && *line;) {
+        const char *end = strchr(line, '\n');
+
+        if (!end)
+            return NULL;
+        if (!strncmp(line, "# ", 2) && !strncmp(line + 2, name, name_length)) {
+            *length = (size_t)(end - line) - 2 - name_length;
+            return line + 2 + name_length;
+        }
+        line = end + 1;
+    }
+    return NULL;
+}
+
+void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes)
+{
+    char *name = exp_format("%s: ", key);
+    size_t length = 0;
+    const char *said = name ? find_said(csv, name, &length) : NULL;
+
+    exp_say(text, bytes, "%.*s", (int)length, said ? said : "");
+    free(name);
+}
+
+/* Copies a column's unit and meaning. */
+static void describe(const struct exp_page_csv *csv, const char *column, char *unit, size_t unit_bytes, char *meaning,
+                     size_t meaning_bytes)
+{
+    char *key = exp_format("column %s", column);
+    size_t length = 0;
+    const char *said = key ? find_said(csv, key, &length) : NULL;
+    const char *colon = said ? strstr(said, ": ") : NULL;
+
+    *unit = *meaning = '\0';
+    free(key);
+    if (!colon || colon >= said + length || (*said != ' ' && *said != ':'))
+        return;
+    if (!strncmp(said, " [", 2) && colon[-1] == ']')
+        exp_say(unit, unit_bytes, "%.*s", (int)(colon - said - 3), said + 2);
+    exp_say(meaning, meaning_bytes, "%.*s", (int)(said + length - colon - 2), colon + 2);
+}
+
+/* ---- numbers for people ---- */
+
+#define NARROW_BLANK "\xe2\x80\xaf"
+
+/* Writes digits in groups of three. */
+static void group(char *text, size_t bytes, const char *digits)
+{
+    size_t n = strspn(digits + (*digits == '-'), "0123456789");
+
+    *text = '\0';
+    if (*digits == '-')
+        exp_say_more(text, bytes, "%s", "\xe2\x88\x92");
+    digits += *digits == '-';
+    for (size_t i = 0; i < n; i++)
+        exp_say_more(text, bytes, "%s%c", i && n > 4 && (n - i) % 3 == 0 ? NARROW_BLANK : "", digits[i]);
+    exp_say_more(text, bytes, "%s", digits + n);
+}
+
+void exp_page_print_number(char *text, size_t bytes, double value, enum exp_page_format format)
+{
+    double size = fabs(value);
+    int after = format == EXP_PAGE_WHOLE ? 0 : size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size <= 0 ? 2 : 3;
+    char digits[64];
+
+    *text = '\0';
+    if (!isfinite(value))
+        return;
+    if (format != EXP_PAGE_WHOLE && size > 0 && size < 0.0005)
+        snprintf(digits, sizeof digits, "%.1e", value);
+    else
+        snprintf(digits, sizeof digits, "%.*f", size > 1e15 ? 0 : after, value);
+    group(text, bytes, digits);
+}
+
+void exp_page_print_bytes(char *text, size_t bytes, double value)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB" };
+    size_t u = 0;
+    char number[64];
+
+    while (value >= 1024 && u + 1 < sizeof units / sizeof units[0]) {
+        value /= 1024;
+        u++;
+    }
+    exp_page_print_number(number, sizeof number, value, u ? EXP_PAGE_DECIMAL : EXP_PAGE_WHOLE);
+    exp_say(text, bytes, "%s %s", number, units[u]);
+}
+
+/* ---- extracts ---- */
+
+static const char missing[] = "not available: ";
+
+static bool is_missing(const char *cell)
+{
+    return !strncmp(cell, missing, strlen(missing));
+}
+
+/* Tells whether any row has a value; notes why one has none. */
+static bool has_values(const struct exp_page_extract *x, const struct exp_page_field *f, const char **reason)
+{
+    for (size_t i = 0; i < x->n_rows; i++) {
+        const char *cell = exp_page_csv_cell(x->csv, x->row[i], f->column);
+
+        if (is_missing(cell))
+            *reason = cell + strlen(missing);
+        else if (*cell)
+            return true;
+    }
+    return false;
+}
+
+/* Writes a title with the names of levels in it. */
+static void put_title(char *text, size_t bytes, const struct exp_page_extract *x, const char *title)
+{
+    *text = '\0';
+    for (; *title; title++) {
+        size_t level = title[0] == '@' ? (size_t)(title[1] - '1') : EXP_PAGE_LEVELS;
+
+        if (level < EXP_PAGE_LEVELS) {
+            exp_say_more(text, bytes, "%s", x->level[level] ? x->level[level] : "");
+            title++;
+        } else {
+            exp_say_more(text, bytes, "%c", *title);
+        }
+    }
+}
+
+struct prepared {
+    struct exp_page_column column[EXP_PAGE_FIELDS];
+    const struct exp_page_field *field[EXP_PAGE_FIELDS];
+    char title[EXP_PAGE_FIELDS][80], unit[EXP_PAGE_FIELDS][40], meaning[EXP_PAGE_FIELDS][320];
+    size_t n;
+    const char *reason;
+    char left_out[512];
+};
+
+static bool needs_level(const struct exp_page_extract *x, const char *title)
+{
+    const char *at = title ? strchr(title, '@') : NULL;
+    size_t level = at ? (size_t)(at[1] - '1') : 0;
+
+    return at && level < EXP_PAGE_LEVELS && !x->level[level];
+}
+
+static void prepare(struct prepared *p, const struct exp_page_extract *x)
+{
+    for (size_t i = 0; i < x->n_fields && p->n < EXP_PAGE_FIELDS; i++) {
+        const struct exp_page_field *f = &x->field[i];
+        char *title = p->title[p->n], *unit = p->unit[p->n], *meaning = p->meaning[p->n];
+
+        if (needs_level(x, f->title))
+            continue;
+        put_title(title, sizeof p->title[0], x, f->title ? f->title : f->column);
+        if (!has_values(x, f, &p->reason)) {
+            if (p->reason)
+                exp_say_more(p->left_out, sizeof p->left_out, "%s%s", *p->left_out ? ", " : "", title);
+            continue;
+        }
+        describe(x->csv, f->column, unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
+        p->column[p->n] = (struct exp_page_column){ title, f->unit ? f->unit : unit, *meaning ? meaning : NULL,
+                                                    f->format != EXP_PAGE_TEXT };
+        p->field[p->n++] = f;
+    }
+}
+
+static void put_cell(char *text, size_t bytes, const struct exp_page_field *f, const char *cell)
+{
+    double value = f->format == EXP_PAGE_TEXT ? (double)NAN : number_of(cell);
+
+    if (is_missing(cell))
+        exp_say(text, bytes, "\xe2\x80\x93");
+    else if (f->format == EXP_PAGE_TEXT || isnan(value))
+        exp_say(text, bytes, "%s", f->say ? f->say(cell) : cell);
+    else
+        exp_page_print_number(text, bytes, value * (f->scale > 0 ? f->scale : 1), f->format);
+}
+
+static void write_rows(struct exp_page_writer *w, const struct exp_page_extract *x, const struct prepared *p)
+{
+    enum { CELL_BYTES = 320 };
+    char *text = malloc(EXP_PAGE_FIELDS * CELL_BYTES);
+    struct exp_page_cell cell[EXP_PAGE_FIELDS];
+
+    for (size_t r = 0; text && r < x->n_rows; r++) {
+        for (size_t i = 0; i < p->n; i++) {
+            char *at = text + i * CELL_BYTES;
+
+            put_cell(at, CELL_BYTES, p->field[i], exp_page_csv_cell(x->csv, x->row[r], p->field[i]->column));
+            cell[i] = (struct exp_page_cell){ at, NULL };
+            if (p->field[i]->is_link && x->target)
+                cell[i].target = x->target(x->ctx, x->row[r]);
+        }
+        w->ops->row(w, cell, p->n);
+    }
+    free(text);
+}
+
+void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_extract *x)
+{
+    struct prepared *p = calloc(1, sizeof *p);
+    struct exp_page_table table;
+
+    if (!p)
+        return;
+    prepare(p, x);
+    table = (struct exp_page_table){ x->caption, p->column, p->n, x->is_long };
+    if (p->n && x->n_rows) {
+        w->ops->table_begin(w, &table);
+        write_rows(w, x, p);
+        w->ops->table_end(w);
+    }
+    if (p->n && p->reason && !x->hides_reasons)
+        exp_page_say(w, EXP_PAGE_NOTE, "%s%snot available: %s", p->left_out, *p->left_out ? " \xe2\x80\x93 " : "",
+                     p->reason);
+    free(p);
+}

@@ -1,0 +1,208 @@
+#include "experiments/page/exp_page_drawing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+enum { WIDTH = 720, NAME_WIDTH = 200, LEVEL_HEIGHT = 62, BAR = 22, MOST_BLOCKS = 64 };
+
+static FILE *begin(char **text, size_t *bytes, int height, const char *label)
+{
+    FILE *out = open_memstream(text, bytes);
+
+    if (!out)
+        return NULL;
+    fprintf(out, "<svg class=own role=img viewBox=\"0 0 %d %d\" width=%d height=%d aria-label=\"", WIDTH, height, WIDTH,
+            height);
+    exp_page_escape(label, out);
+    fputs("\">", out);
+    return out;
+}
+
+static void end(struct exp_page_writer *w, FILE *out, char **text, const char *title, const char *caption)
+{
+    fputs("</svg>", out);
+    if (!fclose(out))
+        w->ops->figure(w, &(struct exp_page_figure){ .drawing = *text, .title = title, .caption = caption });
+    free(*text);
+}
+
+static void put_text(FILE *out, double x, double y, const char *class, const char *text)
+{
+    fprintf(out, "<text x=%.1f y=%.1f class=%s>", x, y, class);
+    exp_page_escape(text, out);
+    fputs("</text>", out);
+}
+
+/* ---- tiles ---- */
+
+/* Tiles of one kind in a level. */
+struct blocks {
+    const char *what, *class;
+    double n, bytes; /* of each */
+};
+
+struct shelf {
+    FILE *out;
+    double y, capacity;
+    double used; /* bytes */
+    char text[320];
+};
+
+/* Puts tiles side by side. Those that would be narrower than three pixels are drawn as one. */
+static void put_blocks(struct shelf *s, const struct blocks *b)
+{
+    const double pixels = WIDTH / s->capacity;
+    const bool is_seen = b->n <= MOST_BLOCKS && b->bytes * pixels >= 3;
+    const size_t n = is_seen ? (size_t)b->n : 1;
+    const double each = is_seen ? b->bytes : b->bytes * b->n;
+    char size[48];
+
+    for (size_t i = 0; i < n && s->used < s->capacity; i++) {
+        double from = s->used * pixels, to = fmin((s->used + each) * pixels, WIDTH);
+
+        fprintf(s->out, "<rect class=%s x=%.2f y=%.1f width=%.2f height=%d />", b->class, from, s->y,
+                fmax(to - from - (is_seen ? 0.7 : 0), 0.5), BAR);
+        s->used += each;
+    }
+    if (s->used < b->n * b->bytes)
+        s->used = b->n * b->bytes;
+    exp_page_print_bytes(size, sizeof size, b->n * b->bytes);
+    exp_say_more(s->text, sizeof s->text, "%s%.0f %s%s %s", *s->text ? ", " : "", b->n, b->what, b->n > 1 ? "s" : "",
+                 size);
+}
+
+static void put_level(FILE *out, double y, const char *name, double capacity, const struct blocks *b, size_t n)
+{
+    struct shelf s = { .out = out, .y = y + 18, .capacity = capacity };
+    char size[48], share[32], title[160];
+
+    fprintf(out, "<rect class=level x=0 y=%.1f width=%d height=%d />", s.y, WIDTH, BAR);
+    for (size_t i = 0; i < n; i++)
+        put_blocks(&s, &b[i]);
+    fprintf(out, "<path class=limit d=\"M%.1f,%.1fv%d\"/>", csa_default_share * WIDTH, s.y - 3, BAR + 6);
+    exp_page_print_bytes(size, sizeof size, capacity);
+    exp_page_print_number(share, sizeof share, 100 * s.used / capacity, EXP_PAGE_DECIMAL);
+    exp_say(title, sizeof title, "%s, %s, %s %% taken", name, size, share);
+    put_text(out, 0, y + 12, "name", title);
+    put_text(out, 0, y + 18 + BAR + 14, "what", s.text);
+}
+
+void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_plan *plan,
+                               const struct exp_page_run *r)
+{
+    const struct csa_tiling *t = &plan->tiling;
+    const struct exp_page_tiles size = exp_page_plan_tiles(plan);
+    const double k2 = (double)t->k2, k3 = (double)t->k3;
+    const bool is = t->schedule == CSA_IS;
+    const struct blocks input = { "input tile", "in", 1, size.input }, filter = { "filter tile", "fi", 1, size.filter };
+    const struct blocks output = { "output tile", "ou", 1, size.output };
+    struct blocks a = is ? input : filter, b = is ? filter : input, l1[] = { a, b, output };
+    struct blocks l2[] = { a, b, output }, l3[] = { a, b, output };
+    const size_t n = r->machine.n_levels;
+    struct csa_caches c;
+    char *text = NULL, title[160];
+    size_t bytes = 0;
+    FILE *out;
+
+    if (!plan->has_tiling || !n)
+        return;
+    c = csa_caches_of(&r->machine, 1.0);
+    l2[1].n = l2[2].n = l3[1].n = k2;
+    l3[0].n = k3;
+    l3[2].n = k2 * k3;
+    exp_say(title, sizeof title, "What %s keeps where", plan->algo);
+    out = begin(&text, &bytes, 3 * LEVEL_HEIGHT, title);
+    if (!out)
+        return;
+    put_level(out, 0, r->machine.level[0].name, c.l1_bytes, l1, 3);
+    put_level(out, LEVEL_HEIGHT, r->machine.level[n > 1 ? 1 : 0].name, c.l2_bytes, l2, 3);
+    put_level(out, 2 * LEVEL_HEIGHT, r->machine.level[n - 1].name, c.l3_bytes, l3, 3);
+    end(w, out, &text, title,
+        "To scale: each bar is a cache; blue are input tiles, orange filter tiles, green outputs. CSA fills a level up "
+        "to "
+        "the dashed line. L1 holds one pair of tiles, L2 what streams past the stationary tile, L3 the stationary "
+        "tiles.");
+}
+
+/* ---- samples ---- */
+
+struct scale {
+    double least, most;
+};
+
+static double position(const struct scale *s, double ns)
+{
+    return NAME_WIDTH + (WIDTH - NAME_WIDTH - 10) * (ns - s->least) / (s->most - s->least);
+}
+
+/* Widens a scale to what a page's samples hold; counts them. */
+static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *s)
+{
+    size_t first, n = exp_page_rows_of_layer(&r->samples, r->layer[layer].index, &first), found = 0;
+
+    for (size_t i = first; i < first + n; i++) {
+        double ns = exp_page_csv_number(&r->samples, i, "time_ns");
+
+        if (isnan(ns))
+            continue;
+        s->least = fmin(s->least, ns);
+        s->most = fmax(s->most, ns);
+        found++;
+    }
+    return found;
+}
+
+static double put_samples(FILE *out, const struct exp_page_run *r, size_t layer, const struct scale *s, double y)
+{
+    enum { LINE = 17 };
+    size_t first, n = exp_page_rows_of_layer(&r->samples, r->layer[layer].index, &first);
+    const char *algo = "";
+
+    for (size_t i = first; i < first + n; i++) {
+        const char *now = exp_page_csv_cell(&r->samples, i, "algo");
+        double ns = exp_page_csv_number(&r->samples, i, "time_ns");
+
+        if (strcmp(now, algo) != 0) {
+            char name[64];
+
+            algo = now;
+            y += LINE;
+            exp_say(name, sizeof name, "%.30s", exp_page_algo_title(now));
+            fprintf(out, "<path class=rail d=\"M%d,%.1fH%d\"/>", NAME_WIDTH, y - 4, WIDTH);
+            put_text(out, 0, y, "what", name);
+        }
+        if (!isnan(ns))
+            fprintf(out, "<circle cx=%.1f cy=%.1f r=3 fill=\"%s\"/>", position(s, ns), y - 4,
+                    exp_page_algo_colour(now));
+    }
+    return y;
+}
+
+void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
+{
+    struct scale s = { INFINITY, 0 };
+    char *text = NULL, least[48], most[48];
+    size_t bytes = 0;
+    double y = 0;
+    FILE *out;
+
+    if (!measure(r, page, &s) || s.most <= s.least)
+        return;
+    out = begin(&text, &bytes, 34 + 17 * (int)r->layer[page].n, "every timed round");
+    if (!out)
+        return;
+    y = put_samples(out, r, page, &s, y);
+    exp_page_print_number(least, sizeof least, s.least * 1e-6, EXP_PAGE_DECIMAL);
+    exp_page_print_number(most, sizeof most, s.most * 1e-6, EXP_PAGE_DECIMAL);
+    exp_say_more(least, sizeof least, " ms");
+    exp_say_more(most, sizeof most, " ms");
+    put_text(out, NAME_WIDTH, y + 16, "what", least);
+    put_text(out, WIDTH, y + 16, "last", most);
+    end(w, out, &text, "Every timed round",
+        "A dot is one round of the layer (of the first one, where several share this page). What disturbs a run adds "
+        "time: "
+        "the left ends repeat, the tails do not.");
+}

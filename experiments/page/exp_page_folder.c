@@ -1,0 +1,201 @@
+#include "experiments/page/exp_page_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+#include "experiments/base/exp_plot_recipe.h"
+
+/* ---- kinds ---- */
+
+/* A folder is of the first kind whose file it has. */
+static const struct kind {
+    const char *marker;
+    const char *what;
+    int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
+} kinds[] = {
+    { "traffic.csv", "experiment", exp_page_run_write },
+    { "ratios.csv", "CSA's choices judged", exp_page_other_write },
+    { "paper.md", "the paper's numbers beside ours", exp_page_other_write },
+    { "study.md", "cost models studied", exp_page_other_write },
+    { "agreement.csv", "simulated beside counted", exp_page_other_write },
+    { "phases.csv", "beside peers", exp_page_other_write },
+};
+
+bool exp_page_is_marker(const char *file)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!strcmp(kinds[i].marker, file))
+            return true;
+    }
+    return false;
+}
+
+static bool has_file(const char *folder, const char *file)
+{
+    char *path = exp_format("%s/%s", folder, file);
+    struct stat st;
+    bool is_there = path && !stat(path, &st) && S_ISREG(st.st_mode);
+
+    free(path);
+    return is_there;
+}
+
+int exp_page_folder_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
+{
+    const struct kind *k = kinds;
+    char title[512];
+    int err;
+
+    while (k < kinds + sizeof kinds / sizeof kinds[0] - 1 && !has_file(f->path, k->marker))
+        k++;
+    exp_say(title, sizeof title, "%s: %s", f->name, k->what);
+    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
+    err = k->write(w, f, why, why_bytes);
+    w->ops->close(w);
+    return err;
+}
+
+void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes)
+{
+    exp_say(id, bytes, "%s-%s", f->id, part);
+}
+
+char *exp_page_folder_text(const struct exp_page_folder *f, const char *file)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    char *path = exp_format("%s/%s", f->path, file), *text = path ? malloc(MOST_BYTES + 1) : NULL;
+    FILE *in = text ? fopen(path, "r") : NULL;
+
+    if (text)
+        text[in ? fread(text, 1, MOST_BYTES, in) : 0] = '\0';
+    if (in)
+        fclose(in);
+    free(path);
+    return text;
+}
+
+/* ---- figures ---- */
+
+static bool is_drawn(const struct exp_page_folder *f, const char *name)
+{
+    char *svg = exp_format("%s.svg", name), *png = exp_format("%s.png", name);
+    bool is = svg && png && (has_file(f->path, svg) || has_file(f->path, png));
+
+    free(svg);
+    free(png);
+    return is;
+}
+
+static void write_figure(struct exp_page_writer *w, const struct exp_page_folder *f, const char *name)
+{
+    const struct exp_page_caption *c = exp_page_captions_find(f->captions, name);
+
+    w->ops->figure(
+        w, &(struct exp_page_figure){
+               .folder = f->path, .name = name, .title = c ? c->question : name, .caption = c ? c->reading : "" });
+}
+
+/* Calls take for the figures of figures.txt; returns whether there is one. */
+static bool each_of_recipe(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
+{
+    struct exp_plot_recipe r;
+
+    if (exp_plot_recipe_read(&r, f->path, "", NULL, 0))
+        return false;
+    for (size_t i = 0; i < r.figures.n_figures; i++)
+        take(ctx, r.figures.figure[i]);
+    exp_plot_recipe_release(&r);
+    return true;
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    return exp_name_ends_in(entry->d_name, ".png");
+}
+
+static void each_of_folder(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
+{
+    struct dirent **entry;
+    int n = scandir(f->path, &entry, is_picture, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        entry[i]->d_name[strlen(entry[i]->d_name) - strlen(".png")] = '\0';
+        take(ctx, entry[i]->d_name);
+        free(entry[i]);
+    }
+    if (n >= 0)
+        free(entry);
+}
+
+struct choice {
+    struct exp_page_writer *w;
+    const struct exp_page_folder *f;
+    const char *but;
+};
+
+static void take_figure(void *ctx, const char *name)
+{
+    const struct choice *c = ctx;
+
+    if (is_drawn(c->f, name) && (!c->but || strcmp(c->but, name) != 0))
+        write_figure(c->w, c->f, name);
+}
+
+void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_folder *f, const char *const *first,
+                             bool only_first)
+{
+    struct choice c = { w, f, NULL };
+
+    for (; first && *first && !c.but; first++)
+        c.but = is_drawn(f, *first) ? *first : NULL;
+    if (only_first) {
+        if (c.but)
+            write_figure(w, f, c.but);
+    } else if (!each_of_recipe(f, take_figure, &c)) {
+        each_of_folder(f, take_figure, &c);
+    }
+}
+
+/* ---- origin ---- */
+
+/* What of a table's head says how its numbers came about. */
+static const char *const head_keys[] = { "date",
+                                         "commit",
+                                         "compiler",
+                                         "simulated machine",
+                                         "levels",
+                                         "OpenBLAS that ran",
+                                         "caches at the start of a layer",
+                                         "filters",
+                                         "timed rounds",
+                                         "disturbance",
+                                         "observed by" };
+
+enum { N_KEYS = sizeof head_keys / sizeof head_keys[0], VALUE_BYTES = 600 };
+
+void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_folder *f, const struct exp_page_csv *csv)
+{
+    struct exp_page_fact fact[N_KEYS];
+    char(*value)[VALUE_BYTES] = calloc(N_KEYS, sizeof *value);
+    char *host = exp_page_folder_text(f, "host.txt");
+    size_t n = 0;
+
+    for (size_t i = 0; value && i < N_KEYS; i++) {
+        exp_page_csv_said(csv, head_keys[i], value[i], VALUE_BYTES);
+        if (*value[i])
+            fact[n++] = (struct exp_page_fact){ head_keys[i], value[i], "" };
+    }
+    if (n)
+        w->ops->facts(w, EXP_PAGE_LIST, fact, n);
+    if (host && *host) {
+        exp_page_say(w, EXP_PAGE_PARAGRAPH, "The computer that ran all this (host.txt):");
+        w->ops->say(w, EXP_PAGE_CODE, host);
+    }
+    free(host);
+    free(value);
+}

@@ -1,0 +1,275 @@
+/* A page for each shape: what a layer is, how it was planned, and everything that is known of it. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/page/exp_page_drawing.h"
+#include "experiments/page/exp_page_nest.h"
+#include "experiments/page/exp_page_plan.h"
+#include "experiments/page/exp_page_run.h"
+
+/* ---- finding ---- */
+
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index, size_t *first)
+{
+    size_t n = 0;
+
+    for (*first = 0; *first < csv->table.n_rows; ++*first) {
+        if (!strcmp(exp_page_csv_cell(csv, *first, "layer_index"), index))
+            break;
+    }
+    while (*first + n < csv->table.n_rows && !strcmp(exp_page_csv_cell(csv, *first + n, "layer_index"), index))
+        n++;
+    return n;
+}
+
+/* What differs between layers that are the same: their names, and what was measured. */
+static bool is_of_shape(const char *column)
+{
+    static const char *const others[] = { "layer", "measured_", "observed_", "replayed_part" };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!strncmp(others[i], column, strlen(others[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(const struct exp_table *t, const struct exp_page_layer *a, const struct exp_page_layer *b)
+{
+    for (size_t c = 0; c < t->n_columns && a->n == b->n; c++) {
+        for (size_t i = 0; i < a->n && is_of_shape(t->column[c]); i++) {
+            if (strcmp(exp_table_string(t, a->first + i, c), exp_table_string(t, b->first + i, c)) != 0)
+                return false;
+        }
+    }
+    return a->n == b->n;
+}
+
+static void find_same(struct exp_page_run *r, size_t i)
+{
+    size_t k = 0;
+
+    while (k < i && (r->layer[k].same_as != k || !is_same(&r->layers.table, &r->layer[k], &r->layer[i])))
+        k++;
+    r->layer[i].same_as = k;
+    exp_say(r->layer[i].id, sizeof r->layer[i].id, "%s-l%zu", r->f->id, k + 1);
+}
+
+int exp_page_layers_find(struct exp_page_run *r)
+{
+    r->layer = calloc(r->layers.table.n_rows + 1, sizeof *r->layer);
+    if (!r->layer)
+        return -ENOMEM;
+    for (size_t row = 0; row < r->layers.table.n_rows;) {
+        struct exp_page_layer *l = &r->layer[r->n_layers++];
+
+        l->index = exp_page_csv_cell(&r->layers, row, "layer_index");
+        l->name = exp_page_csv_cell(&r->layers, row, "layer");
+        l->first = row;
+        while (row < r->layers.table.n_rows && !strcmp(exp_page_csv_cell(&r->layers, row, "layer_index"), l->index))
+            row++;
+        l->n = row - l->first;
+    }
+    for (size_t i = 0; i < r->n_layers; i++)
+        find_same(r, i);
+    return 0;
+}
+
+/* ---- tables ---- */
+
+static const struct exp_page_field plan_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "ukr", .title = "micro-kernel" },
+    { .column = "plan_windows", .title = "windows" },
+    { .column = "plan_fits", .title = "fits" },
+    { .column = "plan_n_c", .title = "Nc", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_channel_sets", .title = "channel sets", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_in_tiles", .title = "input tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_f_tiles", .title = "filter tiles", .unit = "", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_k2", .title = "K2", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_k3", .title = "K3", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_p", .title = "P", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_q", .title = "Q", .format = EXP_PAGE_WHOLE },
+    { .column = "plan_r", .title = "R", .format = EXP_PAGE_WHOLE },
+};
+
+static const struct exp_page_field time_fields[] = {
+    { .column = "layer" },
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "measured_time_ns",
+      .title = "fastest quarter",
+      .unit = "ms",
+      .format = EXP_PAGE_DECIMAL,
+      .scale = 1e-6 },
+    { .column = "measured_time_min_ns", .title = "fastest", .unit = "ms", .format = EXP_PAGE_DECIMAL, .scale = 1e-6 },
+    { .column = "measured_time_median_ns", .title = "median", .unit = "ms", .format = EXP_PAGE_DECIMAL, .scale = 1e-6 },
+    { .column = "measured_time_max_ns", .title = "slowest", .unit = "ms", .format = EXP_PAGE_DECIMAL, .scale = 1e-6 },
+    { .column = "measured_speedup_vs_base", .title = "times Base's speed", .format = EXP_PAGE_DECIMAL },
+    { .column = "measured_speedup_low", .title = "at least", .format = EXP_PAGE_DECIMAL },
+    { .column = "measured_speedup_high", .title = "at most", .format = EXP_PAGE_DECIMAL },
+    { .column = "measured_gflops", .title = "speed", .format = EXP_PAGE_DECIMAL },
+};
+
+static const struct exp_page_field miss_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "simulated_loads", .title = "loads", .unit = "thousand", .format = EXP_PAGE_DECIMAL, .scale = 1e-3 },
+    { .column = "simulated_l1_miss_percent", .title = "miss @1", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_l2_miss_percent", .title = "miss @2", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_l3_miss_percent", .title = "miss @3", .format = EXP_PAGE_DECIMAL },
+    { .column = "observed_l1_miss_percent", .title = "observed @1", .format = EXP_PAGE_DECIMAL },
+    { .column = "observed_l2_miss_percent", .title = "observed @2", .format = EXP_PAGE_DECIMAL },
+    { .column = "observed_l3_miss_percent", .title = "observed @3", .format = EXP_PAGE_DECIMAL },
+    { .column = "measured_l1_load_misses", .title = "measured, not in @1", .format = EXP_PAGE_WHOLE },
+    { .column = "measured_l2_load_misses", .title = "measured, not in @2", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_l2_lines", .title = "from @2, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_l2_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_l3_lines", .title = "from @3, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_l3_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_dram_lines", .title = "from memory, predicted", .format = EXP_PAGE_WHOLE },
+    { .column = "simulated_tile_dram_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+};
+
+static const struct exp_page_field traffic_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "phase" },
+    { .column = "tensor" },
+    { .column = "level" },
+    { .column = "reads", .format = EXP_PAGE_WHOLE },
+    { .column = "read_misses", .title = "missed", .format = EXP_PAGE_WHOLE },
+    { .column = "writes", .format = EXP_PAGE_WHOLE },
+    { .column = "write_misses", .title = "missed", .format = EXP_PAGE_WHOLE },
+    { .column = "write_backs", .title = "written back", .format = EXP_PAGE_WHOLE },
+    { .column = "compulsory_misses", .title = "compulsory", .format = EXP_PAGE_WHOLE },
+    { .column = "capacity_misses", .title = "capacity", .format = EXP_PAGE_WHOLE },
+    { .column = "conflict_misses", .title = "conflict", .format = EXP_PAGE_WHOLE },
+};
+
+enum { MOST_ROWS = 256 };
+
+/* Writes an extract of a table's rows first .. first + n. */
+static void write_rows(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_page_csv *csv,
+                       const char *caption, const struct exp_page_field *field, size_t n_fields, const size_t *row,
+                       size_t n)
+{
+    struct exp_page_extract x = {
+        .csv = csv, .caption = caption, .field = field, .n_fields = n_fields, .row = row, .n_rows = n
+    };
+
+    memcpy(x.level, r->level, sizeof x.level);
+    exp_page_extract_write(w, &x);
+}
+
+#define WRITE_ROWS(w, r, csv, caption, fields, row, n)                                                                 \
+    write_rows(w, r, csv, caption, fields, sizeof(fields) / sizeof(fields)[0], row, n)
+
+static size_t put_rows(size_t *row, size_t n_rows, size_t first, size_t n)
+{
+    for (size_t i = 0; i < n && n_rows < MOST_ROWS; i++)
+        row[n_rows++] = first + i;
+    return n_rows;
+}
+
+/* ---- a page ---- */
+
+static void put_title(char *text, size_t bytes, const struct exp_page_run *r, size_t page)
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (size_t i = page; i < r->n_layers; i++) {
+        if (r->layer[i].same_as != page)
+            continue;
+        if (n < 3)
+            exp_say_more(text, bytes, "%s%s", n ? ", " : "", r->layer[i].name);
+        n++;
+    }
+    if (n > 3)
+        exp_say_more(text, bytes, " and %zu more", n - 3);
+}
+
+static void write_times(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
+{
+    size_t row[MOST_ROWS], n = 0;
+
+    for (size_t i = page; i < r->n_layers; i++) {
+        if (r->layer[i].same_as == page)
+            n = put_rows(row, n, r->layer[i].first, r->layer[i].n);
+    }
+    WRITE_ROWS(w, r, &r->layers, "Times, measured", time_fields, row, n);
+    exp_page_drawing_of_samples(w, r, page);
+}
+
+static void write_shape(struct exp_page_writer *w, const struct exp_page_plan *p)
+{
+    struct exp_page_fact fact[8];
+    char value[8][96];
+    const struct conv_problem *s = &p->problem;
+    size_t n = 0;
+
+    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->n, s->c, s->h, s->w);
+    fact[n] = (struct exp_page_fact){ "input", value[n], "images \xc3\x97 channels \xc3\x97 height \xc3\x97 width" };
+    n++;
+    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->k, s->c / s->groups, s->r,
+            s->s);
+    fact[n] = (struct exp_page_fact){ "filters", value[n], "number \xc3\x97 channels \xc3\x97 height \xc3\x97 width" };
+    n++;
+    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->n, s->k, s->p, s->q);
+    fact[n] = (struct exp_page_fact){ "output", value[n], "" };
+    n++;
+    exp_say(value[n], sizeof value[n], "%zu, %zu", s->stride_h, s->stride_w);
+    fact[n] = (struct exp_page_fact){ "stride", value[n], "" };
+    n++;
+    exp_say(value[n], sizeof value[n], "%zu, %zu, %zu, %zu", s->pad_top, s->pad_left, s->pad_bottom, s->pad_right);
+    fact[n] = (struct exp_page_fact){ "padding", value[n], "top, left, bottom, right" };
+    n++;
+    exp_say(value[n], sizeof value[n], "%zu, %zu; %zu", s->dilation_h, s->dilation_w, s->groups);
+    fact[n] = (struct exp_page_fact){ "dilation; groups", value[n], "" };
+    n++;
+    exp_page_print_number(value[n], sizeof value[n], conv_macs(s) * 1e-6, EXP_PAGE_DECIMAL);
+    fact[n] = (struct exp_page_fact){ "work", value[n], "million multiply-adds" };
+    n++;
+    w->ops->facts(w, EXP_PAGE_LIST, fact, n);
+}
+
+static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
+{
+    const struct exp_page_layer *l = &r->layer[page];
+    size_t row[MOST_ROWS], n = put_rows(row, 0, l->first, l->n), first;
+    struct exp_page_plan plan;
+    bool is_known = exp_page_plan_read(&plan, r, page);
+
+    if (is_known)
+        write_shape(w, &plan);
+    WRITE_ROWS(w, r, &r->layers, "Plans", plan_fields, row, n);
+    if (is_known) {
+        exp_page_drawing_of_tiles(w, &plan, r);
+        exp_page_nest_write(w, &plan);
+    }
+    write_times(w, r, page);
+    WRITE_ROWS(w, r, &r->layers,
+               "Load misses of all loads, and the lines that loads bring, without those of the output", miss_fields,
+               row, n);
+    n = exp_page_rows_of_layer(&r->traffic, l->index, &first);
+    n = put_rows(row, 0, first, n);
+    WRITE_ROWS(w, r, &r->traffic, "Lines at each level, simulated, by tensor and phase, and why they missed",
+               traffic_fields, row, n);
+}
+
+void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r)
+{
+    for (size_t i = 0; i < r->n_layers; i++) {
+        char title[320], summary[160];
+
+        if (r->layer[i].same_as != i)
+            continue;
+        put_title(title, sizeof title, r, i);
+        exp_page_plan_summary(r, i, summary, sizeof summary);
+        w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, r->layer[i].id, title, summary });
+        if (exp_page_is_heard(w))
+            write_page(w, r, i);
+        w->ops->close(w);
+    }
+}

@@ -1,0 +1,430 @@
+#include "experiments/page/exp_page_svg.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24 };
+
+#define OPEN_SYMBOL(number, element, shape)                                                                            \
+    "<" element " id=\"gpPt" #number "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".242\" " shape "/>"
+#define FULL_SYMBOL(number, element, shape)                                                                            \
+    "<" element " id=\"gpPt" #number "\" fill=\"currentColor\" stroke=\"none\" " shape "/>"
+#define BOTH_SYMBOLS(open, full, element, shape) OPEN_SYMBOL(open, element, shape) FULL_SYMBOL(full, element, shape)
+
+/* clang-format off */
+const char exp_page_symbols[] =
+    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"symbols\"><defs>"
+    OPEN_SYMBOL(0, "path", "d=\"M-1,0h2M0,-1v2\"")
+    OPEN_SYMBOL(1, "path", "d=\"M-1,-1L1,1M1,-1L-1,1\"")
+    OPEN_SYMBOL(2, "path", "d=\"M-1,0L1,0M0,-1L0,1M-1,-1L1,1M-1,1L1,-1\"")
+    BOTH_SYMBOLS(3, 4, "rect", "x=\"-1\" y=\"-1\" width=\"2\" height=\"2\"")
+    BOTH_SYMBOLS(5, 6, "circle", "r=\"1\"")
+    BOTH_SYMBOLS(7, 8, "path", "d=\"M0,-1.33L-1.33,.67L1.33,.67z\"")
+    BOTH_SYMBOLS(9, 10, "path", "d=\"M0,1.33L-1.33,-.67L1.33,-.67z\"")
+    BOTH_SYMBOLS(11, 12, "path", "d=\"M0,-1.41L1.41,0L0,1.41L-1.41,0z\"")
+    BOTH_SYMBOLS(13, 14, "path", "d=\"M0,1.33L1.27,.41L.78,-1.07L-.78,-1.08L-1.27,.41z\"")
+    "</defs></svg>\n";
+/* clang-format on */
+
+/* ---- text ---- */
+
+void exp_page_escape(const char *text, FILE *out)
+{
+    static const struct {
+        char c;
+        const char *as;
+    } special[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" } };
+
+    for (; *text; text++) {
+        const char *as = NULL;
+
+        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+            as = *text == special[i].c ? special[i].as : as;
+        if (as)
+            fputs(as, out);
+        else
+            fputc(iscntrl((unsigned char)*text) && *text != '\n' ? ' ' : *text, out);
+    }
+}
+
+/* ---- colours ---- */
+
+static const struct {
+    unsigned rgb;
+    const char *variable;
+} neutral[] = {
+    { 0x000000, "ink" },  { 0x404040, "axis" }, { 0x505050, "axis" },
+    { 0x606060, "axis" }, { 0xffffff, "card" }, { 0xe0e0e0, "grid" },
+};
+
+static bool read_colour(const char *value, unsigned *rgb)
+{
+    unsigned r, g, b;
+    char end;
+
+    if (!strcmp(value, "black") || !strcmp(value, "white")) {
+        *rgb = *value == 'b' ? 0 : 0xffffff;
+        return true;
+    }
+    if (strlen(value) == 7 && sscanf(value, "#%6x%c", rgb, &end) == 1)
+        return true;
+    if (sscanf(value, "rgb(%3u ,%3u ,%3u %c", &r, &g, &b, &end) != 4 || end != ')' || r > 255 || g > 255 || b > 255)
+        return false;
+    *rgb = r << 16 | g << 8 | b;
+    return true;
+}
+
+static void note_colour(struct exp_page_palette *p, unsigned rgb)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->rgb[i] == rgb)
+            return;
+    }
+    if (p->n < EXP_PAGE_COLOURS)
+        p->rgb[p->n++] = rgb;
+}
+
+static void put_colour(struct exp_page_palette *p, unsigned rgb, FILE *out)
+{
+    for (size_t i = 0; i < sizeof neutral / sizeof neutral[0]; i++) {
+        if (neutral[i].rgb == rgb) {
+            fprintf(out, "var(--%s)", neutral[i].variable);
+            return;
+        }
+    }
+    note_colour(p, rgb);
+    fprintf(out, "var(--k%06x)", rgb);
+}
+
+/* On a dark page every colour goes three tenths of the way to white: their order, from light to dark, stays. */
+static unsigned lighter(unsigned rgb)
+{
+    unsigned light = 0;
+
+    for (int shift = 16; shift >= 0; shift -= 8) {
+        unsigned part = rgb >> shift & 255;
+
+        light |= (part + (255 - part) * 3 / 10) << shift;
+    }
+    return light;
+}
+
+void exp_page_palette_print(const struct exp_page_palette *p, int is_dark, FILE *out)
+{
+    for (size_t i = 0; i < p->n; i++)
+        fprintf(out, "--k%06x:#%06x;", p->rgb[i], is_dark ? lighter(p->rgb[i]) : p->rgb[i]);
+}
+
+/* ---- attributes ---- */
+
+struct attribute {
+    const char *name, *value;
+};
+
+struct copy {
+    FILE *out;
+    struct exp_page_palette *palette;
+    const char *label;
+    long pending; /* groups that were opened and have no content yet */
+    char *group[64];
+    size_t depth;
+    bool skips;
+    const char *skipped; /* until this element ends */
+};
+
+/* Prints a number with at most one digit after the point where it is above 10, two otherwise. */
+static const char *put_number(const char *text, FILE *out)
+{
+    char *end, digits[32];
+    double value = strtod(text, &end);
+
+    if (!strchr("+-.0123456789", *text) || end == text || value > 1e7 || value < -1e7) {
+        fputc(*text, out);
+        return text + 1;
+    }
+    snprintf(digits, sizeof digits, "%.*f", value >= 10 || value <= -10 ? 1 : 2, value);
+    if (strchr(digits, '.')) {
+        char *last = digits + strlen(digits) - 1;
+
+        while (*last == '0')
+            *last-- = '\0';
+        if (*last == '.')
+            *last = '\0';
+    }
+    fputs(!strcmp(digits, "-0") ? "0" : digits, out);
+    return end;
+}
+
+static bool is_drawn(const char *value)
+{
+    return strspn(value, "0123456789.,+- \t\nMmLlHhVvCcQqZzAaeEtranslcoikwX()Y") == strlen(value);
+}
+
+static void put_numbers(const char *value, FILE *out)
+{
+    const char *end = value + strlen(value);
+
+    while (end > value && isspace((unsigned char)end[-1]))
+        end--;
+    while (value < end) {
+        if (isspace((unsigned char)*value)) {
+            while (value < end && isspace((unsigned char)*value))
+                value++;
+            if (value < end && !isalpha((unsigned char)*value))
+                fputc(' ', out);
+        } else {
+            value = put_number(value, out);
+        }
+    }
+}
+
+static void copy_numbers(struct copy *c, const struct attribute *a)
+{
+    if (!is_drawn(a->value))
+        return;
+    fprintf(c->out, " %s=\"", a->name);
+    put_numbers(a->value, c->out);
+    fputc('"', c->out);
+}
+
+static void copy_word(struct copy *c, const struct attribute *a)
+{
+    if (strspn(a->value, "abcdefghijklmnopqrstuvwxyz-") == strlen(a->value))
+        fprintf(c->out, " %s=\"%s\"", a->name, a->value);
+}
+
+static void copy_colour(struct copy *c, const struct attribute *a)
+{
+    unsigned rgb;
+
+    if (!strcmp(a->value, "none") || !strcmp(a->value, "currentColor")) {
+        fprintf(c->out, " %s=\"%s\"", a->name, a->value);
+    } else if (read_colour(a->value, &rgb)) {
+        fprintf(c->out, " %s=\"", a->name);
+        put_colour(c->palette, rgb, c->out);
+        fputc('"', c->out);
+    }
+}
+
+/* Refers to a point symbol, and to nothing else. */
+static void copy_reference(struct copy *c, const struct attribute *a)
+{
+    if (!strncmp(a->value, "#gpPt", 5) && strspn(a->value + 5, "0123456789") == strlen(a->value + 5))
+        fprintf(c->out, " href=\"%s\"", a->value);
+}
+
+/* What passes, and how; a value that is the page's default is left out. */
+static const struct rule {
+    const char *name, *usual;
+    void (*copy)(struct copy *c, const struct attribute *a);
+} rules[] = {
+    { "d", NULL, copy_numbers },
+    { "points", NULL, copy_numbers },
+    { "transform", NULL, copy_numbers },
+    { "x", NULL, copy_numbers },
+    { "y", NULL, copy_numbers },
+    { "dx", NULL, copy_numbers },
+    { "dy", NULL, copy_numbers },
+    { "cx", NULL, copy_numbers },
+    { "cy", NULL, copy_numbers },
+    { "r", NULL, copy_numbers },
+    { "width", NULL, copy_numbers },
+    { "height", NULL, copy_numbers },
+    { "stroke-width", "1.00", copy_numbers },
+    { "stroke-dasharray", NULL, copy_numbers },
+    { "fill-opacity", NULL, copy_numbers },
+    { "font-size", "11.00", copy_numbers },
+    { "text-anchor", "start", copy_word },
+    { "font-weight", "normal", copy_word },
+    { "color", "black", copy_colour },
+    { "fill", "none", copy_colour },
+    { "stroke", "currentColor", copy_colour },
+    { "xlink:href", NULL, copy_reference },
+};
+
+static const char *const elements[] = { "g", "path", "polygon", "rect", "circle", "text", "tspan", "use", "line" };
+
+static bool is_element(const char *name)
+{
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        if (!strcmp(elements[i], name))
+            return true;
+    }
+    return false;
+}
+
+static void copy_attributes(struct copy *c, const struct attribute *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+            if (!strcmp(rules[k].name, a[i].name) && !(rules[k].usual && !strcmp(rules[k].usual, a[i].value)))
+                rules[k].copy(c, &a[i]);
+        }
+    }
+}
+
+/* Cuts the attributes of a tag's text apart: name='value' or name="value", with blanks between them. */
+static size_t cut_attributes(char *text, struct attribute *a)
+{
+    size_t n = 0;
+
+    while (n < MOST_ATTRIBUTES) {
+        char *name = text + strspn(text, " \t\n\r/"), *equals = strchr(name, '='), *value, *end;
+
+        if (!*name || !equals)
+            return n;
+        value = equals + 1 + strspn(equals + 1, " \t\n");
+        end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
+        if (!end)
+            return n;
+        name[strcspn(name, " =\t\n")] = '\0';
+        *end = '\0';
+        a[n++] = (struct attribute){ name, value + 1 };
+        text = end + 1;
+    }
+    return n;
+}
+
+/* ---- elements ---- */
+
+/* Writes the groups that were opened and had no content until now. */
+static void write_groups(struct copy *c)
+{
+    for (size_t i = c->depth - (size_t)c->pending; i < c->depth; i++) {
+        struct attribute a[MOST_ATTRIBUTES];
+        size_t n = cut_attributes(c->group[i], a);
+
+        fputs("<g", c->out);
+        copy_attributes(c, a, n);
+        fputc('>', c->out);
+    }
+    c->pending = 0;
+}
+
+static void open_group(struct copy *c, char *attributes)
+{
+    if (c->depth == sizeof c->group / sizeof c->group[0]) {
+        c->skips = true; /* no drawing of ours is that deep */
+        c->skipped = "svg";
+        return;
+    }
+    c->group[c->depth++] = attributes;
+    c->pending++;
+}
+
+static void close_group(struct copy *c)
+{
+    if (!c->depth)
+        return;
+    c->depth--;
+    if (c->pending)
+        c->pending--;
+    else
+        fputs("</g>", c->out);
+}
+
+static void copy_tag(struct copy *c, const char *name, char *attributes, bool is_empty)
+{
+    struct attribute a[MOST_ATTRIBUTES];
+    size_t n;
+
+    write_groups(c);
+    n = cut_attributes(attributes, a);
+    fprintf(c->out, "<%s", name);
+    copy_attributes(c, a, n);
+    fputs(is_empty ? "/>" : ">", c->out);
+}
+
+static void open_svg(struct copy *c, char *attributes)
+{
+    struct attribute a[MOST_ATTRIBUTES];
+    size_t n = cut_attributes(attributes, a);
+
+    fputs("<svg role=\"img\" class=\"plot\"", c->out);
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(a[i].name, "viewBox") && is_drawn(a[i].value))
+            fprintf(c->out, " viewBox=\"%s\"", a[i].value);
+        else if ((!strcmp(a[i].name, "width") || !strcmp(a[i].name, "height")))
+            copy_numbers(c, &a[i]);
+    }
+    fputs(" aria-label=\"", c->out);
+    exp_page_escape(c->label, c->out);
+    fputs("\">", c->out);
+}
+
+/* Takes one tag, from behind its '<'. */
+static void take_tag(struct copy *c, char *tag)
+{
+    bool closes = *tag == '/', is_empty = *tag && tag[strlen(tag) - 1] == '/';
+    char *name = tag + closes, *rest = name + strcspn(name, " \t\r\n/");
+    char *attributes = *rest ? rest + 1 : rest;
+
+    if (*tag == '?' || *tag == '!')
+        return;
+    *rest = '\0';
+    if (c->skips) {
+        c->skips = !(closes && !strcmp(name, c->skipped));
+    } else if (!strcmp(name, "svg")) {
+        if (!closes)
+            open_svg(c, attributes);
+    } else if (!is_element(name)) {
+        c->skips = !closes && !is_empty;
+        c->skipped = name;
+    } else if (!strcmp(name, "g")) {
+        closes ? close_group(c) : open_group(c, attributes);
+    } else if (closes) {
+        fprintf(c->out, "</%s>", name);
+    } else {
+        copy_tag(c, name, attributes, is_empty);
+    }
+}
+
+/* Takes text between tags: it is escaped in the file already, and '>' alone does no harm. */
+static void take_text(struct copy *c, const char *text)
+{
+    if (!c->skips && text[strspn(text, " \t\r\n")])
+        fputs(text, c->out);
+}
+
+int exp_page_svg_copy(char *text, const char *label, struct exp_page_palette *palette, FILE *out)
+{
+    struct copy c = { .out = out, .palette = palette, .label = label };
+    char *at = strstr(text, "<svg"), *end;
+
+    if (!at || !strstr(at, "</svg>"))
+        return -EINVAL;
+    for (at++; at && (end = strchr(at, '>'));) {
+        char *next = strchr(end, '<');
+
+        *end = '\0';
+        if (next)
+            *next = '\0';
+        take_tag(&c, at);
+        take_text(&c, end + 1);
+        at = next ? next + 1 : NULL;
+    }
+    while (c.depth)
+        close_group(&c);
+    fputs("</svg>\n", out);
+    return 0;
+}
+
+int exp_page_svg_embed(const char *path, const char *label, struct exp_page_palette *palette, FILE *out)
+{
+    FILE *in = fopen(path, "rb");
+    char *text = in ? malloc(MOST_BYTES + 1) : NULL;
+    size_t n = text ? fread(text, 1, MOST_BYTES + 1, in) : 0;
+    int err = !in ? -errno : !text ? -ENOMEM : ferror(in) ? -EIO : n > MOST_BYTES ? -EFBIG : 0;
+
+    if (!err) {
+        text[n] = '\0';
+        err = exp_page_svg_copy(text, label, palette, out);
+    }
+    free(text);
+    if (in)
+        fclose(in);
+    return err;
+}

@@ -1,0 +1,41 @@
+#include "experiments/page/exp_page_writer.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+void exp_page_release(struct exp_page_writer *w)
+{
+    if (w->body)
+        fclose(w->body);
+    if (w->contents)
+        fclose(w->contents);
+    free(w->text);
+    free(w->contents_text);
+    *w = (struct exp_page_writer){ 0 };
+}
+
+void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    va_list args;
+
+    if (!out)
+        return;
+    va_start(args, format);
+    vfprintf(out, format, args);
+    va_end(args);
+    if (!fclose(out))
+        w->ops->say(w, kind, text);
+    free(text);
+}
+
+bool exp_page_is_heard(const struct exp_page_writer *w)
+{
+    for (size_t i = 0; i < w->depth && w->skips_details; i++) {
+        if (w->open[i] == EXP_PAGE_DETAIL)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# The report as a reader meets it. Run from the project's folder; REPORT is the program (default build/report). Where there
+# is a Chromium, the pages are opened in it.
+set -u
+
+report=${REPORT:-build/report}
+program=$report
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+# ---- what is refused ----
+
+no_report() { # no_report WHY FOLDER [ARGUMENT...]: ends with status 2 and one line
+    "$report" "RESULTS=$2" "${@:3}" >"$work/out" 2>"$work/err"
+    check "report $2: exit status $?, not 2" [ $? -eq 2 ]
+    check "report $2: not one line with '$1': $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -cF "$1" "$work/err")" = "1 1" ]
+    check "report $2 left something: $(find "$2" -name 'report.*' 2>/dev/null)" [ -z "$(find "$2" -name 'report.*' 2>/dev/null)" ]
+}
+mkdir "$work/none"
+no_report "there are no results in '$work/none'" "$work/none"
+no_report "cannot read the folder '$work/nowhere'" "$work/nowhere"
+no_report "unknown option 'MODELS=x'" "$work/none" MODELS=x
+
+# ---- pages ----
+
+page() { # page FOLDER [ARGUMENT...]: succeeds; both files are there, and no half of one
+    "$report" "RESULTS=$1" "${@:2}" >"$work/out" 2>"$work/err"
+    check "report $1: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    check "report $1: not both files" test -s "$1/report.html" -a -s "$1/report.md"
+    check "report $1: a partial file is left" [ -z "$(find "$1" -name '*.partial')" ]
+}
+has() { # has FILE WORDS: the words stand in it
+    check "$1: '$2' is missing" grep -qF -- "$2" "$1"
+}
+has_not() {
+    check "$1: '$2' is there" bash -c "! grep -qF -- '$2' '$1'"
+}
+
+all=$work/all
+cp -r results/reference "$all"
+page "$all"
+html=$all/report.html
+check "the page is larger than 5 MB" [ "$(stat -c %s "$html")" -lt 5000000 ]
+for folder in clx4208/vgg16 power10/resnet18 power10/judgement gnr/study zen3/validation zen4/peers/all; do
+    has "$html" "<h2>$folder: "
+    has "$all/report.md" "## ${folder//_/\\_}: "
+done
+check "nothing but the page itself is asked for" bash -c "! grep -oE '(src|href)=\"[^\"#d][^\"]*' '$html'"
+check "every figure of an experiment is inside" [ "$(grep -o '<svg role="img" class="plot"' "$html" | wc -l)" -ge 14 ]
+check "numbers can be read without JavaScript" grep -q '<td>conv1_1.*<td>' <(sed 's/<[^t>][^>]*>//g' "$html")
+has "$html" "micro-kernel f32_16x24__avx512: 16 x 24 outputs"
+has_not "$html" '<td>nan'
+has_not "$html" 'inf<'
+
+page "$all" MODEL=vgg16
+has "$html" "<h1>clx4208/vgg16</h1>"
+has_not "$html" "resnet18"
+no_model=$work/no_model
+cp -r results/reference/clx4208 "$no_model"
+no_report "there are no results of vgg17 in" "$no_model" MODEL=vgg17
+
+# The layers' numbers are those of the table.
+vgg=$no_model/vgg16
+page "$vgg"
+row() { # row ALGORITHM: conv1_1's speed-up in the page's table of layers
+    grep -A400 'Layer by layer and algorithm' "$vgg/report.html" | grep -m1 "conv1_1</a><td>$1<td>" | sed 's/<[^>]*>/ /g'
+}
+speedup=$(columns "$vgg/layers.csv" layer algo measured_speedup_vs_base | awk '$1 == "conv1_1" && $2 == "sconv_is" { printf "%.2f", $3 }')
+check "conv1_1, SConv IS: $speedup is not in: $(row 'SConv IS')" bash -c "[[ '$(row 'SConv IS')' == *' $speedup '* ]]"
+
+# ---- hostile, old and broken folders ----
+
+hostile=$work/hostile/x
+mkdir -p "$hostile"
+cp "$vgg"/*.csv "$vgg"/*.txt "$vgg/machine.cfg" "$vgg"/*.svg "$hostile"
+evil='"</td><script>document.title=1</script><img src=x onerror=alert(1)>""&amp;|`'"'"'
+next"'
+for table in layers samples traffic classes; do
+    # shellcheck disable=SC2016
+    EVIL=$evil awk '/^#/ { print; next } { gsub(/conv1_1/, ENVIRON["EVIL"]); print }' "$vgg/$table.csv" >"$hostile/$table.csv"
+done
+sed -i 's|</svg>|<script>document.title=2</script><image href="http://example.org/x.png"/><g onload="document.title=3"><text>kept</text></g></svg>|' "$hostile/speedup_layers.svg"
+sed -i 's/^VERDICT for/VERDICT <b>bold<\/b> for/' "$hostile/verdict.txt"
+page "$work/hostile"
+html=$work/hostile/report.html # opened below, too
+has_not "$html" '<script>document'
+has_not "$html" '<img src=x'
+has_not "$html" 'example.org'
+has_not "$html" 'onload='
+has_not "$html" '<b>bold'
+has "$html" '<text>kept</text>'
+has "$html" '&lt;script&gt;document.title=1'
+has_not "$work/hostile/report.md" '<script>'
+check "a line break in a name does not end a row of Markdown" bash -c "! grep -q '^next' '$work/hostile/report.md'"
+
+old=$work/old/x
+mkdir -p "$old"
+cp "$vgg"/traffic.csv "$old"
+columns_but "$vgg/layers.csv" 'simulated|plan|chosen|in_c' | sed 's/^,//' >"$old/layers.csv"
+page "$work/old"
+has "$work/old/report.html" 'There is no verdict.txt in this folder'
+has "$work/old/report.html" 'Times, measured'
+echo 'broken,"' >"$old/layers.csv"
+page "$work/old"
+has "$work/old/report.html" "This folder could not be read: $old/layers.csv:1: "
+rm "$old/layers.csv"
+page "$work/old"
+has "$work/old/report.html" "This folder could not be read: $old: no layers.csv"
+
+# ---- in a browser ----
+
+chromium=$(command -v chromium || command -v chromium-browser || true)
+browse() { # browse HTML WIDTH [OPTION...]: opens the page and tries it; what it found is in $work/found, its console in $work/console
+    sed "s|</body>|<script>$(tr '\n' ' ' <tests/experiments/report_browser.js | sed 's/[&|\\]/\\&/g')</script></body>|" "$1" >"$work/opened.html"
+    timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --enable-logging=stderr \
+        --window-size="$2",900 --virtual-time-budget=5000 --dump-dom "${@:3}" "file://$work/opened.html" >"$work/dom" 2>"$work/console"
+    sed -n 's/.*<html lang="en" data-found="\([^"]*\)".*/\1/p' "$work/dom" | tr ';' '\n' | sed 's/&gt;/>/g; s/&amp;/\&/g' >"$work/found"
+}
+opens() { # opens HTML WIDTH [OPTION...]: all of its parts work
+    browse "$@"
+    check "$1 at $2: nothing was tried: $(grep -v ERROR "$work/console" | tail -3)" grep -qx 'end of the trial' "$work/found"
+    check "$1 at $2: $(grep '^failed' "$work/found" | head -3)" bash -c "! grep -q '^failed' '$work/found'"
+    check "$1 at $2: on the console: $(grep 'CONSOLE' "$work/console" | head -2)" bash -c "! grep -q CONSOLE '$work/console'"
+}
+if [ -z "$chromium" ]; then
+    echo "report: not opened in a browser: there is no chromium (Debian's package chromium)"
+else
+    page "$all"
+    opens "$all/report.html" 1280
+    opens "$html" 400 --blink-settings=preferredColorScheme=0
+    sed 's|</main>|<a href="#nowhere">x</a><img src="nothing.png"></main>|' "$vgg/report.html" >"$work/broken.html"
+    browse "$work/broken.html" 1280
+    check "a link that leads nowhere is found" grep -q '^failed: .*#nowhere' "$work/found"
+    check "a request is found" bash -c "grep -q CONSOLE '$work/console' || grep -q '^failed: .*requests' '$work/found'"
+fi
+
+echo "report: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,59 @@
+/* Tries a report in a browser; tests/experiments/report.sh puts this at its end. What was found is an attribute of <html>. */
+'use strict';
+{
+  const found = [];
+  const check = (what, is) => found.push((is ? 'passed: ' : 'failed: ') + what.replace(/[;"]/g, ' '));
+  const all = what => [...document.querySelectorAll(what)];
+  const cells = (table, column) => [...table.tBodies[0].rows].map(r => r.cells[column].textContent);
+  const value = text => Number(text.replace(/[\u202f\s]/g, '').replace('\u2212', '-'));
+  const isSorted = (list, sign) => list.every((x, i) => i === 0 || sign * (x - list[i - 1]) >= 0);
+
+  check('figures', all('svg.plot, img.plot').length > 0);
+  for (const figure of all('svg.plot')) {
+    const box = figure.getBoundingClientRect();
+    check('a figure has an extent: ' + figure.getAttribute('aria-label'), box.width > 300 && box.height > 100);
+    check('... and shapes', figure.querySelectorAll('path, polygon, use').length > 5);
+  }
+  for (const link of all('a[href]'))
+    if (!document.getElementById(link.getAttribute('href').slice(1))) check('a link leads to ' + link.getAttribute('href'), false);
+  const ids = all('[id]').map(e => e.id);
+  check('ids are different', new Set(ids).size === ids.length);
+  check('no requests', performance.getEntriesByType('resource').length === 0);
+  check('only our two scripts', document.scripts.length === 2);
+  check('the title is as it was', !/^[0-9]$/.test(document.title));
+  check('the page is as wide as the window', document.documentElement.scrollWidth <= innerWidth);
+
+  const frame = document.querySelector('.part[id$="-layers"] .long');
+  const table = frame.querySelector('table');
+  const heads = [...table.tHead.rows[0].cells];
+  const column = heads.findIndex(h => /^miss L1/.test(h.textContent));
+  const before = cells(table, column).map(value);
+  heads[column].querySelector('button').click();
+  check('a click sorts numbers down', isSorted(cells(table, column).map(value), -1) && heads[column].getAttribute('aria-sort') === 'descending');
+  heads[column].querySelector('button').click();
+  check('another one sorts them up', isSorted(cells(table, column).map(value), 1));
+  check('... the same numbers', String([...before].sort((a, b) => a - b)) === String(cells(table, column).map(value)));
+  heads[1].querySelector('button').click();
+  check('texts are sorted', cells(table, 1).every((t, i, list) => i === 0 || list[i - 1].localeCompare(t, 'en', { numeric: true }) <= 0));
+  check('one column says how it is sorted', heads.filter(h => h.hasAttribute('aria-sort')).length === 1);
+
+  const input = frame.previousElementSibling.querySelector('input');
+  const search = text => { input.value = text; input.dispatchEvent(new Event('input')); return [...table.tBodies[0].rows].filter(r => r.getClientRects().length > 0); };
+  const rows = table.tBodies[0].rows.length;
+  const some = search('SConv WS');
+  check('a search finds some rows', some.length > 0 && some.length < rows && some.every(r => r.textContent.includes('SConv WS')));
+  check('... and says how many', input.parentNode.textContent.includes(some.length + ' of ' + rows));
+  check('a search for nothing there finds none', search('no such layer').length === 0);
+  check('an empty one finds all', search('').length === rows);
+
+  const link = table.querySelector('a[href]');
+  const page = document.getElementById(link.getAttribute('href').slice(1)).closest('details');
+  check('a page of a layer is closed at first', !page.open);
+  link.click();
+  setTimeout(() => {
+    check('a link opens it', page.open && page.getBoundingClientRect().height > 300);
+    check('it has the drawing of tiles', page.querySelectorAll('svg.own .level').length === 3 || !page.textContent.includes('keeps where'));
+    found.push('end of the trial');
+    document.documentElement.dataset.found = found.join(';');
+  }, 300);
+}
