@@ -219,7 +219,7 @@ study: deps ## Does the cost model deserve the credit? CSA against the clock, an
 	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
 # GUEST=path observes that program, of another commit, in place of today's.
-stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (3 minutes): make stack [MACHINE=power10]
+stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are: make stack [MACHINE=spr, power10]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
 	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
 	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"

@@ -31,7 +31,7 @@
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
 #| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
-#| stack    MACHINE           whose kernels are observed, and planned for (default zen3; power10)
+#| stack    MACHINE           whose kernels are observed, and planned for (default zen3; spr: AVX-512; power10)
 #| stack    SHAPES            table of the layers that are run (default experiments/stack/shapes.csv)
 #| stack    GUEST             the program that is observed, of another commit (default: today's)
 #| stack    OUT               the table that is written (default experiments/stack/<CPU family>-<compiler>.csv)

@@ -21,6 +21,9 @@ const char *conv_work_name(enum conv_work w)
         [CONV_WORK_INPUT_AHEAD] = "input_ahead",
         [CONV_WORK_FILTER_AHEAD] = "filter_ahead",
         [CONV_WORK_IN_PLACE] = "in_place",
+        [CONV_WORK_TAP_ROW] = "tap_row",
+        [CONV_WORK_TAP] = "tap",
+        [CONV_WORK_PART_TAP] = "part_tap",
         [CONV_WORK_RAGGED_WINDOWS] = "ragged_windows",
         [CONV_WORK_RAGGED_FILTERS] = "ragged_filters",
         [CONV_WORK_MATRIX_ROW] = "matrix_row",
@@ -86,8 +89,28 @@ void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to)
     *m = (struct conv_work_meter){ .sink.accept = meter, .to = to };
 }
 
-static void add_ukr(const struct conv_plan *plan, const struct conv_step *s, double work[CONV_N_WORKS])
+static void add_taps(const struct conv_taps *t, size_t n_win, double work[CONV_N_WORKS])
 {
+    const uint32_t whole = (uint32_t)((UINT64_C(1) << n_win) - 1);
+
+    work[CONV_WORK_TAP_ROW] = (double)(t->n_c * t->r);
+    for (size_t i = 0; i < t->r * t->s; i++) {
+        uint32_t live = t->row_live[i / t->s] & t->column_live[i % t->s] & whole;
+
+        work[CONV_WORK_TAP] += live == whole ? (double)t->n_c : 0;
+        work[CONV_WORK_PART_TAP] += live && live != whole ? (double)t->n_c : 0;
+    }
+}
+
+static void add_ukr(const struct conv_plan *plan, const struct conv_binding *bind, const struct conv_step *s,
+                    double work[CONV_N_WORKS])
+{
+    struct conv_ukr_args a = conv_resolve_ukr(plan, bind, s);
+    struct conv_taps room;
+    const struct conv_taps *taps = conv_resolve_taps(plan, bind, s, &a, &room);
+
+    if (taps)
+        add_taps(taps, s->n_win, work);
     work[CONV_WORK_RUN] = !s->goes_on;
     work[CONV_WORK_INPUT_AHEAD] = s->ahead.channels > 0;
     work[CONV_WORK_FILTER_AHEAD] = s->ahead.elems > 0;
@@ -138,7 +161,7 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
     work[CONV_WORK_PREFETCH_PASS] = (double)m->prefetch_passes;
     conv_work_meter_init(m, m->to);
     if (s->kind == CONV_STEP_UKR)
-        add_ukr(plan, s, work);
+        add_ukr(plan, bind, s, work);
     else if (s->kind == CONV_STEP_IM2COL)
         add_lowering(plan, work);
     else if (s->kind == CONV_STEP_PACK_MATRIX)

@@ -29,6 +29,9 @@ enum conv_work {
     CONV_WORK_INPUT_AHEAD,    /* 1 if it prefetches input, */
     CONV_WORK_FILTER_AHEAD,   /* or filters */
     CONV_WORK_IN_PLACE,       /* 1 if a micro-kernel reads windows that are not packed */
+    CONV_WORK_TAP_ROW,        /* rows of taps of all channels, if it reads windows tap by tap, */
+    CONV_WORK_TAP,            /* taps that meet all its windows, */
+    CONV_WORK_PART_TAP,       /* and those that meet some, as the others are in the padding */
     CONV_WORK_RAGGED_WINDOWS, /* 1 if a micro-kernel's tile has fewer windows than it may, */
     CONV_WORK_RAGGED_FILTERS, /* or fewer filters */
     CONV_WORK_MATRIX_ROW,     /* lowering: rows of the matrix, */

@@ -1,6 +1,7 @@
 /*
- * Functions of a library without sources of ours, observed natively: copies of their machine code that record every
- * access (rewrite.awk makes them when the program is built) run in their place.
+ * Functions observed natively, as the compiler made them: copies of their machine code that record every access
+ * (rewrite.awk makes them when the program is built) run in their place. Of a library without sources of ours some, or
+ * of a whole program: its stack is seen then, too.
  *
  * The copies write addresses into a ring of memory; a page behind it that must not be touched says when it is full. The
  * functions that could not be copied end the program with the reason when they are called: nothing goes unseen.
@@ -18,6 +19,9 @@
  * Returns 0; -ENOENT if there is no such file; -EINVAL for a file of another program; -errno; each with one line in why.
  */
 int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t why_bytes);
+
+/* Whether all functions are copies whose stack matters. */
+bool obs_rewritten_is_whole(void);
 
 /* Whether a place in the program is one of the copies. */
 bool obs_rewritten_holds(const void *place);

@@ -15,40 +15,46 @@
 
 /* As rewrite.awk writes them. */
 struct head {
-    uint64_t magic, base, work, n_functions, n_sites;
+    uint64_t magic, base, work, map, n_functions, n_targets, n_sites, is_whole;
 };
 
 struct function {
     uint64_t original, copy; /* copy 0: refused */
-    uint64_t n_first;
-    uint8_t first[8]; /* the first instruction of the original */
+    uint64_t n_first;        /* 0: nobody enters it there */
+    uint8_t first[8];        /* the first instruction of the original */
     char name[64], why_not[96];
+};
+
+/* Where indirect jumps may lead. */
+struct target {
+    uint32_t original, copy;
 };
 
 struct site {
     uint16_t function;
-    uint8_t bytes, kinds; /* kinds: READS, WRITES or both; ASKS */
+    uint8_t bytes, kinds; /* kinds: READS, WRITES or both; ASKS; MASKED beside them */
 };
 
-enum { READS = 1, WRITES = 2, ASKS = 4 };
+enum { READS = 1, WRITES = 2, ASKS = 4, MASKED = 8 };
 
 struct record {
     uint64_t address, site;
 };
 
-/* The memory that the copies use: three words, and from the second page on the ring. */
+/* The memory that the copies use: four words, and from the second page on the ring. */
 struct work {
     struct record *next;
-    uint64_t saved[2];
+    uint64_t saved[3];
 };
 
-enum { PAGE = 4096, RING_BYTES = 1 << 20, SIGNAL_STACK_BYTES = 1 << 20 };
+enum { PAGE = 4096, RING_BYTES = 1 << 20, SIGNAL_STACK_BYTES = 1 << 20, MAP_BYTES = 448 << 20 };
 
 /* The handler of a signal has no other way to it. */
 static struct {
     const struct head *head;
     size_t bytes; /* of all that it begins */
     const struct function *function;
+    const struct target *target;
     const struct site *site;
     struct obs_site **place; /* [n_sites] */
     struct work *work;
@@ -59,6 +65,11 @@ static struct {
 bool obs_rewritten_holds(const void *place)
 {
     return code.head && (uintptr_t)place - (uintptr_t)code.head < code.bytes;
+}
+
+bool obs_rewritten_is_whole(void)
+{
+    return code.head && code.head->is_whole;
 }
 
 void obs_rewritten_drain(void)
@@ -95,7 +106,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static void end_program(uint64_t function)
 {
-    fprintf(stderr, "observer: OpenBLAS called %s, whose machine code cannot be observed here (%s)\n",
+    fprintf(stderr, "observer: %s was called, whose machine code cannot be observed here (%s)\n",
             code.function[function].name, code.function[function].why_not);
     exit(EXIT_FAILURE);
 }
@@ -110,7 +121,7 @@ static int refuse(int err, char *why, size_t why_bytes, const char *what, const 
 
 static void *map_fixed(uint64_t address, size_t bytes, int protection, int fd)
 {
-    int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
+    int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0);
     void *p = mmap((void *)(uintptr_t)address, bytes, protection, flags, fd, 0);
 
     return p == MAP_FAILED ? NULL : p;
@@ -130,7 +141,8 @@ static int map_file(int fd, const char *path, char *why, size_t why_bytes)
         return refuse(-ENOMEM, why, why_bytes, "its place in memory is taken", path);
     code.bytes = (size_t)status.st_size;
     code.function = (const struct function *)(code.head + 1);
-    code.site = (const struct site *)(code.function + head.n_functions);
+    code.target = (const struct target *)(code.function + head.n_functions);
+    code.site = (const struct site *)(code.target + head.n_targets);
     code.ring = (struct record *)((char *)code.work + PAGE);
     code.work->next = code.ring;
     return 0;
@@ -154,6 +166,7 @@ static int find_places(struct obs_stream *s)
         code.place[i] = obs_stream_site(s, code.function[code.site[i].function].name);
         if (!code.place[i])
             return -ENOMEM;
+        code.place[i]->is_masked = code.site[i].kinds & MASKED;
     }
     code.executed = obs_stream_executed(s);
     return code.place ? 0 : -ENOMEM;
@@ -181,10 +194,28 @@ static int put_into_place(void)
 {
     int err = 0;
 
-    for (size_t i = 0; i < code.head->n_functions && !err; i++)
-        err = put_jump(&code.function[i],
-                       code.function[i].copy ? code.function[i].copy : (uint64_t)(uintptr_t)end_program);
+    for (size_t i = 0; i < code.head->n_functions && !err; i++) {
+        const struct function *f = &code.function[i];
+
+        if (f->n_first)
+            err = put_jump(f, f->copy ? f->copy : (uint64_t)(uintptr_t)end_program);
+    }
     return err;
+}
+
+/* The table of indirect jumps, four bytes for each of the program's; what nobody writes takes no memory. */
+static int make_map(void)
+{
+    uint32_t *map = map_fixed(code.head->map, MAP_BYTES, PROT_READ | PROT_WRITE, -1);
+
+    if (!map)
+        return -ENOMEM;
+    for (size_t i = 0; i < code.head->n_targets; i++) {
+        if (code.target[i].original >= MAP_BYTES / sizeof *map)
+            return -EOVERFLOW;
+        map[code.target[i].original] = code.target[i].copy;
+    }
+    return 0;
 }
 
 static int catch_faults(void)
@@ -212,6 +243,8 @@ int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t
     err = find_places(s);
     if (!err)
         err = catch_faults();
+    if (!err)
+        err = make_map();
     if (!err)
         err = put_into_place();
     return err ? refuse(err, why, why_bytes, strerror(-err), path) : 0;

@@ -106,7 +106,8 @@ static int write_result(char *why, size_t why_bytes)
 
     snprintf(why, why_bytes, "out of memory");
     if (!err) {
-        r->n_outside = 0; /* what is seen there is a part: no spills, no calls */
+        if (!obs_rewritten_is_whole())
+            r->n_outside = 0; /* what is seen there is a part: no spills, no calls */
         err = obs_result_write(r, watcher.out, why, why_bytes);
     }
     free(r);

@@ -44,28 +44,51 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 
 # OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
 # for AVX2, which emulators run, too: they tell of no prefetches.
+rewrite = awk -v MAGIC=$(rewritten_magic) -v WORK=0x60000000 -v MAP=0x62000000 -v WHOLE=$1 -f counters/observe/rewrite.awk
+define assemble_rewritten
+$(Q)$(CC) -c -o $@.o $@.s
+$(Q)$(LD) -static -nostdlib -T counters/observe/rewritten.ld -o $@ $@.o
+endef
+
 rewritten_names := sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE|HASWELL|ZEN)
-disassemble = $(NM) -S $1 | grep -E ' T $(rewritten_names)$$' | while read address size type name; do echo "FUNCTION $$name"; \
+disassemble = $(NM) -S $1 | grep -E ' T ($2)$$' | while read address size type name; do echo "FUNCTION $$name"; \
     $(OBJDUMP) -d -w --insn-width=16 --start-address=0x$$address --stop-address=$$((0x$$address + 0x$$size)) $1; done
 
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest counters/observe/rewrite.awk counters/observe/rewritten.ld
 	@echo "  REWRITE $@"
-	$(Q)$(call disassemble,$<) | awk -v MAGIC=$(rewritten_magic) -v WORK=0x60000000 -f counters/observe/rewrite.awk >$@.s
-	$(Q)$(CC) -c -o $@.o $@.s
-	$(Q)$(LD) -static -nostdlib -T counters/observe/rewritten.ld -o $@ $@.o
+	$(Q)$(call disassemble,$<,$(rewritten_names)) | $(call rewrite,0) >$@.s
+	$(assemble_rewritten)
+
+# What has no emulator, with its stack: the program with the library's own kernels, and copies of all their machine code and
+# of OpenBLAS's above it.
+$(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
+	@mkdir -p $(@D)
+	@echo "  LINK    $@"
+	$(link_guest) -Wl,--wrap=memset
+
+copied_names := $(rewritten_names)|sgemm_nn|cblas_sgemm
+behind_kernels = 0x$$($(NM) -n $1 | awk 'is_last { behind = $$1 } { is_last = / T conv_/ } END { print behind }')
+describe = $(NM) $(call archive,kernels); echo PROGRAM; $(OBJDUMP) -t $1; \
+    $(OBJDUMP) -d -w --insn-width=16 --stop-address=$(call behind_kernels,$1) $1; $(call disassemble,$1,$(copied_names))
+
+$(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest counters/observe/rewrite.awk counters/observe/functions.awk counters/observe/rewritten.ld
+	@echo "  REWRITE $@"
+	$(Q){ $(call describe,$<); } | awk -v NAMES='^($(copied_names))$$' -f counters/observe/functions.awk | $(call rewrite,1) >$@.s
+	$(assemble_rewritten)
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
 # described one by one: beside such builds the guest has one of its own, by gcc.
 guest_build = $(BUILD)$(if $(SAN)$(findstring clang,$(CC)),/plain)
 native_guest = $(guest_build)/guest
 native_twin = $(guest_build)/twin/guest
+native_copied = $(guest_build)/copied/guest
 GUEST_x86_64 = $(if $(filter x86_64,$(ARCH)),$(native_guest))
 GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/guest)
 
 native-guest: deps
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten $(native_copied).rewritten)
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
@@ -76,9 +99,9 @@ guest-ppc64le: power10-root
 endif
 
 ifeq ($(ARCH),x86_64)
-guest-x86_64: native-guest
+guest-x86_64 guest-x86_64-copied: native-guest
 else
-guest-x86_64:
+guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
@@ -89,10 +112,10 @@ prepare_guest = guest=$$($(BUILD)/$1 --guest $(call pass,$1) 2>/dev/null); why=;
     fi
 from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
-guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
+guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 
 # What the tests need to know of them; other suites than these run nothing under emulation.
-observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin))
+observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied))
 suite_needs_guest = $(if $1,$(filter observe,$1),all)
 
-.PHONY: native-guest guest-x86_64 guest-ppc64le
+.PHONY: native-guest guest-x86_64 guest-x86_64-copied guest-ppc64le

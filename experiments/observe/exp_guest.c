@@ -36,6 +36,13 @@ static const struct exp_emulator twin = {
     .arch = "x86_64", .isa = CPU_ISA_AVX512, .core = "", .source = "instrumented twin", .ns_per_mac = 2, .start_s = 0.05
 };
 
+#define COPIED(isa_, core_)                                                                                            \
+    {                                                                                                                  \
+        .arch = "x86_64-copied", .isa = isa_, .core = core_, .source = "copies of the machine code", .ns_per_mac = 2,  \
+        .start_s = 0.1                                                                                                 \
+    }
+static const struct exp_emulator copied[] = { COPIED(CPU_ISA_AVX512, "SkylakeX"), COPIED(CPU_ISA_AVX2, "Haswell") };
+
 /* As the plugin takes them. */
 #define RULE(pattern, phase, tag) ",rule=" #pattern ":" #phase ":" #tag
 static const char openblas_rules[] =
@@ -56,6 +63,15 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr)
 const struct exp_emulator *exp_emulator_twin(void)
 {
     return &twin;
+}
+
+const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa)
+{
+    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++) {
+        if (copied[i].isa == isa)
+            return &copied[i];
+    }
+    return NULL;
 }
 
 char *exp_guest_rewritten_path(const char *guest)

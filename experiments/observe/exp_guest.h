@@ -15,7 +15,7 @@
 /* A way to observe programs of a CPU family. */
 struct exp_emulator {
     const char *arch;    /* of the guest program */
-    const char *program; /* the emulator, and its CPU model; NULL: the program itself is instrumented */
+    const char *program; /* the emulator, and its CPU model; NULL: the program observes itself */
     const char *cpu;
     enum cpu_isa isa;     /* the widest that it runs */
     const char *ukr;      /* what is observed if the machine's own micro-kernel needs more, or is another family's */
@@ -31,6 +31,12 @@ const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 
 /* The way that needs no emulator: for kernels of the project that this computer runs and no emulator does. */
 const struct exp_emulator *exp_emulator_twin(void);
+
+/*
+ * The same for kernels as the library has them, with their stack: copies of their machine code, which record. NULL for
+ * instructions of which there are none.
+ */
+const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa);
 
 /*
  * Where the machine code of OpenBLAS for a twin at that path is, which the twin watches (obs_rewritten.h). From malloc;

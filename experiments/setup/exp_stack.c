@@ -27,7 +27,9 @@ static const char *const columns[N_COLUMNS] = { "algo", "micro_kernel", "phase",
 
 char *exp_stacks_path(enum cpu_isa isa)
 {
-    return exp_format(FOLDER "/%s-" COMPILER "-%d.csv", isa == CPU_ISA_MMA ? "ppc64le" : "x86_64", COMPILER_VERSION);
+    const char *family = isa == CPU_ISA_MMA ? "ppc64le" : isa == CPU_ISA_AVX512 ? "x86_64-avx512" : "x86_64";
+
+    return exp_format(FOLDER "/%s-" COMPILER "-%d.csv", family, COMPILER_VERSION);
 }
 
 const char *exp_stack_kernel(const struct conv_plan *plan)

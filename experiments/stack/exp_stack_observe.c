@@ -15,10 +15,13 @@
 
 enum { LIMIT_S = 120 };
 
-/* OpenBLAS's cores whose kernels are told apart by name; the first is the emulator's own. */
-static const char *const cores[] = { NULL, "Zen" };
+/* OpenBLAS's cores whose kernels are told apart by name, beside the emulator's own. */
+static const struct {
+    enum cpu_isa isa;
+    const char *core;
+} other_cores[] = { { CPU_ISA_AVX2, "Zen" }, { CPU_ISA_AVX512, "Cooperlake" } };
 
-enum { N_CORES = sizeof cores / sizeof cores[0] };
+enum { N_OTHER_CORES = sizeof other_cores / sizeof other_cores[0] };
 
 /* ---- one layer ---- */
 
@@ -88,7 +91,7 @@ struct observing {
     struct exp_stack_study *study;
     struct exp_emulator emulator; /* with the core in turn */
     struct exp_experiment e;
-    const char *core;
+    bool is_other_core;
     char folder[64], *machine_path;
     struct exp_stack_sample *sample; /* [e.n_cases] */
     char *why;
@@ -122,6 +125,7 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
         .problem = &c->layer->problem,
         .algo = c->algo->name,
         .ukr = sim_cpu_isa_suffix(ob->study->setup.ukr->isa),
+        .core = ob->emulator.core,
         .limit_s = LIMIT_S,
     };
     int err = seen && out ? 0 : -ENOMEM;
@@ -161,7 +165,7 @@ static int observe_core(struct observing *ob, unsigned n_threads)
 {
     struct exp_stack_study *study = ob->study;
     struct exp_stack_sample *more;
-    int err = exp_experiment_plan(&ob->e, &study->setup, &study->model, algos_of(&study->setup, ob->core != NULL),
+    int err = exp_experiment_plan(&ob->e, &study->setup, &study->model, algos_of(&study->setup, ob->is_other_core),
                                   ob->why, ob->why_bytes);
 
     more = err ? NULL : realloc(study->sample, (study->n_samples + ob->e.n_cases) * sizeof *more);
@@ -178,22 +182,32 @@ static int observe_core(struct observing *ob, unsigned n_threads)
     return err;
 }
 
-const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m)
+/* Today's program has copies of its machine code beside it. */
+static bool has_copies(const char *guest)
 {
-    const struct conv_ukr *ukr = conv_ukr_find(m->ukr);
+    char *path = exp_guest_rewritten_path(guest);
+    bool has = !*guest || (path && !access(path, R_OK));
 
-    return exp_emulator_for(ukr ? ukr : conv_ukr_best());
+    free(path);
+    return has;
+}
+
+/* Copies show what an emulator does, and take a tenth of the time. */
+const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m, const char *guest)
+{
+    const struct conv_ukr *found = conv_ukr_find(m->ukr), *ukr = found ? found : conv_ukr_best();
+    const struct exp_emulator *by_copies = exp_emulator_copied(ukr->isa);
+    bool is_emulated = exp_emulator_for(ukr)->isa == ukr->isa && !(has_copies(guest) && conv_ukr_runs(ukr));
+
+    return by_copies && !is_emulated ? by_copies : exp_emulator_for(ukr);
 }
 
 /* Kernels of the machine's family that its emulator runs, planned for its caches alone: all that plans depend on. */
-static int set_up(struct exp_stack_study *study, const char *core, char *why, size_t why_bytes)
+static int set_up(struct exp_stack_study *study, const struct exp_emulator *e, char *why, size_t why_bytes)
 {
-    const struct exp_emulator *e = exp_stack_emulator(&study->machine);
-
     exp_setup_release(&study->setup);
-    study->emulator = e;
     study->setup = (struct exp_setup){ .machine = sim_machine_caches_alone(&study->machine) };
-    return exp_setup_init(&study->setup, sim_cpu_isa_suffix(e->isa), core ? core : e->core, why, why_bytes);
+    return exp_setup_init(&study->setup, sim_cpu_isa_suffix(e->isa), e->core, why, why_bytes);
 }
 
 static int write_machine(const struct observing *ob)
@@ -206,6 +220,31 @@ static int write_machine(const struct observing *ob)
     return err ? exp_fail(ob->why, ob->why_bytes, err, "cannot write '%s': %s", ob->machine_path, strerror(-err)) : 0;
 }
 
+/* Every algorithm with one of OpenBLAS's cores. */
+static int observe_with(struct observing *ob, unsigned n_threads)
+{
+    int err = set_up(ob->study, &ob->emulator, ob->why, ob->why_bytes);
+
+    if (!err)
+        err = write_machine(ob);
+    return err ? err : observe_core(ob, n_threads);
+}
+
+static int observe_cores(struct observing *ob, unsigned n_threads)
+{
+    int err = observe_with(ob, n_threads);
+
+    ob->is_other_core = true;
+    for (size_t i = 0; i < N_OTHER_CORES && !err; i++) {
+        if (other_cores[i].isa != ob->emulator.isa)
+            continue;
+        ob->emulator.core = other_cores[i].core;
+        ob->emulator.coretype = ob->emulator.coretype ? other_cores[i].core : NULL;
+        err = observe_with(ob, n_threads);
+    }
+    return err;
+}
+
 static int observe(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes)
 {
     struct observing ob = { .study = study, .folder = "/tmp/stack-XXXXXX", .why = why, .why_bytes = why_bytes };
@@ -213,21 +252,10 @@ static int observe(struct exp_stack_study *study, unsigned n_threads, char *why,
 
     if (err)
         return err;
+    study->emulator = exp_stack_emulator(&study->machine, study->guest);
+    ob.emulator = *study->emulator;
     ob.machine_path = exp_format("%s/machine.cfg", ob.folder);
-    err = ob.machine_path ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    for (size_t i = 0; i < N_CORES && !err; i++) {
-        ob.core = cores[i];
-        err = set_up(study, cores[i], why, why_bytes);
-        if (!err && cores[i] && study->emulator->isa != CPU_ISA_AVX2)
-            break;
-        ob.emulator = *study->emulator;
-        if (cores[i])
-            ob.emulator.core = ob.emulator.coretype = cores[i];
-        if (!err)
-            err = write_machine(&ob);
-        if (!err)
-            err = observe_core(&ob, n_threads);
-    }
+    err = ob.machine_path ? observe_cores(&ob, n_threads) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (ob.machine_path)
         remove(ob.machine_path);
     rmdir(ob.folder);

@@ -36,8 +36,8 @@ struct exp_stack_study {
 void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c);
 void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *seen);
 
-/* How code for a machine is observed: by kernels of its family that the emulator runs. */
-const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m);
+/* How code for a machine is observed, by kernels of its family. guest: the program that is observed; "": today's. */
+const struct exp_emulator *exp_stack_emulator(const struct sim_machine *m, const char *guest);
 
 /* Observes and fits. Returns 0, or -errno with one line in why. */
 int exp_stack_study(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes);

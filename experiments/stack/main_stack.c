@@ -1,6 +1,6 @@
 /*
- * What compiled code does on its stack: layers run under emulation, all accesses outside the tensors counted, and costs
- * of units of work fitted to them. Writes a table of recorded stacks (exp_stack.h). `stack --help` lists the options;
+ * What compiled code does on its stack: layers run observed, all accesses outside the tensors counted, and costs of
+ * units of work fitted to them. Writes a table of recorded stacks (exp_stack.h). `stack --help` lists the options;
  * `make stack` passes them on.
  */
 #include <errno.h>
@@ -91,8 +91,8 @@ static void print_table(const struct session *s, FILE *out)
 
     fprintf(out, "# What compiled code does on its stack (kernels/stack.h), observed by make stack.\n");
     fprintf(out, "# commit: %s; compiler: %s\n", s->o.commit, __VERSION__);
-    fprintf(out, "# observed: %zu layers of %s under %s -cpu %s, planned for %s\n", study->model.n_layers, s->o.shapes,
-            study->emulator->program, study->emulator->cpu, study->machine.name);
+    fprintf(out, "# observed: %zu layers of %s, %s, planned for %s\n", study->model.n_layers, s->o.shapes,
+            study->emulator->source, study->machine.name);
     for (size_t i = 0; i < study->n_results; i++)
         print_errors(&study->result[i], out, "# ");
     exp_stack_print_header(out);
@@ -132,7 +132,7 @@ static int run(struct session *s)
     int err = exp_machine_find(&study->machine, s->o.machine, "results", s->why, sizeof s->why);
 
     if (!err && s->asks_guest) {
-        puts(exp_stack_emulator(&study->machine)->arch);
+        puts(exp_stack_emulator(&study->machine, s->o.guest)->arch);
         return 0;
     }
     if (!err && (!*s->o.guest || !*s->o.observer))
