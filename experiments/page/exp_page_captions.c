@@ -2,14 +2,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-
-enum { MOST_BYTES = 1 << 20 };
+#include "experiments/base/exp_text.h"
 
 static char *trim(char *text)
 {
@@ -82,23 +79,14 @@ static void take_lines(struct exp_page_captions *c)
 int exp_page_captions_read(struct exp_page_captions *c, const char *folder, char *why, size_t why_bytes)
 {
     char *path = exp_format("%s/README.md", folder);
-    FILE *in = path ? fopen(path, "r") : NULL;
-    int err = !path ? -ENOMEM : in ? 0 : -errno;
-    size_t n;
+    size_t bytes;
+    int err;
 
-    *c = (struct exp_page_captions){ .text = calloc(1, MOST_BYTES + 1) };
-    if (!err && !c->text)
-        err = -ENOMEM;
-    if (!err) {
-        n = fread(c->text, 1, MOST_BYTES, in);
-        c->text[n] = '\0';
+    *c = (struct exp_page_captions){ 0 };
+    err = path ? exp_text_read(&c->text, &bytes, path, why, why_bytes)
+               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (!err)
         take_lines(c);
-    } else {
-        exp_fail(why, why_bytes, err, "cannot read the captions of figures, '%s': %s", path ? path : folder,
-                 strerror(-err));
-    }
-    if (in)
-        fclose(in);
     free(path);
     return err;
 }

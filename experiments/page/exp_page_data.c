@@ -61,7 +61,7 @@ const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const 
 {
     size_t at;
 
-    return find(csv, column, &at) ? exp_table_string(&csv->table, row, at) : "";
+    return row < csv->table.n_rows && find(csv, column, &at) ? exp_table_string(&csv->table, row, at) : "";
 }
 
 static double number_of(const char *text)

@@ -20,7 +20,7 @@ struct exp_page_csv {
 int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes);
 void exp_page_csv_release(struct exp_page_csv *csv);
 
-/* Returns a cell; "" if there is no such column. */
+/* Returns a cell; "" if there is no such row or column. */
 const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const char *column);
 
 /* Returns a cell's number; NaN if it has none. */

@@ -9,6 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/base/exp_plot_recipe.h"
+#include "experiments/base/exp_text.h"
 
 /* ---- kinds ---- */
 
@@ -67,14 +68,11 @@ void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char 
 
 char *exp_page_folder_text(const struct exp_page_folder *f, const char *file)
 {
-    enum { MOST_BYTES = 1 << 20 };
-    char *path = exp_format("%s/%s", f->path, file), *text = path ? malloc(MOST_BYTES + 1) : NULL;
-    FILE *in = text ? fopen(path, "r") : NULL;
+    char *path = exp_format("%s/%s", f->path, file), *text = NULL;
+    size_t bytes;
 
-    if (text)
-        text[in ? fread(text, 1, MOST_BYTES, in) : 0] = '\0';
-    if (in)
-        fclose(in);
+    if (path && exp_text_read(&text, &bytes, path, NULL, 0))
+        text = strdup("");
     free(path);
     return text;
 }

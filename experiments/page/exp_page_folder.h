@@ -27,7 +27,7 @@ bool exp_page_is_marker(const char *file);
 /* Writes a folder's chapter. Returns 0, or -errno with one line in why, that names the file. */
 int exp_page_folder_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
 
-/* Reads a text file of the folder, of at most 1 MiB; "" if there is none. From malloc; NULL when out of memory. */
+/* Reads a text file of the folder; "" if there is none. From malloc; NULL when out of memory. */
 char *exp_page_folder_text(const struct exp_page_folder *f, const char *file);
 
 /* ---- parts that chapters share ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/page/exp_page_writer.h"
 
 static void put(struct exp_page_writer *w, const char *text)
@@ -225,14 +226,13 @@ static void figure(struct exp_page_writer *w, const struct exp_page_figure *f)
 
 static int put_asset(const struct exp_page_writer *w, const char *name, FILE *out)
 {
-    char *path = exp_format("%s/%s", w->assets, name);
-    FILE *in = path ? fopen(path, "r") : NULL;
-    int err = !path ? -ENOMEM : in ? 0 : -errno, c;
+    char *path = exp_format("%s/%s", w->assets, name), *text = NULL;
+    size_t bytes;
+    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
 
-    while (in && (c = fgetc(in)) != EOF)
-        fputc(c, out);
-    if (in)
-        fclose(in);
+    if (!err)
+        fputs(text, out);
+    free(text);
     free(path);
     return err;
 }

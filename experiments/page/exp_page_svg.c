@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_text.h"
+
 enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24 };
 
 #define OPEN_SYMBOL(number, element, shape)                                                                            \
@@ -414,17 +416,13 @@ int exp_page_svg_copy(char *text, const char *label, struct exp_page_palette *pa
 
 int exp_page_svg_embed(const char *path, const char *label, struct exp_page_palette *palette, FILE *out)
 {
-    FILE *in = fopen(path, "rb");
-    char *text = in ? malloc(MOST_BYTES + 1) : NULL;
-    size_t n = text ? fread(text, 1, MOST_BYTES + 1, in) : 0;
-    int err = !in ? -errno : !text ? -ENOMEM : ferror(in) ? -EIO : n > MOST_BYTES ? -EFBIG : 0;
+    char *text;
+    size_t bytes;
+    int err = exp_text_read(&text, &bytes, path, NULL, 0);
 
-    if (!err) {
-        text[n] = '\0';
-        err = exp_page_svg_copy(text, label, palette, out);
-    }
+    if (err)
+        return err;
+    err = bytes > MOST_BYTES ? -EFBIG : exp_page_svg_copy(text, label, palette, out);
     free(text);
-    if (in)
-        fclose(in);
     return err;
 }

@@ -100,6 +100,10 @@ columns_but "$vgg/layers.csv" 'simulated|plan|chosen|in_c' | sed 's/^,//' >"$old
 page "$work/old"
 has "$work/old/report.html" 'There is no verdict.txt in this folder'
 has "$work/old/report.html" 'Times, measured'
+cp "$vgg/model.csv" "$old"
+sed -i '/,sconv,/d; /,base,/d' "$old/model.csv"
+page "$work/old"
+has "$work/old/report.html" 'The whole model'
 echo 'broken,"' >"$old/layers.csv"
 page "$work/old"
 has "$work/old/report.html" "This folder could not be read: $old/layers.csv:1: "
