@@ -60,6 +60,7 @@ struct walk {
     uint64_t step_reciprocal;   /* of |step|; 0 likewise */
     uint32_t count;
     uint32_t access_bytes;
+    uint64_t last_byte; /* offset from the first address of the last access's last byte */
     /* the current placement: */
     uint64_t addr;         /* of the first access */
     uint64_t until;        /* the first repetition in which a line changes */
@@ -70,7 +71,6 @@ struct walk {
     uint32_t slack_bytes;  /* BY_ACCESS: least over the accesses, how far each moves without leaving its line */
     uint64_t n_lines;      /* line touches per repetition */
     uint64_t since;        /* the first repetition of this placement */
-    uint64_t last_byte;    /* offset from addr of the last byte accessed; only where all runs move on by lines */
     uint64_t n_lines_done; /* line touches in the placements before */
 };
 
@@ -192,13 +192,12 @@ static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32
 
 static inline void place_lines(struct walk *w, const struct sim_bursts *c, uint64_t t)
 {
-    const uint64_t last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
     uint32_t offset = (uint32_t)w->addr & (c->line_bytes - 1);
-    uint32_t end = (uint32_t)(offset + last_byte) & (c->line_bytes - 1);
+    uint32_t end = (uint32_t)(offset + w->last_byte) & (c->line_bytes - 1);
     uint32_t slack;
 
     w->first = w->addr >> c->line_shift;
-    w->n_touches = (uint32_t)((offset + last_byte) >> c->line_shift) + 1;
+    w->n_touches = (uint32_t)((offset + w->last_byte) >> c->line_shift) + 1;
     if (w->shape == ONE_ACCESS) {
         w->n_lines = w->n_touches;
         slack = slack_of(w, c->line_bytes, offset, end);
@@ -409,10 +408,8 @@ static void walk_moving(ENGINE *h, struct walk *walk, size_t n, uint64_t n_times
     const unsigned shift = h->bursts.line_shift;
     const uint64_t mask = ADDRESS_MASK >> shift;
 
-    for (struct walk *w = walk; w < walk + n; w++) {
+    for (struct walk *w = walk; w < walk + n; w++)
         w->addr = w->base;
-        w->last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
-    }
     for (uint64_t t = 0; t < n_times; t++) {
         for (struct walk *w = walk; w < walk + n; w++) {
             uint64_t first = w->addr >> shift, n_more = ((w->addr & ((1u << shift) - 1)) + w->last_byte) >> shift;
@@ -495,6 +492,7 @@ static void init_walk(ENGINE *h, struct walk *w, const struct sim_run *r, uint64
     w->step_reciprocal = reciprocal_of(h, r->step_bytes);
     w->count = r->count;
     w->access_bytes = r->access_bytes;
+    w->last_byte = (uint64_t)(w->count - 1) * (uint64_t)w->stride_bytes + w->access_bytes - 1;
     w->n_per_line =
         w->shape == BY_LINE && r->stride_bytes ? line_bytes >> sim_log2((uint64_t)r->stride_bytes) : w->count;
     w->until = w->since = 0;

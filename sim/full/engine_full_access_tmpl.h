@@ -6,8 +6,8 @@
 /* ---- prefetches ---- */
 
 /* Brings a line into level k ahead of its use; it has come when `late` more requests have. */
-static inline void prefetch(struct sim_full *e, size_t k, uint64_t line, uint32_t set, struct sim_full_request *r,
-                            unsigned late)
+static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+                                       struct sim_full_request *r, unsigned late)
 {
     struct sim_full_place p;
 
@@ -18,6 +18,25 @@ static inline void prefetch(struct sim_full *e, size_t k, uint64_t line, uint32_
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }
 
+/* Brings a line that a prefetcher of level k asked for, unless it is there. Returns whether it was not. */
+static inline EACH_LEVEL bool bring_wanted(struct sim_full *e, size_t k, struct sim_full_wanted w)
+{
+    struct sim_full_level *l = &e->level[k];
+    struct sim_full_place p = sim_full_level_find(l, w.line);
+    struct sim_full_request r;
+
+    if (sim_full_is_hit(p) || (e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift)))
+        return false;
+    sim_full_request_of(&r, e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
+    prefetch(e, k, w.line, p.set, &r, sim_full_asking_late(w.by));
+    return true;
+}
+
+static __attribute__((noinline)) bool bring_wanted_further(struct sim_full *e, size_t k, struct sim_full_wanted w)
+{
+    return bring_wanted(e, k, w);
+}
+
 /* Brings in what prefetchers wait for, until they ask for nothing more. Returns whether that was anything. */
 static bool run_queue(struct sim_full *e)
 {
@@ -26,17 +45,8 @@ static bool run_queue(struct sim_full *e)
     while (e->queue_first != e->queue_end) {
         const struct sim_full_wanted w = e->queue[e->queue_first++ % SIM_FULL_QUEUE];
         size_t k = sim_full_asking_level(w.by);
-        struct sim_full_level *l = &e->level[k];
-        struct sim_full_place p = sim_full_level_find(l, w.line);
 
-        if (!sim_full_is_hit(p) && !(e->n_buffers && is_buffered(e, w.line << l->line_shift >> e->unit_shift))) {
-            struct sim_full_request r;
-
-            sim_full_request_of(&r, e, sim_full_asking_tag(w.by), sim_full_asking_phase(w.by));
-
-            prefetch(e, k, w.line, p.set, &r, sim_full_asking_late(w.by));
-            has_brought = true;
-        }
+        has_brought |= k ? bring_wanted_further(e, k, w) : bring_wanted(e, 0, w);
     }
     return has_brought;
 }

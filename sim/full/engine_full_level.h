@@ -197,6 +197,16 @@ static inline void sim_full_level_touch(struct sim_full_level *l, struct sim_ful
     }
 }
 
+/* Whether a use of a line that is there would tell the policy nothing; no where only the policy knows. */
+static inline bool sim_full_level_is_settled(const struct sim_full_level *l, struct sim_full_place p)
+{
+    uint64_t memory = *sim_full_level_memory(l, p);
+    uint32_t way = (uint32_t)p.way;
+
+    return l->has_order ? (memory & 15) == way
+                        : l->has_tree && sim_replacement_tree_use(&l->tree, memory, way) == memory;
+}
+
 /* Takes a line that is there out and returns its flags. */
 uint8_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p);
 

@@ -10,6 +10,9 @@
  */
 #include <assert.h>
 
+/* Of functions of which there is a copy for the first level wherever its number is known, and one for all others. */
+#define EACH_LEVEL __attribute__((always_inline))
+
 /* A write on its way out. */
 struct write {
     uint64_t addr;
@@ -19,8 +22,8 @@ struct write {
 };
 
 /* Shows a request to level k's shadow, if it has one; counts the class of a miss. */
-static inline void classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how, bool is_miss,
-                            const struct sim_full_request *r)
+static inline EACH_LEVEL void classify(struct sim_full *e, size_t k, uint64_t line, enum sim_shadow_use how,
+                                       bool is_miss, const struct sim_full_request *r)
 {
     struct sim_level_counts *c = &r->cell->level[k];
     int found;
@@ -57,7 +60,8 @@ static inline void note_useful(struct sim_full *e, size_t k, struct sim_full_pla
 }
 
 /* A read or write found the line. */
-static inline void use(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
+static inline EACH_LEVEL void use(struct sim_full *e, size_t k, struct sim_full_place p,
+                                  const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
 
@@ -67,8 +71,8 @@ static inline void use(struct sim_full *e, size_t k, struct sim_full_place p, co
 }
 
 /* Shows a request to the prefetchers of level k that want to see it; those of the first do not see page walks. */
-static inline void show(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
-                        const struct sim_full_request *r)
+static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                                   const struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
     enum sim_full_sight sight = SIM_FULL_SEEN_HIT;
@@ -78,7 +82,7 @@ static inline void show(struct sim_full *e, size_t k, uint64_t line, struct sim_
     else if (*sim_full_level_flags(l, p) & SIM_FULL_PREFETCHED)
         sight = SIM_FULL_SEEN_FIRST_USE;
     if (l->seers[sight] && !(r->is_walk && !k))
-        watch(e, k, line, sight, r);
+        watch(e, k, line, l->seers[sight], r);
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
@@ -129,7 +133,8 @@ static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_
 }
 
 /* Puts a line that is not there into a set of level k, clean, and returns its way; what it replaces is then leaving. */
-static inline int32_t put(struct sim_full *e, size_t k, uint64_t line, uint32_t set, const struct sim_full_request *r)
+static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+                                     const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
     int32_t way = sim_full_level_insert(l, line, set);
@@ -146,9 +151,18 @@ static inline int32_t put(struct sim_full *e, size_t k, uint64_t line, uint32_t 
 
 /* ---- requests on their way out ---- */
 
-static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
+static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r);
+static uint8_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
 static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r);
+
+/* Reads what a line of the level inside covers from level k. */
+static inline uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+{
+    if (e->level[k - 1].is_like_next)
+        return read_line(e, k, addr >> e->level[k].line_shift, r);
+    return fetch_lines(e, k, addr, bytes, r);
+}
 
 /* A level took a line without reading it: exclusive levels just outside have it no more. */
 static void claim(struct sim_full *e, size_t k, uint64_t addr, unsigned phase)
@@ -214,8 +228,8 @@ static inline void go_past(struct sim_full_request *r, size_t k)
 }
 
 /* Brings a line into a set of level k, victim included, and returns its place. */
-static inline struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
-                                          struct sim_full_request *r, uint8_t flags)
+static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
+                                                     struct sim_full_request *r, uint8_t flags)
 {
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = { set, put(e, k, line, set, r) };
@@ -231,8 +245,8 @@ static inline struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t
  * A read arriving at level k, which whoever asks has counted and looked up. Returns dirty and the owner if the line
  * comes out of an exclusive level with them.
  */
-static inline uint8_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
-                                 struct sim_full_request *r)
+static inline EACH_LEVEL uint8_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                                            struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
 
@@ -260,8 +274,8 @@ static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim
     return read_found(e, k, line, p, r);
 }
 
-/* Reads what a line of the level inside covers from level k. */
-static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+/* The same as fetch() from a level whose lines may have another size, and from memory. */
+static uint8_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
 {
     uint8_t flags = 0;
     unsigned shift;
@@ -270,8 +284,6 @@ static uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes
         r->cell->memory_read_lines++;
         return 0;
     }
-    if (e->level[k - 1].is_like_next)
-        return read_line(e, k, addr >> e->level[k].line_shift, r);
     shift = e->level[k].line_shift;
     for (uint64_t line = addr >> shift; line <= (addr + bytes - 1) >> shift; line++)
         flags |= read_line(e, k, line, r);

@@ -20,16 +20,21 @@ static inline void want(struct sim_full *e, const struct sim_full_asker *a, cons
     e->queue_end = end;
 }
 
-/* Lets prefetchers of level k see a request before its line is used. */
-static inline void watch(struct sim_full *e, size_t k, uint64_t line, enum sim_full_sight sight,
-                         const struct sim_full_request *r)
+static inline struct sim_prefetch_request seen_by(const struct sim_full_level *l, uint64_t line,
+                                                  const struct sim_full_request *r)
 {
-    struct sim_full_level *l = &e->level[k];
-    const struct sim_prefetch_request seen = {
+    return (struct sim_prefetch_request){
         .line = (int64_t)line, .block_shift = l->block_shift, .tag = r->tag, .run = r->run
     };
+}
 
-    for (unsigned left = l->seers[sight]; left; left &= left - 1) {
+/* Lets some prefetchers of level k, given as bits, see a request before its line is used. */
+static inline void watch(struct sim_full *e, size_t k, uint64_t line, unsigned left, const struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[k];
+    const struct sim_prefetch_request seen = seen_by(l, line, r);
+
+    for (; left; left &= left - 1) {
         struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
         int64_t lines[SIM_MAX_PREFETCH_LINES];
         size_t n = sim_prefetch_ask(&a->state, &a->p, &seen, lines);
@@ -39,12 +44,18 @@ static inline void watch(struct sim_full *e, size_t k, uint64_t line, enum sim_f
     }
 }
 
-/* How often requests have changed the prefetchers of a level: see sim_prefetch_ask. */
-static inline uint64_t prefetch_changes(const struct sim_full_level *l)
+/* Those prefetchers of the first level, as bits, to which a hit says something; it is noted by the others. */
+static inline unsigned heeders(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
 {
-    uint64_t n = 0;
+    struct sim_full_level *l = &e->level[0];
+    const struct sim_prefetch_request seen = seen_by(l, line, r);
+    unsigned found = l->seers[SIM_FULL_SEEN_HIT];
 
-    for (size_t i = 0; i < l->n_askers; i++)
-        n += l->asker[i].state.n_changes;
-    return n;
+    for (unsigned left = found; left; left &= left - 1) {
+        struct sim_full_asker *a = &l->asker[__builtin_ctz(left)];
+
+        if (sim_prefetch_passes(&a->state, &a->p, &seen))
+            found &= ~(left & -left);
+    }
+    return found;
 }

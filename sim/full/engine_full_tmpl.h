@@ -38,6 +38,17 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
     who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
+/* Shows a hit to the prefetchers of the first level. */
+static inline void show_hit(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+{
+    unsigned found = heeders(e, line, r);
+
+    if (!found)
+        return;
+    e->n_changes++;
+    watch(e, 0, line, found, r);
+}
+
 /*
  * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it was left, so
  * that the same once more would say nothing new: prefetchers brought nothing.
@@ -50,8 +61,7 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
     if (who->kind != SIM_PREFETCH) {
         e->n_requests++;
         classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
-        if (l->seers[SIM_FULL_SEEN_HIT])
-            watch(e, 0, line, SIM_FULL_SEEN_HIT, &who->request);
+        show_hit(e, line, &who->request);
     }
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
@@ -68,13 +78,28 @@ static __attribute__((noinline)) void touch_other(struct sim_full *e, struct tou
     access_found(e, who->kind, line << e->bursts.line_shift, 1, p, &who->request);
 }
 
+/* Whether an access finds its line like one that is neither a miss nor the first use of a prefetched line. */
+static inline bool is_usual(struct sim_full *e, const struct toucher *who, struct sim_full_place p)
+{
+    return sim_full_is_hit(p) &&
+           (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED));
+}
+
+/* Whether the same access once more would change nothing at all, although this one did. */
+static inline bool is_as_left(struct sim_full *e, const struct toucher *who, uint64_t line)
+{
+    struct sim_full_place p = sim_full_level_find(&e->level[0], line);
+
+    return is_usual(e, who, p) && sim_full_level_is_settled(&e->level[0], p) &&
+           (who->kind == SIM_PREFETCH || !heeders(e, line, &who->request));
+}
+
 /* Returns whether the same access once more would change nothing at all. */
 static inline bool touch(struct sim_full *e, struct toucher *who, uint64_t line)
 {
     struct sim_full_place p = sim_full_level_find(&e->level[0], line);
 
-    if (sim_full_is_hit(p) &&
-        (who->kind == SIM_PREFETCH || !(*sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED)))
+    if (is_usual(e, who, p))
         return touch_hit(e, who, line, p);
     touch_other(e, who, line, p);
     return false;
@@ -104,14 +129,12 @@ static inline uint64_t prepare(struct sim_full *e, const struct toucher *who, ui
 static inline void touch_times(struct sim_full *e, struct toucher *who, uint64_t line, uint32_t n)
 {
     prepare(e, who, line, 1);
-    while (n) {
-        bool is_settled = touch(e, who, line);
-
+    for (bool is_settled = false; n && !is_settled;) {
+        is_settled = touch(e, who, line);
         n--;
         if (who->kind == SIM_LOAD && who->request.source)
             count_load_misses(&who->request);
-        if (is_settled)
-            break;
+        is_settled = is_settled || (n && is_as_left(e, who, line));
     }
     e->n_requests += who->kind != SIM_PREFETCH ? n : 0;
 }
@@ -149,10 +172,9 @@ static inline bool is_ignored(const struct sim_full *e, unsigned kind)
     return kind == SIM_PREFETCH && !e->machine.has_software_prefetch;
 }
 
-/* With what prefetchers learn from hits. */
 static inline uint64_t changes(const struct sim_full *e)
 {
-    return e->n_changes + prefetch_changes(&e->level[0]);
+    return e->n_changes;
 }
 
 static inline bool has_settled(const struct sim_full *e, uint64_t since, uint64_t n_touches)

@@ -135,7 +135,7 @@ static bool remember(struct sim_shadow *s, uint64_t block)
     return true;
 }
 
-static void drop_oldest(struct sim_shadow *s)
+void sim_shadow_drop_oldest(struct sim_shadow *s)
 {
     while (s->stamp[s->log[s->oldest]] != s->oldest)
         s->oldest++;
@@ -154,14 +154,9 @@ int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use u
     node = s->remembered[block % SIM_SHADOW_REMEMBERED].first + (uint32_t)(line % BLOCK_LINES);
     before = s->stamp[node];
     was_held = before >= SIM_SHADOW_FIRST_TIME;
-    if (use == SIM_SHADOW_KEEP || (use == SIM_SHADOW_REFRESH && was_held)) {
-        s->n_held += !was_held;
-        sim_shadow_stamp(s, node);
-        if (s->n_held > s->capacity)
-            drop_oldest(s);
-    } else {
-        s->n_held -= was_held;
-        s->stamp[node] = SIM_SHADOW_NOT_HELD;
-    }
+    if (use == SIM_SHADOW_KEEP || (use == SIM_SHADOW_REFRESH && was_held))
+        return (int)sim_shadow_keep(s, node, before);
+    s->n_held -= was_held;
+    s->stamp[node] = SIM_SHADOW_NOT_HELD;
     return was_held ? SIM_SHADOW_HIT : before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
 }

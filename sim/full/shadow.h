@@ -45,10 +45,11 @@ int sim_shadow_new(struct sim_shadow **s, uint64_t n_lines); /* 0 or -ENOMEM */
 void sim_shadow_free(struct sim_shadow *s);                  /* NULL is fine */
 void sim_shadow_clear(struct sim_shadow *s);
 
-/* The same as sim_shadow_use, of any line. */
+/* The same as sim_shadow_use, of any line and in any way. */
 int sim_shadow_search(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use);
 
 void sim_shadow_pack(struct sim_shadow *s);
+void sim_shadow_drop_oldest(struct sim_shadow *s);
 
 static inline void sim_shadow_stamp(struct sim_shadow *s, uint32_t node)
 {
@@ -58,19 +59,28 @@ static inline void sim_shadow_stamp(struct sim_shadow *s, uint32_t node)
         sim_shadow_pack(s);
 }
 
+/* Makes a node, last used then, the most recently used, brought in if need be. Says how it was found. */
+static inline enum sim_shadow_state sim_shadow_keep(struct sim_shadow *s, uint32_t node, uint32_t before)
+{
+    if (before + 1 != s->now || before < SIM_SHADOW_FIRST_TIME)
+        sim_shadow_stamp(s, node);
+    if (before >= SIM_SHADOW_FIRST_TIME)
+        return SIM_SHADOW_HIT;
+    if (++s->n_held > s->capacity)
+        sim_shadow_drop_oldest(s);
+    return before == SIM_SHADOW_NOT_HELD ? SIM_SHADOW_LOST : SIM_SHADOW_NEW;
+}
+
 /* Uses a line and says how it was found, or returns -ENOMEM with nothing changed. */
 static inline int sim_shadow_use(struct sim_shadow *s, uint64_t line, enum sim_shadow_use use)
 {
     uint64_t block = line >> SIM_SHADOW_BLOCK_SHIFT;
     size_t i = block % SIM_SHADOW_REMEMBERED;
     uint32_t node = s->remembered[i].first + (uint32_t)(line % (1 << SIM_SHADOW_BLOCK_SHIFT));
-    uint32_t stamp;
 
-    if (s->remembered[i].block != block || use == SIM_SHADOW_TAKE || (stamp = s->stamp[node]) < SIM_SHADOW_FIRST_TIME)
+    if (s->remembered[i].block != block || use != SIM_SHADOW_KEEP)
         return sim_shadow_search(s, line, use);
-    if (stamp + 1 != s->now)
-        sim_shadow_stamp(s, node);
-    return SIM_SHADOW_HIT;
+    return (int)sim_shadow_keep(s, node, s->stamp[node]);
 }
 
 #endif

@@ -94,7 +94,6 @@ struct sim_prefetch_state {
     struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
     size_t n;
     uint64_t clock;
-    uint64_t n_changes;                 /* requests that changed more than the entries' order of use */
     uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: where such a key was last */
 };
 
@@ -170,6 +169,21 @@ static inline size_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t ke
     size_t i = *sim_prefetch_hint(s, key);
 
     return i < s->n && s->key[i] == key ? i : sim_prefetch_search(s, key);
+}
+
+/* The entry of a key, if it has a valid one and is where the hint says; else NULL. */
+static inline struct sim_prefetch_entry *sim_prefetch_known(struct sim_prefetch_state *s, uint64_t key)
+{
+    size_t i = *sim_prefetch_hint(s, key);
+
+    return i < s->n && s->key[i] == key && s->entry[i].is_valid ? &s->entry[i] : NULL;
+}
+
+/* Makes an entry the one used last. Returns true. */
+static inline bool sim_prefetch_use(struct sim_prefetch_state *s, const struct sim_prefetch_entry *e)
+{
+    s->used[e - s->entry] = ++s->clock;
+    return true;
 }
 
 /* Gives a new key an entry, that of the key unused for longest if all are taken: emptied and not valid. */

@@ -18,6 +18,12 @@ static inline size_t region_lines(uint64_t footprint, size_t max, int64_t first,
     return n;
 }
 
+/* What stands in a footprint for a line so far from the one that opened the region, which has no bit. */
+static inline uint64_t region_bit(int64_t offset)
+{
+    return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;
+}
+
 static inline size_t sim_prefetch_region_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                              const struct sim_prefetch_request *r, int64_t *want)
 {
@@ -25,13 +31,9 @@ static inline size_t sim_prefetch_region_ask(struct sim_prefetch_state *s, const
     int64_t offset = r->line - e->last;
 
     if (e->is_valid && offset >= -p->distance && offset <= p->distance) {
-        uint64_t footprint = e->region.footprint | (offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0);
-
-        s->n_changes += footprint != e->region.footprint;
-        e->region.footprint = footprint;
+        e->region.footprint |= region_bit(offset);
         return 0;
     }
-    s->n_changes++;
     if (e->region.footprint != e->region.before)
         e->region.n_same = 0;
     else
@@ -41,6 +43,16 @@ static inline size_t sim_prefetch_region_ask(struct sim_prefetch_state *s, const
     e->region.before = e->region.footprint;
     e->region.footprint = 0;
     return e->region.n_same < p->train ? 0 : region_lines(e->region.before, p->degree, r->line, want);
+}
+
+static inline bool sim_prefetch_region_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                              const struct sim_prefetch_request *r)
+{
+    struct sim_prefetch_entry *e = sim_prefetch_known(s, sim_prefetch_key(p, r));
+    int64_t offset = e ? r->line - e->last : 0;
+    bool passes = e && offset >= -p->distance && offset <= p->distance && !(region_bit(offset) & ~e->region.footprint);
+
+    return passes && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_region = {

@@ -22,22 +22,43 @@ static inline void stream_follow(struct sim_prefetch_state *s, int64_t line, uin
         s->key[latest] = block;
 }
 
-/* Learns from a step to another line. */
-static inline void stream_step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
+/* Begins a stream anew, with a step to another line. */
+static inline void stream_turn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
     int8_t direction = line > e->last ? 1 : -1;
-    bool is_too_long = (line - e->last) * direction > p->reach;
 
-    if (direction != e->stream.direction || is_too_long) {
-        e->stream.n_steps = 0;
-        e->stream.has_asked = false;
-        e->stream.head = line + direction;
-    }
-    e->stream.n_steps += !is_too_long && e->stream.n_steps < p->train;
     e->stream.direction = direction;
+    e->stream.n_steps = (line - e->last) * direction <= p->reach;
+    e->stream.has_asked = false;
+    e->stream.head = line;
+}
+
+/* Learns from a step to another line. Returns whether the stream asks for lines. */
+static inline bool stream_step(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
+{
+    int64_t step = (line - e->last) * e->stream.direction;
+
+    if (step > 0 && step <= p->reach)
+        e->stream.n_steps += e->stream.n_steps < p->train;
+    else
+        stream_turn(e, p, line);
     e->last = line;
-    if ((e->stream.head - line) * direction <= 0)
-        e->stream.head = line + direction;
+    return e->stream.n_steps >= p->train;
+}
+
+/* Writes what a stream asks for, its next lines beyond this one. Returns how many. */
+static inline size_t stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line,
+                                  int64_t *want)
+{
+    int64_t direction = e->stream.direction, ahead = (e->stream.head - line) * direction;
+    int64_t most = e->stream.has_asked ? p->degree : p->first, n = 0;
+
+    ahead = ahead > 0 ? ahead : 1;
+    for (; n < most && ahead <= p->distance; n++, ahead++)
+        want[n] = line + direction * ahead;
+    e->stream.head = line + direction * ahead;
+    e->stream.has_asked = true;
+    return (size_t)n;
 }
 
 static inline size_t sim_prefetch_stream_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p,
@@ -45,29 +66,27 @@ static inline size_t sim_prefetch_stream_ask(struct sim_prefetch_state *s, const
 {
     uint64_t block = (uint64_t)r->line >> r->block_shift;
     struct sim_prefetch_entry *e;
-    size_t n = 0, degree;
 
     if (p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, block) == s->n)
         stream_follow(s, r->line, block);
     e = sim_prefetch_entry(s, p, block);
     if (e->is_valid && r->line == e->last)
         return 0;
-    s->n_changes++;
     if (!e->is_valid) {
         e->is_valid = true;
         e->last = r->line;
         return 0;
     }
-    stream_step(e, p, r->line);
-    if (e->stream.n_steps < p->train)
-        return 0;
-    degree = e->stream.has_asked ? p->degree : p->first;
-    e->stream.has_asked = true;
-    for (; n < degree && (e->stream.head - r->line) * e->stream.direction <= p->distance; n++) {
-        want[n] = e->stream.head;
-        e->stream.head += e->stream.direction;
-    }
-    return n;
+    return stream_step(e, p, r->line) ? stream_lines(e, p, r->line, want) : 0;
+}
+
+static inline bool sim_prefetch_stream_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                              const struct sim_prefetch_request *r)
+{
+    struct sim_prefetch_entry *e = sim_prefetch_known(s, (uint64_t)r->line >> r->block_shift);
+
+    (void)p;
+    return e && e->last == r->line && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_stream = {

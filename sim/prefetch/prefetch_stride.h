@@ -11,7 +11,6 @@ static inline size_t sim_prefetch_stride_ask(struct sim_prefetch_state *s, const
 
     if (e->is_valid && !step)
         return 0;
-    s->n_changes++;
     e->last = r->line;
     if (!e->is_valid) {
         e->is_valid = true;
@@ -26,6 +25,14 @@ static inline size_t sim_prefetch_stride_ask(struct sim_prefetch_state *s, const
     for (size_t i = 0; i < p->degree; i++)
         want[i] = (int64_t)((uint64_t)r->line + (uint64_t)step * (p->distance + i));
     return p->degree;
+}
+
+static inline bool sim_prefetch_stride_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
+                                              const struct sim_prefetch_request *r)
+{
+    struct sim_prefetch_entry *e = sim_prefetch_known(s, sim_prefetch_key(p, r));
+
+    return e && e->last == r->line && sim_prefetch_use(s, e);
 }
 
 static const struct sim_prefetcher sim_prefetch_stride = {
