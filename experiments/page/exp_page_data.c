@@ -243,8 +243,9 @@ static void prepare(struct prepared *p, const struct exp_page_extract *x)
             continue;
         }
         describe(x->csv, f->column, unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
-        p->column[p->n] = (struct exp_page_column){ title, f->unit ? f->unit : unit, *meaning ? meaning : NULL,
-                                                    f->format != EXP_PAGE_TEXT };
+        p->column[p->n] =
+            (struct exp_page_column){ title, f->unit ? f->unit : unit, *meaning && !x->is_brief ? meaning : NULL,
+                                      f->format != EXP_PAGE_TEXT };
         p->field[p->n++] = f;
     }
 }
@@ -295,7 +296,7 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
         write_rows(w, x, p);
         w->ops->table_end(w);
     }
-    if (p->n && p->reason && !x->hides_reasons)
+    if (p->n && p->reason && !x->is_brief)
         exp_page_say(w, EXP_PAGE_NOTE, "%s%snot available: %s", p->left_out, *p->left_out ? " \xe2\x80\x93 " : "",
                      p->reason);
     free(p);

@@ -61,7 +61,7 @@ struct exp_page_extract {
     const char *(*target)(const void *ctx, size_t row); /* id of a section, or NULL */
     const void *ctx;
     bool is_long;
-    bool hides_reasons; /* why columns are not there, which is said elsewhere */
+    bool is_brief; /* what columns mean, and why some are not there, is said elsewhere */
 };
 
 /*

@@ -31,7 +31,7 @@ static void end(struct exp_page_writer *w, FILE *out, char **text, const char *t
 
 static void put_text(FILE *out, double x, double y, const char *class, const char *text)
 {
-    fprintf(out, "<text x=%.1f y=%.1f class=%s>", x, y, class);
+    fprintf(out, "<text x=%.0f y=%.0f class=%s>", x, y, class);
     exp_page_escape(text, out);
     fputs("</text>", out);
 }
@@ -60,13 +60,15 @@ static void put_blocks(struct shelf *s, const struct blocks *b)
     const double each = is_seen ? b->bytes : b->bytes * b->n;
     char size[48];
 
+    fprintf(s->out, "<path class=%s d=\"", b->class);
     for (size_t i = 0; i < n && s->used < s->capacity; i++) {
         double from = s->used * pixels, to = fmin((s->used + each) * pixels, WIDTH);
+        double width = fmax(to - from - (is_seen ? 0.7 : 0), 0.5);
 
-        fprintf(s->out, "<rect class=%s x=%.2f y=%.1f width=%.2f height=%d />", b->class, from, s->y,
-                fmax(to - from - (is_seen ? 0.7 : 0), 0.5), BAR);
+        fprintf(s->out, "M%.1f,%.0fh%.1fv%dh-%.1fz", from, s->y, width, BAR, width);
         s->used += each;
     }
+    fputs("\"/>", s->out);
     if (s->used < b->n * b->bytes)
         s->used = b->n * b->bytes;
     exp_page_print_bytes(size, sizeof size, b->n * b->bytes);
@@ -155,6 +157,17 @@ static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *
     return found;
 }
 
+/* Begins the line of an algorithm, whose dots follow; each is a stroke without length. */
+static void begin_dots(FILE *out, const char *algo, double y)
+{
+    char name[64];
+
+    exp_say(name, sizeof name, "%.30s", exp_page_algo_title(algo));
+    fprintf(out, "<path class=rail d=\"M%d,%.0fH%d\"/>", NAME_WIDTH, y - 4, WIDTH);
+    put_text(out, 0, y, "what", name);
+    fprintf(out, "<path class=dots stroke=\"%s\" d=\"", exp_page_algo_colour(algo));
+}
+
 static double put_samples(FILE *out, const struct exp_page_run *r, size_t layer, const struct scale *s, double y)
 {
     enum { LINE = 17 };
@@ -166,18 +179,15 @@ static double put_samples(FILE *out, const struct exp_page_run *r, size_t layer,
         double ns = exp_page_csv_number(&r->samples, i, "time_ns");
 
         if (strcmp(now, algo) != 0) {
-            char name[64];
-
-            algo = now;
             y += LINE;
-            exp_say(name, sizeof name, "%.30s", exp_page_algo_title(now));
-            fprintf(out, "<path class=rail d=\"M%d,%.1fH%d\"/>", NAME_WIDTH, y - 4, WIDTH);
-            put_text(out, 0, y, "what", name);
+            fputs(*algo ? "\"/>" : "", out);
+            begin_dots(out, now, y);
+            algo = now;
         }
         if (!isnan(ns))
-            fprintf(out, "<circle cx=%.1f cy=%.1f r=3 fill=\"%s\"/>", position(s, ns), y - 4,
-                    exp_page_algo_colour(now));
+            fprintf(out, "M%.1f,%.0fh0", position(s, ns), y - 4);
     }
+    fputs("\"/>", out);
     return y;
 }
 

@@ -105,7 +105,7 @@ static void table_begin(struct exp_page_writer *w, const struct exp_page_table *
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct exp_page_column *c = &t->column[i];
 
-        fputs("<th scope=col", w->body);
+        fputs("<th", w->body);
         if (c->meaning) {
             fputs(" title=\"", w->body);
             put(w, c->meaning);

@@ -9,6 +9,7 @@
 #include "experiments/page/exp_page_nest.h"
 #include "experiments/page/exp_page_plan.h"
 #include "experiments/page/exp_page_run.h"
+#include "experiments/page/exp_page_traffic.h"
 
 /* ---- finding ---- */
 
@@ -132,21 +133,6 @@ static const struct exp_page_field miss_fields[] = {
     { .column = "simulated_tile_dram_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
 };
 
-static const struct exp_page_field traffic_fields[] = {
-    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
-    { .column = "phase" },
-    { .column = "tensor" },
-    { .column = "level" },
-    { .column = "reads", .format = EXP_PAGE_WHOLE },
-    { .column = "read_misses", .title = "missed", .format = EXP_PAGE_WHOLE },
-    { .column = "writes", .format = EXP_PAGE_WHOLE },
-    { .column = "write_misses", .title = "missed", .format = EXP_PAGE_WHOLE },
-    { .column = "write_backs", .title = "written back", .format = EXP_PAGE_WHOLE },
-    { .column = "compulsory_misses", .title = "compulsory", .format = EXP_PAGE_WHOLE },
-    { .column = "capacity_misses", .title = "capacity", .format = EXP_PAGE_WHOLE },
-    { .column = "conflict_misses", .title = "conflict", .format = EXP_PAGE_WHOLE },
-};
-
 enum { MOST_ROWS = 256 };
 
 /* Writes an extract of a table's rows first .. first + n. */
@@ -155,7 +141,7 @@ static void write_rows(struct exp_page_writer *w, const struct exp_page_run *r, 
                        size_t n)
 {
     struct exp_page_extract x = {
-        .csv = csv, .caption = caption, .field = field, .n_fields = n_fields, .row = row, .n_rows = n
+        .csv = csv, .caption = caption, .field = field, .n_fields = n_fields, .row = row, .n_rows = n, .is_brief = true
     };
 
     memcpy(x.level, r->level, sizeof x.level);
@@ -237,7 +223,7 @@ static void write_shape(struct exp_page_writer *w, const struct exp_page_plan *p
 static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
 {
     const struct exp_page_layer *l = &r->layer[page];
-    size_t row[MOST_ROWS], n = put_rows(row, 0, l->first, l->n), first;
+    size_t row[MOST_ROWS], n = put_rows(row, 0, l->first, l->n);
     struct exp_page_plan plan;
     bool is_known = exp_page_plan_read(&plan, r, page);
 
@@ -252,10 +238,7 @@ static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, 
     WRITE_ROWS(w, r, &r->layers,
                "Load misses of all loads, and the lines that loads bring, without those of the output", miss_fields,
                row, n);
-    n = exp_page_rows_of_layer(&r->traffic, l->index, &first);
-    n = put_rows(row, 0, first, n);
-    WRITE_ROWS(w, r, &r->traffic, "Lines at each level, simulated, by tensor and phase, and why they missed",
-               traffic_fields, row, n);
+    exp_page_traffic_write(w, r, page);
 }
 
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r)

@@ -8,7 +8,7 @@
 
 #include "experiments/base/exp_text.h"
 
-enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24 };
+enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24, RECENT = 32, RECENT_BYTES = 160 };
 
 #define OPEN_SYMBOL(number, element, shape)                                                                            \
     "<" element " id=\"gpPt" #number "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".242\" " shape "/>"
@@ -79,14 +79,16 @@ static bool read_colour(const char *value, unsigned *rgb)
     return true;
 }
 
-static void note_colour(struct exp_page_palette *p, unsigned rgb)
+/* Returns a colour's number; of one too many, the last one's. */
+static size_t number_colour(struct exp_page_palette *p, unsigned rgb)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        if (p->rgb[i] == rgb)
-            return;
-    }
-    if (p->n < EXP_PAGE_COLOURS)
+    size_t i = 0;
+
+    while (i < p->n && p->rgb[i] != rgb)
+        i++;
+    if (i == p->n && p->n < EXP_PAGE_COLOURS)
         p->rgb[p->n++] = rgb;
+    return i < p->n ? i : p->n - 1;
 }
 
 static void put_colour(struct exp_page_palette *p, unsigned rgb, FILE *out)
@@ -97,8 +99,7 @@ static void put_colour(struct exp_page_palette *p, unsigned rgb, FILE *out)
             return;
         }
     }
-    note_colour(p, rgb);
-    fprintf(out, "var(--k%06x)", rgb);
+    fprintf(out, "var(--k%zu)", number_colour(p, rgb));
 }
 
 /* On a dark page every colour goes three tenths of the way to white: their order, from light to dark, stays. */
@@ -117,7 +118,7 @@ static unsigned lighter(unsigned rgb)
 void exp_page_palette_print(const struct exp_page_palette *p, int is_dark, FILE *out)
 {
     for (size_t i = 0; i < p->n; i++)
-        fprintf(out, "--k%06x:#%06x;", p->rgb[i], is_dark ? lighter(p->rgb[i]) : p->rgb[i]);
+        fprintf(out, "--k%zu:#%06x;", i, is_dark ? lighter(p->rgb[i]) : p->rgb[i]);
 }
 
 /* ---- attributes ---- */
@@ -130,9 +131,13 @@ struct copy {
     FILE *out;
     struct exp_page_palette *palette;
     const char *label;
-    long pending; /* groups that were opened and have no content yet */
-    char *group[64];
-    size_t depth;
+    struct {
+        char *attributes;
+        bool is_written;
+    } group[64];
+    size_t depth, pending;             /* pending: groups that were opened and have no content yet */
+    char recent[RECENT][RECENT_BYTES]; /* elements that were written since a group was opened */
+    size_t n_recent;
     bool skips;
     const char *skipped; /* until this element ends */
 };
@@ -258,9 +263,23 @@ static bool is_element(const char *name)
     return false;
 }
 
-static void copy_attributes(struct copy *c, const struct attribute *a, size_t n)
+/* Tells whether attributes are those of a group of text, which has no lines around its letters anyway. */
+static bool is_text(const struct attribute *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!strcmp(a[i].name, "font-family"))
+            return true;
+    }
+    return false;
+}
+
+static void copy_attributes(struct copy *c, const struct attribute *a, size_t n)
+{
+    const bool of_text = is_text(a, n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (of_text && !strcmp(a[i].name, "stroke"))
+            continue;
         for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
             if (!strcmp(rules[k].name, a[i].name) && !(rules[k].usual && !strcmp(rules[k].usual, a[i].value)))
                 rules[k].copy(c, &a[i]);
@@ -292,16 +311,25 @@ static size_t cut_attributes(char *text, struct attribute *a)
 
 /* ---- elements ---- */
 
-/* Writes the groups that were opened and had no content until now. */
+/* Writes the groups that were opened and had no content until now; one that says nothing is not written at all. */
 static void write_groups(struct copy *c)
 {
-    for (size_t i = c->depth - (size_t)c->pending; i < c->depth; i++) {
+    for (size_t i = c->depth - c->pending; i < c->depth; i++) {
         struct attribute a[MOST_ATTRIBUTES];
-        size_t n = cut_attributes(c->group[i], a);
+        size_t n = cut_attributes(c->group[i].attributes, a);
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = c->out, *said = open_memstream(&text, &bytes);
 
-        fputs("<g", c->out);
+        if (!said)
+            continue;
+        c->out = said;
         copy_attributes(c, a, n);
-        fputc('>', c->out);
+        c->out = out;
+        c->group[i].is_written = !fclose(said) && bytes;
+        if (c->group[i].is_written)
+            fprintf(out, "<g%s>", text);
+        free(text);
     }
     c->pending = 0;
 }
@@ -313,7 +341,9 @@ static void open_group(struct copy *c, char *attributes)
         c->skipped = "svg";
         return;
     }
-    c->group[c->depth++] = attributes;
+    memset(c->recent, 0, sizeof c->recent);
+    c->group[c->depth].is_written = false;
+    c->group[c->depth++].attributes = attributes;
     c->pending++;
 }
 
@@ -324,20 +354,42 @@ static void close_group(struct copy *c)
     c->depth--;
     if (c->pending)
         c->pending--;
-    else
+    else if (c->group[c->depth].is_written)
         fputs("</g>", c->out);
+}
+
+/* Points of layers of one shape lie on each other. Tells whether such an element was written a moment ago; notes it. */
+static bool is_repeated(struct copy *c, const char *element, size_t bytes)
+{
+    if (bytes >= RECENT_BYTES)
+        return false;
+    for (size_t i = 0; i < RECENT; i++) {
+        if (!strcmp(c->recent[i], element))
+            return true;
+    }
+    memcpy(c->recent[c->n_recent++ % RECENT], element, bytes + 1);
+    return false;
 }
 
 static void copy_tag(struct copy *c, const char *name, char *attributes, bool is_empty)
 {
     struct attribute a[MOST_ATTRIBUTES];
-    size_t n;
+    char *text = NULL;
+    size_t n = cut_attributes(attributes, a), bytes = 0;
+    FILE *out = c->out, *element = open_memstream(&text, &bytes);
 
-    write_groups(c);
-    n = cut_attributes(attributes, a);
-    fprintf(c->out, "<%s", name);
+    if (!element)
+        return;
+    fprintf(element, "<%s", name);
+    c->out = element;
     copy_attributes(c, a, n);
-    fputs(is_empty ? "/>" : ">", c->out);
+    c->out = out;
+    fputs(is_empty ? "/>" : ">", element);
+    if (!fclose(element) && !(is_empty && is_repeated(c, text, bytes))) {
+        write_groups(c);
+        fputs(text, out);
+    }
+    free(text);
 }
 
 static void open_svg(struct copy *c, char *attributes)
