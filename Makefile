@@ -69,7 +69,7 @@ LDLIBS := -lhwloc -lpfm -lsqlite3 -ldl -lm
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
 
-apart := %/cachesim_% %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c
+apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
@@ -225,10 +225,11 @@ stack: deps ## Observe what compiled code does on its stack, for replays of mach
 	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"
 
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI)
-	$(Q)install -d $(addprefix $(destination)/,bin lib/pkgconfig share/convsim/machines share/man/man1)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
+	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/man/man1)
 	$(Q)install $(BUILD)/cachesim $(destination)/bin/
 	$(Q)for h in $(public_headers); do install -D -m 644 $$h $(destination)/include/convsim/$$h || exit 1; done
+	$(Q)install $(TRACER) $(destination)/lib/convsim/
 	$(Q)install -m 644 $(call archive,sim) $(destination)/lib/libconvsim.a
 	$(Q)install -m 644 $(BUILD)/libconvsim.so.$(ABI) $(destination)/lib/
 	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
@@ -238,7 +239,7 @@ install: deps ## Install the simulator: libconvsim (static, shared), headers, pk
 
 uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
-	$(Q)rm -rf $(destination)/include/convsim $(destination)/share/convsim
+	$(Q)rm -rf $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)

@@ -26,7 +26,7 @@
 #include "counters/observe/obs_insn.h"
 #include "counters/observe/obs_marker.h"
 #include "counters/observe/obs_stream.h"
-#include "counters/observe/qemu_plugin_api.h"
+#include "sim/trace/qemu_plugin_api.h"
 #include "sim/machine/machine.h"
 #include "sim/trace/trace.h"
 

@@ -1,7 +1,7 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
 
 # The observer runs inside the host's QEMU: position-independent, and without the sanitizers, which QEMU has not loaded.
-plugin_sources := $(filter-out %_watcher.c,$(wildcard counters/observe/*.c)) $(call sources,sim)
+plugin_sources := $(filter-out %_plugin.c %_watcher.c,$(wildcard counters/observe/*.c)) $(call sources,sim)
 plugin_objects := $(patsubst %.c,$(BUILD)/plugin/%.o,$(plugin_sources))
 unsanitized = $(filter-out -fsanitize=% -fno-sanitize%,$1)
 
@@ -17,6 +17,14 @@ OBSERVER = $(BUILD)/observer.so
 $(OBSERVER): $(BUILD)/plugin/counters/observe/obs_plugin.o $(BUILD)/plugin/all.a
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lm
+
+# The tracer of `cachesim run` is another one.
+TRACER = $(BUILD)/tracer.so
+$(TRACER): $(BUILD)/plugin/sim/programs/tracer_plugin.o $(BUILD)/plugin/all.a
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lm
+
+all: $(if $(CROSS)$(SAN),,$(TRACER))
 
 # The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))

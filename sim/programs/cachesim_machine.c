@@ -3,24 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_text.h"
 #include "sim/replacement/replacement.h"
-
-/* The folder of this program; "." if the system does not tell. */
-static void program_folder(char *folder, size_t bytes)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
-    char *slash;
-
-    folder[length > 0 ? length : 0] = '\0';
-    slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        strcpy(folder, ".");
-}
 
 /* Looks for a machine's file where it is installed, and in the source tree. */
 static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)
@@ -29,7 +15,7 @@ static int read_named(struct sim_machine *m, const char *name, char *why, size_t
     char folder[1024], path[2048];
     int err = -ENOENT;
 
-    program_folder(folder, sizeof folder);
+    cachesim_place_folder(folder, sizeof folder);
     for (size_t i = 0; i < sizeof places / sizeof places[0] && err == -ENOENT; i++) {
         snprintf(path, sizeof path, places[i], folder, name);
         err = sim_machine_read(m, path, why, why_bytes);

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/programs/cachesim_source.h"
 #include "sim/programs/cachesim_text.h"
 
 const char cachesim_help[] =
-    "usage: cachesim [options] TRACE        (TRACE is a file, or - for standard input)\n"
+    "usage: cachesim [options] TRACE        (TRACE is a file, .gz, .zst and .xz too, or - for standard input)\n"
+    "       cachesim [options] run -- PROGRAM [ARGUMENT]...\n"
     "\n"
     "Simulates the caches of a machine on a trace of memory accesses and prints what they counted.\n"
     "\n"
@@ -17,6 +19,8 @@ const char cachesim_help[] =
     ".binary)\n"
     "  --fetches           simulate instruction fetches as loads with tag 7; else they are left out\n"
     "  --din-bytes N       width of din accesses without a size (default 4)\n"
+    "  --tracer NAME       what traces a program: qemu (user-mode emulation) or valgrind; else the first that is "
+    "there\n"
     "The machine\n"
     "  --machine NAME      clx4208, power10, toy, ..., the path of a .cfg file, or host: this computer (the default)\n"
     "  --l1 SIZE,WAYS,LINE[,POLICY]\n"
@@ -30,6 +34,8 @@ const char cachesim_help[] =
     "The output\n"
     "  --output FORMAT     table (default), csv or json\n"
     "  --tags              also by tag and phase\n"
+    "  --ranges FILE       by named ranges of addresses in place of the trace's tags: lines of NAME BEGIN END, or "
+    "+BYTES\n"
     "Instead of simulating a machine (CSV, or with --output json JSON)\n"
     "  --reuse             histogram of reuse distances\n"
     "  --mrc               misses of fully associative LRU caches of every size\n"
@@ -42,9 +48,10 @@ const char cachesim_help[] =
     "A value may follow its option after '=' too: --output=json.\n"
     "\n"
     "Examples\n"
+    "  cachesim --machine clx4208 run -- ./prog its arguments\n"
     "  valgrind --tool=lackey --trace-mem=yes ./prog 2>&1 | cachesim --machine clx4208 --format lackey -\n"
     "  cachesim --l1 32k,8,64 --l2 1m,16,64 --output json gcc.din\n"
-    "  zstd -dc big.binary.zst | cachesim --machine host --format binary --tags -\n"
+    "  cachesim --machine host --tags big.binary.zst\n"
     "  cachesim --passes 2 --warmup pass --machine toy loop.text\n"
     "  cachesim --mrc gcc.din > gcc.csv\n"
     "  cachesim --convert binary gcc.binary gcc.din\n"
@@ -79,6 +86,13 @@ static const char *set_din_bytes(struct cachesim_options *o, const char *value, 
         return "not a width from 1 to 1048576";
     o->reader.din_bytes = (uint32_t)n;
     return NULL;
+}
+
+static const char *set_tracer(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->tracer = value;
+    return strcmp(value, "qemu") && strcmp(value, "valgrind") ? "neither qemu nor valgrind" : NULL;
 }
 
 static const char *set_machine(struct cachesim_options *o, const char *value, size_t which)
@@ -126,6 +140,14 @@ static const char *set_output(struct cachesim_options *o, const char *value, siz
         }
     }
     return "not table, csv or json";
+}
+
+static const char *set_ranges(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->ranges = value;
+    o->by_tag = true;
+    return NULL;
 }
 
 static const char *set_mode(struct cachesim_options *o, const char *value, size_t which)
@@ -184,6 +206,7 @@ static const struct row {
     { "format", true, set_format, 0 },
     { "fetches", FLAG(reader.has_fetches) },
     { "din-bytes", true, set_din_bytes, 0 },
+    { "tracer", true, set_tracer, 0 },
     { "machine", true, set_machine, 0 },
     { "l1", true, set_level, 0 },
     { "l2", true, set_level, 1 },
@@ -199,6 +222,7 @@ static const struct row {
     { "flush", FLAG(flushes) },
     { "output", true, set_output, 0 },
     { "tags", FLAG(by_tag) },
+    { "ranges", true, set_ranges, 0 },
     { "reuse", false, set_mode, CACHESIM_REUSE },
     { "mrc", false, set_mode, CACHESIM_MRC },
     { "wss", true, set_window, CACHESIM_WSS },
@@ -284,6 +308,21 @@ static bool is_question(const struct cachesim_options *o)
     return o->mode == CACHESIM_HELP || o->mode == CACHESIM_VERSION;
 }
 
+/* Tells whether "run" stands where the trace would, and "--" behind it. */
+static bool is_run(const struct parser *p)
+{
+    return p->o->trace && !strcmp(p->o->trace, "run") && !strcmp(p->argv[optind - 1], "--");
+}
+
+static int take_program(struct parser *p)
+{
+    if (optind >= p->argc)
+        return complain(p, NULL, "no program is given behind --", "run");
+    p->o->program = p->argv + optind;
+    p->o->trace = p->o->program[0];
+    return 0;
+}
+
 /* Takes the arguments in their order ('-'), so that the file of --convert is the one behind it. */
 static int take_all(struct parser *p)
 {
@@ -296,6 +335,8 @@ static int take_all(struct parser *p)
     opterr = 0;
     while (!err && !is_question(p->o) && (c = getopt_long(p->argc, p->argv, "-:h", known, NULL)) != -1)
         err = take(p, c);
+    if (!err && !is_question(p->o) && is_run(p))
+        return take_program(p);
     while (!err && !is_question(p->o) && optind < p->argc)
         err = take_trace(p, p->argv[optind++]);
     return err;
@@ -303,9 +344,13 @@ static int take_all(struct parser *p)
 
 static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
 {
-    const char *dot = strrchr(o->trace, '.');
+    const char *end = o->trace + cachesim_source_unpacked(o->trace), *dot = end;
+    char ending[16];
 
-    if (dot && !sim_trace_format_find(dot + 1, &o->reader.format))
+    while (dot > o->trace && dot[-1] != '.')
+        dot--;
+    snprintf(ending, sizeof ending, "%.*s", dot > o->trace ? (int)(end - dot) : 0, dot);
+    if (!sim_trace_format_find(ending, &o->reader.format))
         return 0;
     return cachesim_complain(why, why_bytes, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
@@ -318,6 +363,12 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 
     if (!o->trace)
         return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
+    if (o->program && o->passes > 1)
+        return cachesim_complain(why, why_bytes, "--passes", "a program is run once; write its trace with --convert",
+                                 o->program[0]);
+    if (o->tracer && !o->program)
+        return cachesim_complain(why, why_bytes, "--tracer", "there is no program to trace (run -- PROGRAM)",
+                                 o->tracer);
     if (o->passes > 1 && is_stdin)
         return cachesim_complain(why, why_bytes, "--passes", "standard input can be read only once", "-");
     if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
@@ -327,7 +378,7 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
         return cachesim_complain(why, why_bytes, "--output", "the analyses print csv or json", "table");
     if (o->warms_up_passes && o->passes < 2)
         return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
-    if ((unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
+    if (!o->program && (unsigned)o->reader.format == SIM_N_TRACE_FORMATS)
         return guess_format(o, why, why_bytes);
     return 0;
 }

@@ -22,7 +22,9 @@ enum cachesim_mode {
 /* Texts point into argv. */
 struct cachesim_options {
     enum cachesim_mode mode;
-    const char *trace;                      /* path; "-": standard input */
+    const char *trace;                      /* path, or the name of a program; "-": standard input */
+    char *const *program;                   /* to be traced, and its arguments, ended by NULL; NULL: none */
+    const char *tracer;                     /* "qemu" or "valgrind"; NULL: what is there */
     const char *machine;                    /* NULL: host, or levels alone if any are given */
     const char *level_text[SIM_MAX_LEVELS]; /* --l1 and so on; NULL: not given */
     struct sim_trace_options reader;
@@ -34,6 +36,7 @@ struct cachesim_options {
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
+    const char *ranges;     /* path of named ranges (cachesim_ranges.h); NULL: none */
     uint32_t line_bytes;    /* of the analyses */
     uint64_t window;        /* --wss: accesses */
     const char *convert_to; /* path of the converted trace; "-": standard output */

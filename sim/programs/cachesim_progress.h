@@ -1,7 +1,10 @@
 /*
- * How long a trace will take: measured over its first second and said once, on standard error, if that is more than a
- * minute. What a pass asks for is known from the file: the accesses that a binary trace announces at its end (a few
- * bytes may be thousands of millions), the bytes of the others. A pipe says nothing, so that nothing is said of it.
+ * How far a trace is and how long it will take, on standard error: in one line that is written over every second where
+ * that is a terminal; else one line after the first second, if more than a minute is to go, and then one every minute.
+ *
+ * What a pass asks for is known from the file: the accesses that a binary trace announces at its end (a few bytes may be
+ * thousands of millions), the bytes of the others. Of a pipe, a compressed file and a traced program only what is done is
+ * known.
  */
 #ifndef SIM_CACHESIM_PROGRESS_H
 #define SIM_CACHESIM_PROGRESS_H
@@ -14,18 +17,26 @@
 
 struct cachesim_progress {
     const char *trace;
-    double per_pass; /* accesses or bytes; 0: unknown, or said already */
+    double per_pass; /* accesses or bytes; 0: unknown */
     bool is_in_bytes;
+    bool is_on_terminal;
+    bool has_line; /* on the terminal */
     uint64_t passes;
-    uint64_t pass; /* which */
-    uint64_t done; /* of this pass */
+    uint64_t pass;   /* which */
+    uint64_t done;   /* of this pass */
+    uint64_t unseen; /* how much was done since the clock was looked at */
+    double next_s;   /* when something is said again, from the start */
     struct timespec start;
 };
 
-void cachesim_progress_start(struct cachesim_progress *p, const char *trace, enum sim_trace_format format,
-                             uint64_t passes);
+/* Starts it; path: the file that the trace is in, "-" where its size says nothing. */
+void cachesim_progress_start(struct cachesim_progress *p, const char *trace, const char *path,
+                             enum sim_trace_format format, uint64_t passes);
 void cachesim_progress_pass(struct cachesim_progress *p, uint64_t pass);
 void cachesim_progress_add(struct cachesim_progress *p, uint64_t accesses);
 void cachesim_progress_read(struct cachesim_progress *p, uint64_t bytes);
+
+/* Takes the line off the terminal. */
+void cachesim_progress_end(struct cachesim_progress *p);
 
 #endif

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLICE = 1 << 16 }; /* accesses between two looks at the clock */
+#include "sim/programs/cachesim_source.h"
+
+enum { SLICE = 1 << 16 }; /* accesses between two looks at how far it is */
 
 int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value)
 {
@@ -101,37 +103,56 @@ static int read_all(struct cachesim_session *s, struct sim_trace_reader *r)
 
 static int run_pass(struct cachesim_session *s)
 {
-    const char *path = s->options.trace;
-    bool is_stdin = !strcmp(path, "-");
-    FILE *in = is_stdin ? stdin : fopen(path, "rb");
+    struct cachesim_source source;
     struct sim_trace_reader *r;
-    int err;
+    int err = cachesim_source_open(&source, &s->options, s->why, sizeof s->why);
 
-    if (!in)
-        return cachesim_fail(s, CACHESIM_BAD_INPUT, path, strerror(errno));
-    err = sim_trace_reader_new(&r, in, is_stdin ? "stdin" : path, &s->options.reader);
     if (err)
-        cachesim_fail(s, CACHESIM_BAD_INPUT, path, strerror(-err));
+        return err;
+    err = sim_trace_reader_new(&r, source.in, source.name, &source.reader);
+    if (err)
+        cachesim_fail(s, CACHESIM_BAD_INPUT, source.name, strerror(-err));
     else
         err = read_all(s, r);
     sim_trace_reader_free(r);
-    if (!is_stdin)
-        fclose(in);
+    return cachesim_source_close(&source, err, s->why, sizeof s->why);
+}
+
+/* Puts the ranges, if there are any, before the sink. */
+static int sort_by_ranges(struct cachesim_session *s)
+{
+    const struct cachesim_options *o = &s->options;
+    int err;
+
+    if (!o->ranges)
+        return 0;
+    err = cachesim_ranges_read(&s->ranges, o->ranges, s->why, sizeof s->why);
+    s->ranges.has_fetches = o->reader.has_fetches;
+    s->ranges.fetch_tag = o->reader.fetch_tag;
+    if (!err && o->reader.has_fetches) {
+        s->ranges.name[o->reader.fetch_tag] = strdup("instructions");
+        err =
+            s->ranges.name[o->reader.fetch_tag] ? 0 : cachesim_fail(s, CACHESIM_BAD_INPUT, o->ranges, "out of memory");
+    }
+    s->ranges.next = s->sink;
+    s->sink = &s->ranges.sink;
     return err;
 }
 
 int cachesim_run_passes(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
-    int err = 0;
+    const bool is_packed = o->program || o->trace[cachesim_source_unpacked(o->trace)];
+    int err = sort_by_ranges(s);
 
-    cachesim_progress_start(&s->progress, o->trace, o->reader.format, o->passes);
+    cachesim_progress_start(&s->progress, o->trace, is_packed ? "-" : o->trace, o->reader.format, o->passes);
     for (uint64_t pass = 0; pass < o->passes && !err && !is_over(s); pass++) {
         if (o->warms_up_passes && pass + 1 == o->passes)
             sim_hierarchy_clear_stats(s->hierarchy);
         cachesim_progress_pass(&s->progress, pass);
         err = run_pass(s);
     }
+    cachesim_progress_end(&s->progress);
     if (!err && s->warmup_left)
         err = cachesim_fail(s, CACHESIM_BAD_INPUT, "--warmup", "the trace has fewer accesses");
     return err;

@@ -7,6 +7,7 @@
 
 #include "sim/programs/cachesim_options.h"
 #include "sim/programs/cachesim_progress.h"
+#include "sim/programs/cachesim_ranges.h"
 #include "sim/hierarchy.h"
 
 enum { CACHESIM_BAD_OUTPUT = 1, CACHESIM_BAD_INPUT = 2 }; /* exit statuses */
@@ -15,6 +16,7 @@ struct cachesim_session {
     struct cachesim_options options;
     struct sim_hierarchy *hierarchy; /* NULL without a simulation */
     struct sim_sink *sink;           /* of whatever takes the accesses */
+    struct cachesim_ranges ranges;   /* what they are sorted by, before they go there */
     const int *sink_error;           /* if not NULL: reading ends when it is not 0 */
     uint64_t warmup_left;
     struct sim_trace_counts counts; /* of one pass */

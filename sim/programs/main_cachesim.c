@@ -32,6 +32,7 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
             .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
             .counts = &s->counts,
             .by_tag = o->by_tag,
+            .tag_names = o->ranges ? (const char *const *)s->ranges.name : NULL,
         };
         err = cachesim_check_stdout(s, sim_report_print(&report, o->output, stdout));
     }
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
         err = sim_cpu_check_limit(s.why, sizeof s.why);
     if (!err)
         err = run[s.options.mode](&s);
+    cachesim_ranges_release(&s.ranges);
     if (err)
         fprintf(stderr, "cachesim: %s\n", s.why);
     return err ? s.exit_status : EXIT_SUCCESS;

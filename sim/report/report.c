@@ -217,6 +217,12 @@ static const struct sim_cell *first_cell(const struct sim_stats *s)
     return NULL;
 }
 
+/* Returns the name of a tag; NULL if it has none. */
+static const char *tag_name(const struct sim_report *r, unsigned tag)
+{
+    return r->tag_names ? r->tag_names[tag] : NULL;
+}
+
 /* Calls a function for every cell with counts; see struct sim_report. */
 static void for_cells(const struct sim_report *r, FILE *out,
                       void (*print)(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
@@ -345,7 +351,9 @@ static void print_block(const struct sim_report *r, const struct sim_cell *cell,
 static void print_cell_table(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
                              unsigned phase)
 {
-    fprintf(out, "\ntag %u, phase %u\n", tag, phase);
+    const char *name = tag_name(r, tag);
+
+    fprintf(out, "\ntag %u%s%s, phase %u\n", tag, name ? " " : "", name ? name : "", phase);
     print_block(r, cell, out);
 }
 
@@ -415,12 +423,21 @@ static void print_cell_csv(const struct sim_report *r, FILE *out, const struct s
     print_csv_rows(r, key, cell, out);
 }
 
+static void print_csv_names(const struct sim_report *r, FILE *out)
+{
+    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+        if (tag_name(r, tag))
+            fprintf(out, "# tag %u: %s\n", tag, tag_name(r, tag));
+    }
+}
+
 static void print_csv(const struct sim_report *r, FILE *out)
 {
     struct sim_cell total = sim_stats_total(r->stats);
 
     print_machine(r, "# ", out);
     print_trace(r, "# ", out);
+    print_csv_names(r, out);
     fputs("tag,phase,place", out);
     for (size_t c = 0; c < N_COUNTERS; c++)
         fprintf(out, ",%s", counters[c].name);
@@ -504,7 +521,13 @@ static void print_cell_json(const struct sim_report *r, FILE *out, const struct 
 {
     bool is_first = cell == first_cell(r->stats);
 
-    fprintf(out, "%s\n  { \"tag\": %u, \"phase\": %u,", is_first ? "" : ",", tag, phase);
+    fprintf(out, "%s\n  { \"tag\": %u,", is_first ? "" : ",", tag);
+    if (tag_name(r, tag)) {
+        fputs(" \"name\": ", out);
+        sim_json_string(tag_name(r, tag), out);
+        fputc(',', out);
+    }
+    fprintf(out, " \"phase\": %u,", phase);
     print_json_counts(r, cell, out);
     fputs("\n  }", out);
 }

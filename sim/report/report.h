@@ -17,6 +17,8 @@
  * the memory served, and the cycles that this would cost; how many lines each delivered, for stores and prefetches too,
  * and what those would (in CSV: empty for TLBs; the sums in the row "core").
  *
+ * Tags may have names: the table and JSON then show them beside the numbers ("name"), CSV has a '#' line for each.
+ *
  * What the machine does not count (3C classes of an unclassified level, a core's write-backs) is left out of the table
  * and of JSON and is an empty field in CSV: never a 0.
  */
@@ -42,6 +44,7 @@ struct sim_report {
     const char *trace_name;                /* NULL: there was no trace */
     const struct sim_trace_counts *counts; /* of the trace; NULL if trace_name is */
     bool by_tag;                           /* every tag and phase that has counts, besides the sum */
+    const char *const *tag_names;          /* [SIM_MAX_TAGS], NULL for one without; or NULL: tags have no names */
 };
 
 /* Prints one report. out stays the caller's and is flushed. Returns 0 or the error of writing as -errno. */

@@ -363,6 +363,99 @@ until_it_speaks() {
     wait "$pid" || true
 }
 
+# Compressed files are unpacked by their programs, whatever they are called.
+compressed() {
+    local packer
+    counts --machine toy tests/golden/mix.din >"$work/mix"
+    for packer in gzip:gz zstd:zst xz:xz; do
+        if ! command -v "${packer%:*}" >/dev/null; then
+            skip "no ${packer%:*}: files that end in .${packer#*:}"
+            continue
+        fi
+        "${packer%:*}" -c tests/golden/mix.din >"$work/mix.din.${packer#*:}"
+        counts --machine toy "$work/mix.din.${packer#*:}" >"$work/again"
+        equal "${packer%:*} is unpacked" "$work/mix" "$work/again"
+        cp "$work/mix.din.${packer#*:}" "$work/plain"
+        counts --machine toy --passes 2 --format din "$work/plain" >"$work/again"
+        counts --machine toy --passes 2 tests/golden/mix.din >"$work/twice"
+        equal "${packer%:*} is told by its bytes, twice" "$work/twice" "$work/again"
+        head -c 100 "$work/plain" >"$work/cut.din"
+        refuses "cachesim: $work/cut.din, ${packer%:*} cannot unpack it" --machine toy "$work/cut.din"
+    done
+}
+
+# place FILE TAG COLUMN: a count at the core, of a CSV file
+place() {
+    awk -F, -v tag="$2" -v column="$3" '/^#/ { next } !n { while (++n <= NF) name[$n] = n; next }
+        $1 == tag && $3 == "core" { sum += $name[column] } END { print sum + 0 }' "$1"
+}
+
+ranges() {
+    printf '# name begin end\nmatrix 0x10000 +0x100\nsums 0x20000 0x20008 # one\nmatrix 0x10100 0x10200\n' >"$work/ranges"
+    "$cachesim" --machine toy --output csv --ranges "$work/ranges" tests/golden/rows.text >"$work/out"
+    check "names are told" [ "$(grep -c -e '^# tag 0: elsewhere' -e '^# tag 1: matrix' -e '^# tag 2: sums' "$work/out")" -eq 3 ]
+    check "the matrix has all of tag 0's loads" [ "$(place "$work/out" 1 loads)" -eq 128 ]
+    printf 'half 0x10000 0x10100\n' >"$work/ranges"
+    "$cachesim" --machine toy --output csv --ranges "$work/ranges" tests/golden/rows.text >"$work/out"
+    check "half of the rows have half of the loads" [ "$(place "$work/out" 1 loads)" -eq 64 ]
+    check "... and what is elsewhere is the rest" [ "$(place "$work/out" 0 loads)" -eq 64 ]
+    # A run of 1000 accesses downwards, over two borders, against the accesses one by one.
+    "$cachesim" --convert binary "$work/down.binary" --format text - \
+        < <(for ((a = 1000; a > 0; a--)); do printf 'L %x 4 0 0\n' $((a * 8)); done)
+    printf 'low 0 1000\nhigh 4000 5001\n' >"$work/ranges"
+    "$cachesim" --machine toy --output csv --ranges "$work/ranges" "$work/down.binary" >"$work/out"
+    check "a run is cut at the borders" [ "$(place "$work/out" 1 loads) $(place "$work/out" 2 loads)" = "124 126" ]
+    check "JSON has the names" "$cachesim" --machine toy --output json --fetches --ranges "$work/ranges" tests/golden/mix.din >"$work/out"
+    check "... of instructions too" grep -q '"tag": 7, "name": "instructions"' "$work/out"
+}
+
+# A program that is traced while it runs makes the accesses that its source says.
+traced() {
+    local tracer loads status
+    cat >"$work/sum.c" <<'END'
+#include <stdlib.h>
+static volatile double data[1 << 14];
+int main(int argc, char **argv)
+{
+    double sum = 0;
+    for (int i = 0; i < 1 << 14; i++)
+        sum += data[i];
+    if (argc > 2)
+        abort();
+    return argc > 1 ? atoi(argv[1]) : sum != 0;
+}
+END
+    if [ -n "${EMULATED:-}" ] || ! ${CC:-cc} -O1 -no-pie -o "$work/sum" "$work/sum.c" 2>/dev/null; then
+        skip "traced programs (no native compiler, or an emulated cachesim)"
+        return
+    fi
+    nm -S "$work/sum" | awk '$4 == "data" { print $4, "0x" $1, "+0x" $2 }' >"$work/ranges"
+    for tracer in qemu valgrind; do
+        "$cachesim" --tracer $tracer --machine toy --output csv --ranges "$work/ranges" run -- "$work/sum" >"$work/out" 2>"$work/err"
+        if grep -qE 'not installed|tracer is missing' "$work/err"; then
+            skip "$(cat "$work/err")"
+            continue
+        fi
+        loads=$(place "$work/out" 1 loads)
+        check "$tracer: $loads loads of data[], not 16384: $(cat "$work/err")" [ "$loads" = 16384 ]
+        check "$tracer: they are 8 bytes each" [ "$(place "$work/out" 1 load_bytes)" = 131072 ]
+        "$cachesim" --tracer $tracer --machine toy run -- "$work/sum" 3 >"$work/out" 2>"$work/err"
+        check "$tracer: the program's status is told" grep -q "sum ended with status 3" "$work/err"
+        check "$tracer: ... and the counts all the same" grep -q '^memory' "$work/out"
+        "$cachesim" --tracer $tracer --machine toy run -- "$work/sum" 0 x >"$work/out" 2>"$work/err"
+        status=$?
+        check "$tracer: a program that is killed is refused, status $status" [ $status -eq 2 ]
+        check "$tracer: ... and nothing is printed" [ ! -s "$work/out" ]
+        check "$tracer: ... with the reason" grep -q "was ended by signal 6 .*; its trace is cut short" "$work/err"
+        "$cachesim" --tracer $tracer --convert lackey "$work/sum.lackey" run -- "$work/sum" 2>/dev/null
+        check "$tracer: its trace can be written" [ "$(grep -c . "$work/sum.lackey")" -gt 16384 ]
+    done
+    refuses "run, 'no-such-program', no program is called so" run -- no-such-program
+    refuses "no program is given behind --" run --
+    refuses "--passes: a program is run once" --passes 2 run -- "$work/sum"
+    refuses "--tracer: there is no program to trace" --tracer qemu tests/golden/mix.din
+}
+
 # A trace that takes more than a minute is announced after a second, unless it is a pipe.
 announcement() {
     if [ -n "${EMULATED:-}" ]; then
@@ -374,14 +467,22 @@ announcement() {
     timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
     wait
     check "a long binary trace is announced: $(cat "$work/long.err")" \
-        grep -qE '^cachesim: .*long.binary: about [0-9]+ minutes to go' "$work/long.err"
+        grep -qE '^cachesim: .*long.binary: 0 %, about [0-9]+ minutes to go' "$work/long.err"
     check "many passes are announced: $(cat "$work/many.err")" \
-        grep -qE '^cachesim: .*mix.din: about [0-9]+ (minutes|hours) to go' "$work/many.err"
+        grep -qE '^cachesim: .*mix.din: 0 %, about [0-9]+ (minutes|hours) to go' "$work/many.err"
     check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
 }
 
 bad_options() {
     refuses "cachesim: no trace is given"
+    printf 'a 0 5\nb 4 9\n' >"$work/ranges"
+    refuses "ranges:2: the range overlaps another one, 'b'" --ranges "$work/ranges" --machine toy tests/golden/mix.din
+    printf 'a 9 5\n' >"$work/ranges"
+    refuses "ranges:1: the range ends before it begins, '5'" --ranges "$work/ranges" --machine toy tests/golden/mix.din
+    printf 'a 0x\n' >"$work/ranges"
+    refuses "ranges:1: not a name, where it begins" --ranges "$work/ranges" --machine toy tests/golden/mix.din
+    printf '%s 0 1\n' a b c d e f g | awk '{ print $1, NR, NR + 1 }' >"$work/ranges"
+    refuses "ranges:7: more names than the simulator has tags for" --ranges "$work/ranges" --machine toy tests/golden/mix.din
     refuses "cachesim: unknown option; cachesim --help lists them, '--l9'" --l9 1k,1,64 a.din
     refuses "unknown option" --fast a.din
     refuses "--format: is missing" a.trc
@@ -508,6 +609,9 @@ metamorphic
 dinero
 estimate
 stores
+compressed
+ranges
+traced
 names
 json
 questions

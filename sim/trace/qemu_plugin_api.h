@@ -7,8 +7,8 @@
  * version 1 (its inline additions need a scoreboard). These functions are QEMU's: they resolve when it loads the
  * plugin.
  */
-#ifndef COUNTERS_OBSERVE_QEMU_PLUGIN_API_H
-#define COUNTERS_OBSERVE_QEMU_PLUGIN_API_H
+#ifndef SIM_QEMU_PLUGIN_API_H
+#define SIM_QEMU_PLUGIN_API_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,17 +36,20 @@ enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
 typedef void (*qemu_plugin_tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*qemu_plugin_exit_fn)(qemu_plugin_id_t id, void *userdata);
 typedef void (*qemu_plugin_exec_fn)(unsigned vcpu, void *userdata);
 typedef void (*qemu_plugin_mem_fn)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
 typedef void (*qemu_plugin_syscall_fn)(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_trans_fn fn);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_fn fn, void *userdata);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_plugin_syscall_fn fn);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn); /* the instruction's bytes */
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 const char *qemu_plugin_insn_symbol(const struct qemu_plugin_insn *insn); /* function of the main program, or NULL */
 

@@ -1,0 +1,43 @@
+/*
+ * Named ranges of addresses: accesses get a tag by where their first byte is, in place of the trace's own.
+ *
+ *     # name  begin  end          (or +bytes in place of the end; numbers as in C)
+ *     matrix  0x404080  0x804080
+ *     vector  0x804080  +4096
+ *
+ * A name may have several ranges; ranges may not overlap. Tag 0 is elsewhere, names have the tags from 1 in their order
+ * in the file. Instruction fetches keep their own tag.
+ */
+#ifndef SIM_CACHESIM_RANGES_H
+#define SIM_CACHESIM_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/access.h"
+
+enum { CACHESIM_MAX_NAMES = SIM_MAX_TAGS - 2 }; /* all but elsewhere and fetches */
+
+struct cachesim_range {
+    uint64_t begin, end; /* end > begin; not part of it */
+    unsigned line;       /* of the file */
+    uint8_t tag;
+};
+
+struct cachesim_ranges {
+    struct sim_sink sink; /* takes accesses, and hands them on with their tags */
+    struct sim_sink *next;
+    bool has_fetches;
+    uint8_t fetch_tag;
+    struct cachesim_range *range; /* [n_ranges], by address */
+    size_t n_ranges;
+    char *name[SIM_MAX_TAGS]; /* by tag, "elsewhere" included; NULL: nothing has this tag */
+};
+
+/* Reads a file. Returns 0, or -errno with one line in why, "path:line: what, 'value'", and nothing to release. */
+int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, char *why, size_t why_bytes);
+
+void cachesim_ranges_release(struct cachesim_ranges *r);
+
+#endif
