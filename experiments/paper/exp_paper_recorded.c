@@ -30,8 +30,8 @@ static int read_layer(struct exp_paper_part *p, const struct exp_counts *c, cons
                                             .layer_index = layer->index,
                                             .quantity = ctr_quantity_index(taken[i].quantity),
                                             .cache = p->setting->cache };
-        char why_not[256];
-        double x = exp_counts_find(c, &key, why_not, sizeof why_not);
+        const char *why_not;
+        double x = exp_counts_find(c, &key, &why_not);
 
         if (isnan(x)) {
             exp_paper_part_lacks(p, taken[i].value, why_not);

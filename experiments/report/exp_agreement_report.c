@@ -65,23 +65,31 @@ static void put_share(struct exp_csv *csv, const char *column, double value, dou
     put_number(csv, name, 100 * value / loads, why_not);
 }
 
+/* Tells why a quantity of a point has no measured number, or "". */
+static const char *why_not_measured(const struct exp_point *p, size_t q)
+{
+    return *p->why_not ? p->why_not : p->why_not_counted[q] ? p->why_not_counted[q] : "";
+}
+
 static void put_point(struct exp_csv *csv, const struct exp_point *p, size_t q)
 {
-    const double loads = p->measured[ctr_quantity_index("loads")];
+    const size_t loads_q = ctr_quantity_index("loads");
+    const double loads = p->measured[loads_q];
+    const char *no_loads = why_not_measured(p, loads_q);
 
     exp_csv_string(csv, "model", p->model);
     exp_csv_u64(csv, "layer_index", p->layer->index);
     exp_csv_string(csv, "layer", p->layer->name);
     exp_csv_string(csv, "algo", p->algo->name);
     exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
-    put_number(csv, "measured", p->measured[q], p->why_not);
+    put_number(csv, "measured", p->measured[q], why_not_measured(p, q));
     for (unsigned v = 0; v < EXP_N_VIEWS; v++)
         put_number(csv, exp_view_name((enum exp_view)v), p->simulated[v][q],
                    *p->why_not ? p->why_not : "not simulated");
-    put_share(csv, "measured", p->measured[q], loads, p->why_not);
+    put_share(csv, "measured", p->measured[q], loads, *why_not_measured(p, q) ? why_not_measured(p, q) : no_loads);
     for (unsigned v = 0; v < EXP_N_VIEWS; v++)
         put_share(csv, exp_view_name((enum exp_view)v), p->simulated[v][q], loads,
-                  *p->why_not ? p->why_not : "not simulated, or loads not counted");
+                  *no_loads ? no_loads : "not simulated");
     exp_csv_end_row(csv);
 }
 

@@ -174,6 +174,7 @@ static int read_counts(struct exp_counts *c, char *why, size_t why_bytes)
 
     if (!err)
         err = find_columns(&c->counts, &exp_counts_count_file, column, why, why_bytes);
+    c->column_count = err ? 0 : column[EXP_COUNTS_COUNT];
     for (size_t i = 0; i < c->counts.n_rows && !err; i++)
         err = read_count_row(c, i, column, why, why_bytes);
     return err ? err : sort_rows(&c->counts, c->count, why, why_bytes);
@@ -287,17 +288,12 @@ int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model
     return 0;
 }
 
-double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, char *why, size_t why_bytes)
+double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not)
 {
     const struct exp_counts_row *row = find_row(&c->counts, c->count, key);
-    size_t column;
 
     if (row && !isnan(row->count))
         return row->count;
-    if (row &&
-        !exp_table_column(&c->counts, exp_counts_count_file.column[EXP_COUNTS_COUNT].name, &column, why, why_bytes))
-        exp_say(why, why_bytes, "%s", exp_table_string(&c->counts, row->row, column) + strlen(missing_prefix));
-    else
-        exp_say(why, why_bytes, "not counted");
+    *why_not = row ? exp_table_string(&c->counts, row->row, c->column_count) + strlen(missing_prefix) : "not counted";
     return (double)NAN;
 }

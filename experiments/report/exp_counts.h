@@ -51,6 +51,7 @@ struct exp_counts {
     bool packs_filters;
     struct exp_table plans, counts;
     size_t column_model, column_layer, column_macs, column_plan; /* of plans */
+    size_t column_count;                                         /* of counts */
     struct exp_counts_row *plan, *count;                         /* sorted by key */
 };
 
@@ -77,8 +78,8 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
 int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model, const struct exp_case *today,
                        char *why, size_t why_bytes);
 
-/* Returns a count; NaN, with the reason in why, if there is none. */
-double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, char *why, size_t why_bytes);
+/* Returns a count; NaN if there is none, with the reason in why_not, which is of c. */
+double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not);
 
 /*
  * Writes plans.csv and counts.csv of an experiment that was counted, one quantity for each of its counts that is a

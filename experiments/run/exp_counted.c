@@ -18,7 +18,8 @@ static int take_points(struct exp_points *points, const struct exp_experiment *e
         for (size_t q = 0; q < ctr_n_quantities(); q++) {
             const enum exp_count count = EXP_COMMON + (enum exp_count)q;
 
-            if (!exp_case_why_no_count(c, count))
+            point->why_not_counted[q] = exp_case_why_no_count(c, count);
+            if (!point->why_not_counted[q])
                 point->measured[q] = c->measured.count[count];
         }
         exp_point_simulate(point, e->setup, c);

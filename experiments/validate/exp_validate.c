@@ -24,10 +24,9 @@ int exp_validate_check(const struct exp_validation *v, const struct exp_model *m
 static void take_counts(const struct exp_validation *v, struct exp_point *point)
 {
     struct exp_counts_key key = { point->model, point->algo->name, point->layer->index, 0, v->cache };
-    char ignored[256];
 
     for (key.quantity = 0; key.quantity < ctr_n_quantities(); key.quantity++)
-        point->measured[key.quantity] = exp_counts_find(v->counts, &key, ignored, sizeof ignored);
+        point->measured[key.quantity] = exp_counts_find(v->counts, &key, &point->why_not_counted[key.quantity]);
 }
 
 /* Adds what was counted of a case of today, or why that does not compare. */

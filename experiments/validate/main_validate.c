@@ -72,17 +72,31 @@ static int read_models(struct session *s)
     return err;
 }
 
+/* Says of an error that it is in what the host's file says of the replay, unless it names its own file. Returns err. */
+static int blame_host(struct session *s, int err)
+{
+    char what[sizeof s->why];
+
+    if (s->counts.stack && strstr(s->why, s->counts.stack))
+        return err;
+    exp_say(what, sizeof what, "%s", s->why);
+    return exp_fail(s->why, sizeof s->why, err, "%s/" EXP_COUNTS_HOST ": replay with: %s", s->counts.folder, what);
+}
+
 /* Finds the machine that was asked for, or else the one that the counts name. */
 static int find_machine(struct session *s)
 {
     struct exp_options *o = &s->options;
+    bool is_of_host = !*o->machine;
+    int err;
 
-    if (!*o->machine)
+    if (is_of_host)
         o->machine = s->counts.machine;
     if (!*o->machine)
         return exp_fail(s->why, sizeof s->why, -EINVAL, "%s/" EXP_COUNTS_HOST " names no machine: set MACHINE",
                         s->counts.folder);
-    return exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+    err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+    return err && is_of_host ? blame_host(s, err) : err;
 }
 
 /* Sets up the kernels that ran: they are replayed, whatever this computer would run. */
@@ -93,7 +107,10 @@ static int set_up(struct session *s)
     s->setup.packs_filters = s->counts.packs_filters;
     s->setup.stack_path = s->counts.stack;
     s->validation.setup = &s->setup;
-    return err ? err : exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, s->why, sizeof s->why);
+    if (err)
+        return err;
+    err = exp_setup_init(&s->setup, s->counts.ukr, s->counts.core, s->why, sizeof s->why);
+    return err ? blame_host(s, err) : 0;
 }
 
 static int open_results(struct session *s)

@@ -34,8 +34,15 @@ broken host.txt 's/^counts format: 1/counts format: 99/'
 refuses_broken "counts format: '99'; this program reads 1"
 broken host.txt 's/ MACHINE=zen3//'
 refuses_broken "names no machine: set MACHINE"
+broken host.txt 's/ MACHINE=zen3/ MACHINE=zen33/'
+refuses_broken "host.txt: replay with: unknown machine 'zen33'"
+broken host.txt 's/ UKR=avx2/ UKR=avx9/'
+refuses_broken "host.txt: replay with: unknown micro-kernel 'avx9'"
 broken host.txt 's/ CORE=Haswell/ CORES=2/'
 refuses_broken "unknown setting 'CORES=2'"
+broken host.txt ''
+sed 's/,packing,/,napping,/' "$recorded/stack.csv" >"$work/broken/stack.csv"
+refuses_broken "validate: $work/broken/stack.csv:17: phase: 'napping'"
 broken counts.csv '3s/[0-9]*$/-5/'
 refuses_broken "counts.csv:3: "
 broken counts.csv '4s/[0-9]*$//'
@@ -101,7 +108,7 @@ cp sim/machines/toy.cfg "$work/broken/machine.cfg"
 sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
 dir=$work/results/toy/validation/squeezenet
 run "COUNTS=$work/broken"
-check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available' "$dir/simulated_vs_measured.csv"
+check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
 rm -rf "$work/results"
 refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
 
