@@ -6,6 +6,7 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_part.h"
 #include "experiments/setup/exp_plan_text.h"
 
 enum exp_cache_state exp_paper_job_caches(const struct exp_paper_job *j)
@@ -78,37 +79,9 @@ int exp_paper_job_key(struct exp_paper_job *j)
     return err || !j->folder ? exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory") : 0;
 }
 
-char *exp_paper_job_text(const struct exp_paper_job *j, const char *file)
-{
-    char *path = exp_format("%s/%s", j->folder, file), *text = NULL;
-    FILE *in = path ? fopen(path, "r") : NULL;
-    size_t bytes = 0;
-
-    if (!in || getdelim(&text, &bytes, '\0', in) < 0) {
-        free(text);
-        text = strdup("");
-    }
-    if (in)
-        fclose(in);
-    free(path);
-    return text;
-}
-
-/* Whether the sources are those of a commit: what was changed since has no name. */
-static bool is_named(const char *commit)
-{
-    const char *dirty = strstr(commit, "-dirty");
-
-    return *commit && !dirty;
-}
-
 bool exp_paper_job_is_kept(const struct exp_paper_job *j)
 {
-    char *there = exp_paper_job_text(j, EXP_PAPER_KEY_FILE);
-    bool kept = there && is_named(j->w->options->commit) && !strcmp(there, j->key);
-
-    free(there);
-    return kept;
+    return exp_part_is_kept(j->folder, j->w->options->commit, j->key);
 }
 
 void exp_paper_job_release(struct exp_paper_job *j)

@@ -7,7 +7,6 @@
 #include "experiments/paper/exp_paper_part.h"
 #include "experiments/paper/exp_paper_work.h"
 
-#define EXP_PAPER_KEY_FILE "key.txt"
 #define EXP_PAPER_ABOUT_FILE "about.txt" /* how a part was made, one line */
 
 struct exp_paper_job {
@@ -34,9 +33,6 @@ int exp_paper_job_key(struct exp_paper_job *j);
 
 /* Tells whether the folder holds what this job would make. Numbers of sources that have no name are never kept. */
 bool exp_paper_job_is_kept(const struct exp_paper_job *j);
-
-/* The text of a file in the job's folder, "" if there is none; from malloc. */
-char *exp_paper_job_text(const struct exp_paper_job *j, const char *file);
 
 /* Plans what is to be observed, once. Returns as exp_observe_plan. */
 int exp_paper_job_plan_observing(struct exp_paper_job *j);

@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/observe/exp_observe_report.h"
+#include "experiments/setup/exp_part.h"
 
 struct exp_measure_options exp_paper_job_measuring(const struct exp_paper_job *j)
 {
@@ -93,23 +94,24 @@ static int print_text(const void *text, FILE *out)
     return fputs(text, out) < 0 ? -EIO : 0;
 }
 
+struct made {
+    const struct exp_paper_source *source;
+    const char *about;
+};
+
+static int write_made(const void *ctx, const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    const struct made *made = ctx;
+    int err = exp_paper_cases_write(made->source, dir, made->about, why, why_bytes);
+
+    return err ? err : exp_outdir_write(dir, EXP_PAPER_ABOUT_FILE, print_text, made->about, why, why_bytes);
+}
+
 static int write_job(struct exp_paper_job *j, const struct exp_paper_source *source, const char *about)
 {
-    struct exp_outdir dir;
-    int err = exp_outdir_open(&dir, j->folder, exp_paper_cases_file.name, j->why, j->why_bytes);
+    const struct made made = { source, about };
 
-    if (err)
-        return err;
-    err = exp_paper_cases_write(source, &dir, about, j->why, j->why_bytes);
-    if (!err)
-        err = exp_outdir_write(&dir, EXP_PAPER_KEY_FILE, print_text, j->key, j->why, j->why_bytes);
-    if (!err)
-        err = exp_outdir_write(&dir, EXP_PAPER_ABOUT_FILE, print_text, about, j->why, j->why_bytes);
-    if (!err)
-        err = exp_outdir_commit(&dir, j->why, j->why_bytes);
-    if (err)
-        exp_outdir_abort(&dir);
-    return err;
+    return exp_part_write(j->folder, exp_paper_cases_file.name, j->key, write_made, &made, j->why, j->why_bytes);
 }
 
 int exp_paper_job_make(struct exp_paper_job *j)

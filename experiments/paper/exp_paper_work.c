@@ -13,6 +13,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/setup/exp_part.h"
 
 /* ---- planning ---- */
 
@@ -154,7 +155,7 @@ static int start_progress(struct exp_paper_work *w, char *why, size_t why_bytes)
 /* Takes over what a part's folder says. */
 static int read_part(struct exp_paper_job *j)
 {
-    char *about = exp_paper_job_text(j, EXP_PAPER_ABOUT_FILE);
+    char *about = exp_part_text(j->folder, EXP_PAPER_ABOUT_FILE);
     int err = exp_paper_cases_read(j->part, j->folder, j->e.model, j->model, j->why, j->why_bytes);
 
     if (!err && about && !strstr(j->part->about, about)) /* replays of all models are made alike */

@@ -129,7 +129,7 @@ static void put_predictions(struct exp_csv *csv, const struct exp_study_source *
 
 static void put_costs(struct exp_csv *csv, const struct exp_study_source *s)
 {
-    for (size_t i = 0; i < CSA2_N_TERMS; i++) {
+    for (size_t i = 0; i < CSA2_N_TERMS && !s->is_other_tile; i++) {
         const struct csa2_term_record *term = csa2_term_at(i);
 
         exp_csv_string(csv, "machine", s->name);
@@ -194,10 +194,12 @@ static void print_accuracy(const struct exp_study_source *s, enum csa2_state sta
     for (unsigned part = EXP_STUDY_TRAINING; part <= EXP_STUDY_OTHERS; part++) {
         struct exp_study_accuracy a = exp_study_accuracy_of(s, state, (enum exp_study_part)part);
 
-        if (a.spread.n)
-            fprintf(out, "| %s, %s | %s | %zu | %.2f | %.2f | %.2f | %.2f |\n", s->name, state_names[state],
-                    exp_study_part_name((enum exp_study_part)part), a.spread.n, a.spread.p10, a.spread.median,
-                    a.spread.p90, a.rank);
+        if (!a.spread.n)
+            continue;
+        fprintf(out, "| %s, %s | %s | %zu | %.2f | %.2f | %.2f |", s->name, state_names[state],
+                exp_study_part_name((enum exp_study_part)part), a.spread.n, a.spread.p10, a.spread.median,
+                a.spread.p90);
+        fprintf(out, isnan(a.rank) ? " - |\n" : " %.2f |\n", a.rank);
     }
 }
 
@@ -218,26 +220,60 @@ static void print_costs(const struct exp_study_source *source, size_t n, FILE *o
     }
 }
 
+/* Returns how many sources there are before those of other tiles. */
+static size_t count_own(const struct exp_study_source *source, size_t n)
+{
+    size_t own = 0;
+
+    while (own < n && !source[own].is_other_tile)
+        own++;
+    return own;
+}
+
+static void print_tile(const struct exp_study_source *s, FILE *out)
+{
+    for (size_t i = 0; i < s->times.n; i++) {
+        const struct conv_ukr *ukr = exp_study_schedule_time(&s->times.point[i], CSA_IS)->ukr;
+
+        if (ukr) {
+            fprintf(out, " of %zu windows x %zu filters", ukr->n_win, ukr->n_f);
+            return;
+        }
+    }
+}
+
+/* Says what the names in the table stand for. */
+static void print_sources(const struct exp_study_source *source, size_t n, FILE *out)
+{
+    fprintf(out, "\nDecided: both measures say that the same schedule is faster. Micro-kernels and second measures:");
+    for (size_t k = 0; k < n; k++) {
+        fprintf(out, "%s %s, tiles", k ? ";" : "", source[k].name);
+        print_tile(&source[k], out);
+        fprintf(out, ", %s", source[k].other);
+    }
+    fprintf(out, ". A name with a tile, such as \"here 16x16\", is the same computer with that micro-kernel, windows x "
+                 "filters: where there are as many of both, they do not decide for CSA.\n");
+}
+
 void exp_study_choices_print(const struct exp_study_source *source, size_t n, FILE *out)
 {
+    size_t n_own = count_own(source, n);
+
     fprintf(out, "| times | chosen by | IS in | right | right where decided | regret | right, layers not fitted to | "
                  "regret there |\n|---|---|---:|---:|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < n; k++) {
         for (unsigned state = 0; state < N_STATES; state++)
             print_rules(&source[k], (enum csa2_state)state, out);
     }
-    fprintf(out, "\nDecided: both measures of the recording (");
-    for (size_t k = 0; k < n; k++)
-        fprintf(out, "%s%s: and the %s", k ? "; " : "", source[k].name, source[k].other);
-    fprintf(out,
-            ") say that the same schedule is faster.\n\n| times | layers | runs | predicted / measured, p10 | median "
-            "| p90 | rank correlation of log(IS / WS) |\n|---|---|---:|---:|---:|---:|---:|\n");
+    print_sources(source, n_own, out);
+    fprintf(out, "\n| times | layers | runs | predicted / measured, p10 | median "
+                 "| p90 | rank correlation of log(IS / WS) |\n|---|---|---:|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < n; k++) {
         for (unsigned state = 0; state < N_STATES; state++)
             print_accuracy(&source[k], (enum csa2_state)state, out);
     }
-    print_costs(source, n, out);
-    for (size_t k = 0; k < n; k++) {
+    print_costs(source, n_own, out);
+    for (size_t k = 0; k < n_own; k++) {
         if (!(source[k].machine.issue.clock_ghz > 0))
             fprintf(out, "\nNothing says the clock of %s: what stands there as cycles are nanoseconds.\n",
                     source[k].name);

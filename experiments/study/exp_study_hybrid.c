@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "experiments/base/exp_csv.h"
+#include "experiments/study/exp_study_micro.h"
 
 /* ---- the better of both ---- */
 
@@ -69,23 +70,6 @@ struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, co
 }
 
 /* ---- faster micro-kernels ---- */
-
-/* Multiply-adds per cycle, and what has about so many: single precision, one core. */
-static const struct rate {
-    double macs_per_cycle;
-    const char *what;
-} rates[] = {
-    { 4, "SSE, one unit" },
-    { 8, "AVX, one unit" },
-    { 16, "AVX2, two units" },
-    { 32, "AVX-512, two units" },
-    { 64, "POWER10 MMA" },
-    { 128, "" },
-    { 256, "" },
-    { 512, "AMX, bfloat16" },
-};
-
-enum { N_RATES = sizeof rates / sizeof rates[0] };
 
 static void add_sconv(struct exp_study_rate *r, const struct csa2_machine *m, const struct exp_study_point *p,
                       enum csa_schedule schedule)
@@ -186,9 +170,9 @@ static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, co
 }
 
 static void put_rate(struct exp_csv *csv, const struct exp_study_source *s, const struct exp_study_base *b,
-                     const struct rate *rate)
+                     const struct exp_study_rate_record *rate)
 {
-    struct exp_study_rate r = exp_study_rate_of(s, b, rate->macs_per_cycle);
+    struct exp_study_rate r = exp_study_rate_of(s, b, exp_study_rate_macs(rate));
 
     if (!(r.base > 0) || !(r.sconv > 0))
         return;
@@ -216,8 +200,9 @@ int exp_study_hybrid_write(const struct exp_study_source *source, const struct e
         err = exp_csv_close(csv, why, why_bytes);
     if (!err)
         err = exp_csv_create(&csv, dir, &rates_file, what, why, why_bytes);
-    for (size_t k = 0; k < n * N_RATES && !err; k++)
-        put_rate(csv, &source[k / N_RATES], &base[k / N_RATES], &rates[k % N_RATES]);
+    for (size_t k = 0; k < n * EXP_STUDY_N_RATES && !err; k++)
+        put_rate(csv, &source[k / EXP_STUDY_N_RATES], &base[k / EXP_STUDY_N_RATES],
+                 &exp_study_rates[k % EXP_STUDY_N_RATES]);
     return err ? err : exp_csv_close(csv, why, why_bytes);
 }
 
@@ -243,12 +228,13 @@ static void print_hybrid(const struct exp_study_source *s, const struct exp_stud
 
 static void print_rates(const struct exp_study_source *s, const struct exp_study_base *b, FILE *out)
 {
-    for (size_t i = 0; i < N_RATES; i++) {
-        struct exp_study_rate r = exp_study_rate_of(s, b, rates[i].macs_per_cycle);
+    for (size_t i = 0; i < EXP_STUDY_N_RATES; i++) {
+        struct exp_study_rate r = exp_study_rate_of(s, b, exp_study_rate_macs(&exp_study_rates[i]));
 
         if (r.base > 0)
-            fprintf(out, "| %s | %.0f | %s | %.0f %% | %.0f %% | %.2f |\n", s->name, r.macs_per_cycle, rates[i].what,
-                    100 * r.base_packing / r.base, 100 * r.sconv_packing / r.sconv, r.base / r.sconv);
+            fprintf(out, "| %s | %.0f | %s | %.0f %% | %.0f %% | %.2f |\n", s->name, r.macs_per_cycle,
+                    exp_study_rates[i].what, 100 * r.base_packing / r.base, 100 * r.sconv_packing / r.sconv,
+                    r.base / r.sconv);
     }
 }
 
@@ -264,7 +250,8 @@ void exp_study_hybrid_print(const struct exp_study_source *source, const struct 
         print_hybrid(&source[k / 2], &base[k / 2], (enum csa2_state)(k % 2), EXP_STUDY_OTHERS, out);
     }
     fprintf(out,
-            "\nA faster micro-kernel, nothing else: predicted, all layers, cold.\n\n| costs of | multiply-adds per "
+            "\nA faster micro-kernel, nothing else: csa2's costs of the recorded machines, with the multiply-adds "
+            "scaled; all layers, cold.\n\n| costs of | multiply-adds per "
             "cycle | such as | packing, of Base | packing, of SConv | Base / SConv |\n|---|---:|---|---:|---:|---:|\n");
     for (size_t k = 0; k < n; k++)
         print_rates(&source[k], &base[k], out);

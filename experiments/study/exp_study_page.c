@@ -16,11 +16,11 @@ static void say_rule(const struct exp_study_page *p, enum exp_study_rule rule, F
 {
     const char *before = "";
 
-    for (size_t i = 0; i < p->n_sources * N_STATES; i++) {
-        const struct exp_study_source *s = &p->source[i / N_STATES];
+    for (size_t i = 0; i < p->work->n_sources * N_STATES; i++) {
+        const struct exp_study_source *s = &p->work->source[i / N_STATES];
         struct exp_study_tally t = exp_study_tally_of(s, rule, states[i % N_STATES], EXP_STUDY_ALL);
 
-        if (!t.n)
+        if (!t.n || s->is_other_tile)
             continue;
         fprintf(out, "%s%.0f %% on %s, %s (regret %.1f %%)", before, exp_study_right_percent(&t), s->name,
                 state_names[states[i % N_STATES]], exp_study_regret_percent(&t));
@@ -33,10 +33,10 @@ static void say_equation(const struct exp_study_page *p, enum exp_study_equation
 {
     double low = INFINITY, high = 0, low_rank = 1;
 
-    for (size_t i = 0; i < p->n_terms * CSA_N_SCHEDULES; i++) {
+    for (size_t i = 0; i < p->work->n_terms * CSA_N_SCHEDULES; i++) {
         struct exp_study_agreement a =
-            exp_study_agreement_of(&p->terms[i / CSA_N_SCHEDULES], equation, (enum csa_schedule)(i % CSA_N_SCHEDULES),
-                                   EXP_STUDY_WITHOUT_NOTHING);
+            exp_study_agreement_of(&p->work->terms[i / CSA_N_SCHEDULES], equation,
+                                   (enum csa_schedule)(i % CSA_N_SCHEDULES), EXP_STUDY_WITHOUT_NOTHING);
 
         if (!(a.simulated > 0))
             continue;
@@ -54,8 +54,8 @@ static void say_equation(const struct exp_study_page *p, enum exp_study_equation
 
 static void say_tilings(const struct exp_study_page *p, FILE *out)
 {
-    for (size_t k = 0; k < p->n_tilings; k++) {
-        const struct exp_study_tilings *t = &p->tilings[k];
+    for (size_t k = 0; k < p->work->n_tilings; k++) {
+        const struct exp_study_tilings *t = &p->work->tilings[k];
 
         fprintf(
             out,
@@ -73,8 +73,8 @@ static void say_tilings(const struct exp_study_page *p, FILE *out)
 
 static bool has_times(const struct exp_study_page *p)
 {
-    for (size_t i = 0; i < p->n_sources; i++) {
-        if (p->source[i].times.n)
+    for (size_t i = 0; i < p->work->n_sources; i++) {
+        if (p->work->source[i].times.n)
             return true;
     }
     return false;
@@ -159,8 +159,8 @@ static void print_spread_targets(const struct exp_study_source *s, enum csa2_sta
 
 static void print_source_targets(const struct exp_study_page *p, size_t k, enum csa2_state state, FILE *out)
 {
-    const struct exp_study_source *s = &p->source[k];
-    struct exp_study_hybrid h = exp_study_hybrid_of(s, &p->base[k], state, EXP_STUDY_OTHERS);
+    const struct exp_study_source *s = &p->work->source[k];
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, &p->work->base[k], state, EXP_STUDY_OTHERS);
     char where[64];
 
     exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
@@ -186,8 +186,8 @@ static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
 
 static bool has_timed(const struct exp_study_page *p)
 {
-    for (size_t i = 0; i < p->n_tilings; i++) {
-        if (p->tilings[i].measure == EXP_STUDY_BY_CLOCK)
+    for (size_t i = 0; i < p->work->n_tilings; i++) {
+        if (p->work->tilings[i].measure == EXP_STUDY_BY_CLOCK)
             return true;
     }
     return false;
@@ -196,10 +196,12 @@ static bool has_timed(const struct exp_study_page *p)
 static void print_targets(const struct exp_study_page *p, FILE *out)
 {
     fprintf(out, "| target | where | value | wanted | |\n|---|---|---:|---:|---|\n");
-    for (size_t i = 0; i < p->n_sources * N_STATES; i++)
-        print_source_targets(p, i / N_STATES, states[i % N_STATES], out);
-    for (size_t i = 0; i < p->n_tilings; i++)
-        print_tiling_targets(&p->tilings[i], out);
+    for (size_t i = 0; i < p->work->n_sources * N_STATES; i++) {
+        if (!p->work->source[i / N_STATES].is_other_tile)
+            print_source_targets(p, i / N_STATES, states[i % N_STATES], out);
+    }
+    for (size_t i = 0; i < p->work->n_tilings; i++)
+        print_tiling_targets(&p->work->tilings[i], out);
     if (!has_timed(p))
         fprintf(out,
                 "\nThe order of tilings and the speed of csa2's are known by the clock only: `make study TIMING=1`.\n");
@@ -221,14 +223,18 @@ void exp_study_page_print(const struct exp_study_page *p, FILE *out)
     fprintf(out, "\n%s\n\n## What was to be reached\n\n", p->what);
     print_targets(p, out);
     fprintf(out, "\n## Schedules by the clock\n\n![choices](study_choices.png)\n\n");
-    exp_study_choices_print(p->source, p->n_sources, out);
+    exp_study_choices_print(p->work->source, p->work->n_sources, out);
     fprintf(out, "\n## CSA's lines, equation by equation\n\nCaches alone, cold, all layers.\n\n");
-    exp_study_terms_print(p->terms, p->n_terms, out);
+    exp_study_terms_print(p->work->terms, p->work->n_terms, out);
+    fprintf(out, "\n");
+    exp_study_ablation_print(p->work->ablation, EXP_STUDY_N_PLANNED, out);
     fprintf(out, "\n## Tilings\n\n![tilings](study_tilings.png)\n\n");
-    exp_study_tilings_print(p->tilings, p->n_tilings, out);
+    exp_study_tilings_print(p->work->tilings, p->work->n_tilings, out);
     fprintf(out, "\n## What the caches are like\n\n");
-    exp_study_sensitivity_print(p->sensitivity, p->varied, out);
+    exp_study_sensitivity_print(p->work->sensitivity, exp_study_varied, out);
+    fprintf(out, "\n## A faster micro-kernel\n\n![micro-kernels](study_micro_kernels.png)\n\n");
+    exp_study_micro_print(p->work->micro, exp_study_varied, out);
     fprintf(out, "\n## SConv or Base\n\n");
-    exp_study_hybrid_print(p->source, p->base, p->n_sources, out);
+    exp_study_hybrid_print(p->work->source, p->work->base, p->work->n_sources, out);
     fprintf(out, "\n![rates](study_rates.png)\n");
 }

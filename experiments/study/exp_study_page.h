@@ -4,22 +4,11 @@
 
 #include <stdio.h>
 
-#include "experiments/study/exp_study_hybrid.h"
-#include "experiments/study/exp_study_sensitivity.h"
-#include "experiments/study/exp_study_terms.h"
-#include "experiments/study/exp_study_tilings.h"
+#include "experiments/study/exp_study_work.h"
 
 struct exp_study_page {
     const char *what; /* one line of provenance */
-    const struct exp_study_source *source;
-    const struct exp_study_base *base; /* of each source */
-    size_t n_sources;
-    const struct exp_study_terms *terms;
-    size_t n_terms;
-    const struct exp_study_tilings *tilings;
-    size_t n_tilings;
-    const struct exp_study_sensitivity *sensitivity; /* [EXP_STUDY_N_VARIANTS] */
-    const char *varied;                              /* the machine whose caches they vary */
+    const struct exp_study_work *work;
 };
 
 /* Prints the page in Markdown. */

@@ -151,17 +151,41 @@ static void add_exhaustive(struct making *m, const struct conv_ukr *u)
     }
 }
 
-static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
+static void add_schedules(struct making *m, const struct conv_ukr *u)
 {
     const struct csa_caches caches = csa_caches_of(m->machine, csa_default_share);
 
+    add_run(m, halve_is(&m->layer->layer->problem, &caches, u), u);
+    add_run(m, halve_ws(&m->layer->layer->problem, &caches, u), u);
+}
+
+static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
+{
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *other = conv_ukr_at(i);
 
-        if (other == u || other->isa != u->isa || other->walks_taps)
+        if (other != u && other->isa == u->isa && !other->walks_taps)
+            add_schedules(m, other);
+    }
+    if (m->r->square.name)
+        add_schedules(m, &m->r->square);
+}
+
+/*
+ * Makes a square micro-kernel, for which neither kind of tile is the larger one: full tiles are another one's edge tiles
+ * with as many filters as windows, which its function computes, too.
+ */
+static void make_square(struct exp_study_runs *r, const struct conv_ukr *u)
+{
+    for (size_t i = 0; i < conv_ukr_count() && !r->square.name; i++) {
+        const struct conv_ukr *larger = conv_ukr_at(i);
+
+        if (larger->isa != u->isa || larger->walks_taps || larger->n_f <= larger->n_win)
             continue;
-        add_run(m, halve_is(&m->layer->layer->problem, &caches, other), other);
-        add_run(m, halve_ws(&m->layer->layer->problem, &caches, other), other);
+        exp_say(r->square_name, sizeof r->square_name, "%s/%zu", larger->name, larger->n_win);
+        r->square = *larger;
+        r->square.name = r->square_name;
+        r->square.n_f = r->square.f_panel = larger->n_win;
     }
 }
 
@@ -270,6 +294,8 @@ int exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *model
         exp_study_runs_release(r);
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the sample");
     }
+    if (sampling->scope == EXP_STUDY_SEARCH_UKRS)
+        make_square(r, ukr);
     for (size_t i = 0; i < r->n_layers; i++) {
         making.layer = &r->layer[i];
         make_layer(&making, ukr, sampling->scope);
@@ -303,6 +329,27 @@ const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, 
     const struct exp_study_runs_layer *l = find_shape(r, p);
 
     return l ? &r->run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]] : NULL;
+}
+
+const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,
+                                                   const struct conv_ukr *ukr, enum csa_schedule schedule)
+{
+    const struct exp_study_runs_layer *l = &r->layer[layer];
+    const struct exp_study_run *own =
+        &r->run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]];
+
+    for (size_t i = l->first; i < l->first + l->n && own->ukr != ukr; i++) {
+        if (r->run[i].ukr == ukr && r->run[i].tiling.schedule == schedule)
+            return &r->run[i];
+    }
+    return own->ukr == ukr ? own : NULL;
+}
+
+const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t i)
+{
+    const struct conv_ukr *ukr = i < conv_ukr_count() ? conv_ukr_at(i) : i == conv_ukr_count() ? &r->square : NULL;
+
+    return ukr;
 }
 
 static double csa2_cost(const struct exp_study_run *run)

@@ -58,18 +58,21 @@ struct exp_study_runs_layer {
     size_t of_method[EXP_STUDY_N_METHODS]; /* which run is what the method plans */
 };
 
+/* Must stay where they are: runs may point to the square micro-kernel. */
 struct exp_study_runs {
     struct exp_study_runs_layer *layer;
     size_t n_layers;
     struct exp_study_run *run;
     size_t n;
+    struct conv_ukr square; /* without a name where there is none */
+    char square_name[64];
 };
 
 /* Which runs there are of a layer. */
 enum exp_study_scope {
-    EXP_STUDY_SCHEDULES,   /* CSA's plans of both schedules */
-    EXP_STUDY_SEARCH,      /* those of all methods, and an exhaustive search */
-    EXP_STUDY_SEARCH_UKRS, /* and CSA's plans for all micro-kernels of the instruction set that pack windows */
+    EXP_STUDY_SCHEDULES, /* CSA's plans of both schedules */
+    EXP_STUDY_SEARCH,    /* those of all methods, and an exhaustive search */
+    EXP_STUDY_SEARCH_UKRS, /* and CSA's plans for all micro-kernels of the instruction set that pack windows, and a square one */
 };
 
 struct exp_study_sampling {
@@ -91,6 +94,15 @@ size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer,
 /* Returns the run of a layer of this shape in a schedule that CSA planned; NULL if there is none. */
 const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
                                                 enum csa_schedule schedule);
+
+/*
+ * Returns a layer's run with CSA's plan of a schedule for a micro-kernel, its own or another one; NULL if there is none.
+ */
+const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,
+                                                   const struct conv_ukr *ukr, enum csa_schedule schedule);
+
+/* Returns the micro-kernels of the runs, by number; NULL past the last. */
+const struct conv_ukr *exp_study_runs_ukr(const struct exp_study_runs *r, size_t i);
 
 /* Returns the run that csa2 chooses: the one with the fewest predicted cycles. */
 size_t exp_study_runs_csa2(const struct exp_study_runs *r, size_t layer);

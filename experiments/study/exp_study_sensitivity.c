@@ -2,84 +2,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/base/exp_csv.h"
-#include "experiments/base/exp_error.h"
-
-enum { ALL = SIM_MAX_LEVELS }; /* levels */
-
-/* ---- variants ---- */
-
-static void scale_sets(struct sim_level *l, double factor)
-{
-    l->n_sets = (uint64_t)((double)l->n_sets * factor);
-}
-
-static void scale_ways(struct sim_level *l, double factor)
-{
-    l->n_ways = (uint32_t)((double)l->n_ways * factor);
-    l->n_sets = (uint64_t)((double)l->n_sets / factor);
-}
-
-static void set_policy(struct sim_level *l, const char *policy)
-{
-    exp_say(l->policy, sizeof l->policy, "%s", policy);
-}
-
-static void set_tree_plru(struct sim_level *l, double factor)
-{
-    (void)factor;
-    set_policy(l, "tree-plru");
-}
-
-static void set_random(struct sim_level *l, double factor)
-{
-    (void)factor;
-    set_policy(l, "random");
-}
-
-/* Gives the first level what follows one instruction, others what follows lines; the last level has none. */
-static void set_prefetch(struct sim_level *l, double factor)
-{
-    (void)factor;
-    if (!strcmp(l->name, "L1"))
-        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 1 };
-    else if (!strcmp(l->name, "L2"))
-        l->prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 20 };
-}
-
-static const struct variant {
-    const char *name, *title;
-    void (*change)(struct sim_level *l, double factor);
-    size_t level;
-    double factor;
-} variants[EXP_STUDY_N_VARIANTS] = {
-#define VARIANT(...) { __VA_ARGS__ },
-#include "experiments/study/variants.def"
-#undef VARIANT
-};
-
-const char *exp_study_variant_name(size_t variant)
-{
-    return variants[variant].name;
-}
-
-int exp_study_variant_make(struct sim_machine *m, size_t variant, char *why, size_t why_bytes)
-{
-    const struct variant *v = &variants[variant];
-    char reason[256];
-
-    *m = sim_machine_caches_alone(m);
-    m->has_stack = false;
-    for (size_t i = 0; i < m->n_levels; i++) {
-        if (v->level == ALL || v->level == i)
-            v->change(&m->level[i], v->factor);
-    }
-    if (sim_machine_validate(m, reason, sizeof reason))
-        return exp_fail(why, why_bytes, -EINVAL, "%s with %s: %s", m->name, v->title, reason);
-    return 0;
-}
 
 /* ---- sums ---- */
 
@@ -133,7 +57,7 @@ int exp_study_sensitivity_write(const struct exp_study_sensitivity s[EXP_STUDY_N
         return err;
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++) {
         exp_csv_string(csv, "machine", machine);
-        exp_csv_string(csv, "variant", variants[i].name);
+        exp_csv_string(csv, "variant", exp_study_variants[i].name);
         exp_csv_u64(csv, "layers", s[i].n);
         exp_csv_u64(csv, "chosen_is", s[i].n_chosen_is);
         exp_csv_u64(csv, "right", s[i].n_right);
@@ -159,6 +83,7 @@ void exp_study_sensitivity_print(const struct exp_study_sensitivity s[EXP_STUDY_
             "|---|---:|---:|---:|---:|---:|\n",
             machine);
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++)
-        fprintf(out, "| %s | %zu of %zu | %zu | %.2f %% | %.2f | %.2f |\n", variants[i].title, s[i].n_chosen_is, s[i].n,
-                s[i].n_right, regret_percent(&s[i]), s[i].is / s[i].ws, s[i].best / s[0].best);
+        fprintf(out, "| %s | %zu of %zu | %zu | %.2f %% | %.2f | %.2f |\n", exp_study_variants[i].title,
+                s[i].n_chosen_is, s[i].n, s[i].n_right, regret_percent(&s[i]), s[i].is / s[i].ws,
+                s[i].best / s[0].best);
 }

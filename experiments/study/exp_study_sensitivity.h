@@ -9,26 +9,13 @@
 
 #include "experiments/base/exp_outdir.h"
 #include "experiments/study/exp_study_runs.h"
-
-enum {
-#define VARIANT(...) +1
-    EXP_STUDY_N_VARIANTS = 0
-#include "experiments/study/variants.def"
-#undef VARIANT
-};
+#include "experiments/study/exp_study_variant.h"
 
 /* Sums over the layers of the sample, in cycles of Eq. 6 with simulated counts. */
 struct exp_study_sensitivity {
     size_t n, n_chosen_is, n_right; /* CSA chose IS; its choice has the fewer cycles */
     double is, ws, chosen, best;
 };
-
-/*
- * Changes a machine into a variant of its caches alone. Returns 0, or -EINVAL with one line in why if it cannot be
- * simulated.
- */
-int exp_study_variant_make(struct sim_machine *m, size_t variant, char *why, size_t why_bytes);
-const char *exp_study_variant_name(size_t variant);
 
 /* Sums up replayed runs of scope EXP_STUDY_SCHEDULES. */
 struct exp_study_sensitivity exp_study_sensitivity_of(const struct exp_study_runs *r);

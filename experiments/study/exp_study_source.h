@@ -17,9 +17,12 @@ struct exp_study_view {
     double sim_cycles;  /* Eq. 6 with simulated counts; NaN: not replayed */
 };
 
+/* Must stay where it is. */
 struct exp_study_source {
-    const char *name;  /* "zen3", "spr", "here" */
-    const char *other; /* what the second measure is */
+    const char *name; /* "zen3", "spr", "here"; of other tiles "here 16x16": windows x filters */
+    char tile_name[64];
+    bool is_other_tile; /* of the same computer's source: another micro-kernel than it would use */
+    const char *other;  /* what the second measure is */
     struct sim_machine machine;
     struct csa_caches caches; /* as CSA sees them */
     struct csa2_machine model;

@@ -94,6 +94,16 @@ static const struct equation {
 #undef EQUATION
 };
 
+const char *exp_study_equation_name(enum exp_study_equation equation)
+{
+    return equations[equation].name;
+}
+
+const char *exp_study_equation_title(enum exp_study_equation equation)
+{
+    return equations[equation].title;
+}
+
 static const struct {
     const char *name, *title;
 } withouts[EXP_STUDY_N_WITHOUT] = {
@@ -140,8 +150,8 @@ static size_t count_layers(const struct exp_study_terms *t)
 struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *t, enum exp_study_equation equation,
                                                   enum csa_schedule schedule, enum exp_study_without without)
 {
-    struct exp_study_agreement a = { .rank = (double)NAN };
     size_t n = count_layers(t);
+    struct exp_study_agreement a = { .n = n, .rank = (double)NAN };
     double *memory = malloc((3 * n + 1) * sizeof *memory);
     struct pairs pairs = { memory, memory + n, memory + 2 * n, 0 };
 

@@ -22,6 +22,7 @@ struct exp_study_terms {
 
 /* An equation over the layers. */
 struct exp_study_agreement {
+    size_t n;                       /* layers */
     double predicted, simulated;    /* sums */
     struct exp_study_spread spread; /* predicted / simulated, where the latter is not 0 */
     double rank;                    /* correlation over the layers */
@@ -34,6 +35,9 @@ enum exp_study_equation {
 #undef EQUATION
     EXP_STUDY_N_EQUATIONS
 };
+
+const char *exp_study_equation_name(enum exp_study_equation equation);
+const char *exp_study_equation_title(enum exp_study_equation equation);
 
 /* Compares an equation with the replay over all layers, in one schedule. */
 struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *t, enum exp_study_equation equation,

@@ -41,9 +41,11 @@ int exp_study_tilings_fit(struct exp_study_tilings *t, char *why, size_t why_byt
             sample[n++].weight = 1.0 / (double)layer->n;
         }
     }
-    exp_study_fit(sample, n, CSA2_N_TERMS, t->model.cycles_of);
-    t->model.fitted_on = t->name;
-    t->model.is_fitted = true;
+    if (n) { /* else those of the committed line have to do */
+        exp_study_fit(sample, n, CSA2_N_TERMS, t->model.cycles_of);
+        t->model.fitted_on = t->name;
+        t->model.is_fitted = true;
+    }
     for (size_t i = 0; i < t->runs.n; i++) {
         struct csa2_work work = work_of(t, &t->runs.run[i]);
 
@@ -65,29 +67,78 @@ static struct exp_study_time time_of(const struct exp_study_tilings *t, const st
     };
 }
 
-int exp_study_tilings_source(const struct exp_study_tilings *t, struct exp_study_source *s, char *why, size_t why_bytes)
+/* Adds a layer's point, unless one of its schedules was not timed. */
+static void add_point(const struct exp_study_tilings *t, size_t layer, const struct exp_study_run *const run[],
+                      struct exp_study_times *times)
+{
+    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
+    struct exp_study_point *p = &times->point[times->n];
+
+    for (int k = 0; k < CSA_N_SCHEDULES; k++) {
+        if (!run[k] || isnan(run[k]->ns))
+            return;
+    }
+    *p = (struct exp_study_point){ .model = l->model, .layer = l->layer, .is_training = l->is_training, .weight = 1 };
+    for (size_t i = 0; i < EXP_N_ALGOS; i++)
+        p->time[i].cycles = p->time[i].other_cycles = (double)NAN;
+    p->time[exp_study_algo("sconv_is")] = time_of(t, run[CSA_IS]);
+    p->time[exp_study_algo("sconv_ws")] = time_of(t, run[CSA_WS]);
+    times->n++;
+}
+
+static void find_runs(const struct exp_study_tilings *t, size_t layer, const struct conv_ukr *other,
+                      const struct exp_study_run *run[CSA_N_SCHEDULES])
+{
+    for (int k = 0; k < CSA_N_SCHEDULES; k++)
+        run[k] = exp_study_runs_planned(&t->runs, layer, other ? other : t->ukr, (enum csa_schedule)k);
+}
+
+/* Puts beside the points what the replay of their runs counts. */
+static void tell_source(const struct exp_study_tilings *t, const struct conv_ukr *other, struct exp_study_source *s)
+{
+    size_t point = 0;
+
+    for (size_t l = 0; l < t->runs.n_layers && point < s->times.n; l++) {
+        const struct exp_study_run *run[CSA_N_SCHEDULES];
+
+        if (s->times.point[point].layer != t->runs.layer[l].layer)
+            continue;
+        find_runs(t, l, other, run);
+        for (int k = 0; k < CSA_N_SCHEDULES; k++) {
+            s->view[point][k].lines = run[k]->counts.lines_in;
+            s->view[point][k].sim_cycles = run[k]->sim_cycles;
+        }
+        point++;
+    }
+}
+
+int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
+                             struct exp_study_source *s, char *why, size_t why_bytes)
 {
     int err;
 
-    *s = (struct exp_study_source){ .name = t->name, .other = "median run", .machine = t->machine, .model = t->model };
+    *s = (struct exp_study_source){
+        .name = t->name, .other = "median run", .machine = t->machine, .model = t->model, .is_other_tile = other
+    };
+    if (other) {
+        exp_say(s->tile_name, sizeof s->tile_name, "%s %zux%zu", t->name, other->n_win, other->n_f);
+        s->name = s->tile_name;
+    }
     s->times.point = calloc(t->runs.n_layers + 1, sizeof *s->times.point);
     if (!s->times.point)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory for the times");
     for (size_t l = 0; l < t->runs.n_layers; l++) {
-        const struct exp_study_runs_layer *layer = &t->runs.layer[l];
-        struct exp_study_point *p = &s->times.point[s->times.n++];
+        const struct exp_study_run *run[CSA_N_SCHEDULES];
 
-        *p = (struct exp_study_point){
-            .model = layer->model, .layer = layer->layer, .is_training = layer->is_training, .weight = 1
-        };
-        for (size_t i = 0; i < EXP_N_ALGOS; i++)
-            p->time[i].cycles = p->time[i].other_cycles = (double)NAN;
-        p->time[exp_study_algo("sconv_is")] = time_of(t, &t->runs.run[layer->of_method[EXP_STUDY_HALVING_IS]]);
-        p->time[exp_study_algo("sconv_ws")] = time_of(t, &t->runs.run[layer->of_method[EXP_STUDY_HALVING_WS]]);
+        find_runs(t, l, other, run);
+        add_point(t, l, run, &s->times);
     }
     err = exp_study_source_finish(s, why, why_bytes);
+    if (err)
+        return err;
+    tell_source(t, other, s);
     memcpy(s->fitted, s->model.cycles_of, sizeof s->fitted); /* to all tilings, not to these alone */
-    return err;
+    return 0;
 }
 
 /* ---- comparing ---- */
@@ -211,54 +262,6 @@ double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_par
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part)
 {
     return median_rank(t, part, sim_of);
-}
-
-/*
- * Finds a layer's run with CSA's plan of a schedule for a micro-kernel: the method's for the one that all methods plan
- * for, the only one of others. NULL if there is none.
- */
-static const struct exp_study_run *csa_run(const struct exp_study_tilings *t, size_t layer, const struct conv_ukr *ukr,
-                                           enum csa_schedule schedule)
-{
-    const struct exp_study_runs_layer *l = &t->runs.layer[layer];
-    const struct exp_study_run *own =
-        &t->runs.run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]];
-
-    for (size_t i = l->first; i < l->first + l->n && own->ukr != ukr; i++) {
-        if (t->runs.run[i].ukr == ukr && t->runs.run[i].tiling.schedule == schedule)
-            return &t->runs.run[i];
-    }
-    return own->ukr == ukr ? own : NULL;
-}
-
-static void add_choice(struct exp_study_tile_choice *c, enum csa_schedule chosen, const double cost[CSA_N_SCHEDULES])
-{
-    c->n_is += chosen == CSA_IS;
-    c->n_right += cost[chosen] <= fmin(cost[CSA_IS], cost[CSA_WS]);
-    c->chosen += cost[chosen];
-}
-
-struct exp_study_tile exp_study_tile_of(const struct exp_study_tilings *t, const struct conv_ukr *ukr)
-{
-    struct exp_study_tile tile = { .ukr = ukr };
-
-    for (size_t l = 0; l < t->runs.n_layers; l++) {
-        const struct exp_study_run *is = csa_run(t, l, ukr, CSA_IS), *ws = csa_run(t, l, ukr, CSA_WS);
-        double cost[CSA_N_SCHEDULES], csa2[CSA_N_SCHEDULES];
-
-        if (!is || !ws || isnan(cost_of(t)(is)) || isnan(cost_of(t)(ws)))
-            continue;
-        cost[CSA_IS] = cost_of(t)(is);
-        cost[CSA_WS] = cost_of(t)(ws);
-        csa2[CSA_IS] = is->csa2_cycles;
-        csa2[CSA_WS] = ws->csa2_cycles;
-        tile.n++;
-        tile.best += fmin(cost[CSA_IS], cost[CSA_WS]);
-        add_choice(&tile.csa, ws->csa_cycles < is->csa_cycles ? CSA_WS : CSA_IS, cost);
-        add_choice(&tile.csa2, csa2_choose_schedule(csa2), cost);
-        add_choice(&tile.always_ws, CSA_WS, cost);
-    }
-    return tile;
 }
 
 struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)

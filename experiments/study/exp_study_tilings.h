@@ -21,6 +21,7 @@ struct exp_study_tilings {
     enum exp_study_measure measure;
     struct sim_machine machine;
     struct csa2_machine model;
+    const struct conv_ukr *ukr; /* that all methods plan for */
     struct exp_study_runs runs;
 };
 
@@ -30,9 +31,12 @@ struct exp_study_tilings {
  */
 int exp_study_tilings_fit(struct exp_study_tilings *t, char *why, size_t why_bytes);
 
-/* Makes a source of the timed schedules of CSA's plans, as if they had been recorded. */
-int exp_study_tilings_source(const struct exp_study_tilings *t, struct exp_study_source *s, char *why,
-                             size_t why_bytes);
+/*
+ * Makes a source of the timed schedules of CSA's plans, as if they had been recorded, with what their replay says beside
+ * them: those of the micro-kernel that all methods plan for (NULL), or of another one, of which there may be none.
+ */
+int exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
+                             struct exp_study_source *s, char *why, size_t why_bytes);
 
 /* Of the layers of a part: the speed of a method's tilings, best found = 1. */
 struct exp_study_speed {
@@ -50,20 +54,6 @@ struct exp_study_speed exp_study_csa2_speed(const struct exp_study_tilings *t, e
 double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
-
-/* CSA's plans of both schedules for one micro-kernel, by the measure: what its rule, csa2 and a constant make of them. */
-struct exp_study_tile {
-    const struct conv_ukr *ukr;
-    size_t n; /* layers that have both */
-    struct exp_study_tile_choice {
-        size_t n_is, n_right;
-        double chosen;
-    } csa, csa2, always_ws;
-    double best;
-};
-
-/* Sums up a micro-kernel's; n is 0 if it has none. */
-struct exp_study_tile exp_study_tile_of(const struct exp_study_tilings *t, const struct conv_ukr *ukr);
 
 /* Returns csa2's predicted / measured over all timed runs. */
 struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);

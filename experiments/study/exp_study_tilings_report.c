@@ -4,7 +4,6 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/study/exp_study_tilings.h"
-#include "kernels/ukr/dispatch.h"
 
 /* ---- files ---- */
 
@@ -179,28 +178,6 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
     }
 }
 
-static void print_choice(const struct exp_study_tile *tile, const struct exp_study_tile_choice *c, FILE *out)
-{
-    fprintf(out, " %zu, %zu, %.2f %% |", c->n_is, c->n_right, 100 * (c->chosen / tile->best - 1));
-}
-
-/* Prints what the rules choose for each micro-kernel that was timed. */
-static void print_tiles(const struct exp_study_tilings *t, FILE *out)
-{
-    for (size_t i = 0; i < conv_ukr_count(); i++) {
-        struct exp_study_tile tile = exp_study_tile_of(t, conv_ukr_at(i));
-
-        if (!tile.n)
-            continue;
-        fprintf(out, "| %s, by %s | %zu windows x %zu filters | %zu |", t->name, measure_name(t), tile.ukr->n_win,
-                tile.ukr->n_f, tile.n);
-        print_choice(&tile, &tile.csa, out);
-        print_choice(&tile, &tile.csa2, out);
-        print_choice(&tile, &tile.always_ws, out);
-        fprintf(out, "\n");
-    }
-}
-
 void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *out)
 {
     fprintf(out,
@@ -220,11 +197,4 @@ void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *
             "|---|---|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < n; k++)
         print_orders(&t[k], out);
-    fprintf(
-        out,
-        "\nDoes the shape of the micro-kernel's tile decide? CSA's plans of both schedules: input stationary chosen "
-        "in, right in, regret.\n\n| machine | tile | layers | CSA | csa2 | always WS |\n"
-        "|---|---|---:|---:|---:|---:|\n");
-    for (size_t k = 0; k < n; k++)
-        print_tiles(&t[k], out);
 }

@@ -92,27 +92,46 @@ static int open_and_time(struct exp_study_runs *r, size_t layer, struct exp_cold
     return err;
 }
 
-int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup, const struct exp_rounds *rounds,
-                        char *why, size_t why_bytes)
+/* Times a layer, unless its times are kept from an earlier run. */
+static int time_or_take(struct exp_study_runs *r, size_t layer, struct exp_cold *cold,
+                        const struct exp_study_keeping *keeping, size_t *n_kept, char *why, size_t why_bytes)
+{
+    struct exp_study_kept kept;
+    int err = exp_study_kept_name(&kept, keeping, r, layer, why, why_bytes);
+
+    if (!err && exp_study_kept_read(&kept, r, layer)) {
+        (*n_kept)++;
+    } else if (!err) {
+        err = open_and_time(r, layer, cold, &keeping->rounds);
+        if (err)
+            exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
+        else
+            err = exp_study_kept_write(&kept, r, layer, why, why_bytes);
+    }
+    exp_study_kept_release(&kept);
+    return err;
+}
+
+int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
+                        const struct exp_study_keeping *keeping, size_t *n_kept, char *why, size_t why_bytes)
 {
     double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = (double)r->n_layers };
-    struct exp_rounds each = *rounds;
+    struct exp_study_keeping each = *keeping;
     struct exp_progress *progress = NULL;
     struct exp_cold cold = { 0 };
     char ignored[256];
     int err = exp_cold_init(&cold, setup), core;
 
-    each.limit_ns /= r->n_layers ? r->n_layers : 1;
+    *n_kept = 0;
+    each.rounds.limit_ns /= r->n_layers ? r->n_layers : 1;
     if (err)
         return exp_fail(why, why_bytes, err, "out of memory for emptying caches");
     ctr_pin(-1, &core, ignored, sizeof ignored);
     err = exp_main_progress(&progress, seconds, why, why_bytes);
     for (size_t i = 0; i < r->n_layers && !err; i++) {
         exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
-        err = open_and_time(r, i, &cold, &each);
+        err = time_or_take(r, i, &cold, &each, n_kept, why, why_bytes);
         exp_progress_step(progress, EXP_WORK_ROUNDS, 1);
-        if (err)
-            exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
     }
     exp_progress_free(progress);
     exp_cold_release(&cold);

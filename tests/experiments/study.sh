@@ -15,7 +15,7 @@ refuses "unknown option 'MACHINE=toy'" MACHINE=toy
 dir=$work/results/host/study/squeezenet
 "$study" "RESULTS=$work/results" MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2 COMMIT=abc >"$work/out" 2>"$work/err"
 check "exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
-for file in study.md choices.csv predictions.csv costs.csv terms.csv tilings.csv methods.csv hybrid.csv rates.csv sensitivity.csv study_choices.png study_tilings.png study_rates.png; do
+for file in study.md choices.csv predictions.csv costs.csv terms.csv left_out.csv tilings.csv methods.csv hybrid.csv rates.csv micro_kernels.csv sensitivity.csv study_choices.png study_tilings.png study_micro_kernels.png study_rates.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
@@ -34,6 +34,31 @@ check "packing's share grows with the micro-kernel's speed" [ "$(columns "$dir/r
 check "the page answers first" grep -q '^CSA chooses the schedule that the clock says' <(sed -n 3p "$dir/study.md")
 check "targets are judged" [ "$(grep -c '| \(reached\|missed.*\) |$' "$dir/study.md")" -ge 10 ]
 check "without L1's other half, more lines move" awk -v all="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "as_it_is" { print $2 }')" -v half="$(columns "$dir/sensitivity.csv" variant ws_cycles | awk '$1 == "l1_half" { print $2 }')" 'BEGIN { exit !(half >= all) }'
+left_out() { columns "$dir/left_out.csv" machine schedule caches equation simulated | awk -v m="$1" -v c="$2" -v e="$3" '$1 == m && $2 == "is" && $3 == c && $4 == e { print $5 }'; }
+above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+check "where stores bring no lines, memory has packed panels to serve" above "$(left_out clx4208 no_store_lines eq7)" "$(left_out clx4208 as_it_is eq7)"
+check "prefetchers leave less to wait for" above "$(left_out spr as_it_is eq6)" "$(left_out spr prefetchers eq6)"
+check "machines without prefetchers have none to switch on" [ -z "$(left_out clx4208 prefetchers eq6)" ]
+check "conflicts are a variant of their own" [ -n "$(left_out power10 no_conflicts eq14)" ]
+micro() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk '$1 == "hit" && $2 ~ /avx512/ { if ($3 <= last) bad++; last = $3; n++ } END { print n + 0, bad + 0 }'; }
+check "the faster the replayed micro-kernel, the more packing decides" [ "$(micro)" = "4 0" ]
+
+three="MODEL=tests/data/three.csv"
+time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 "$@" >"$work/out" 2>"$work/err"; check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]; }
+time_three COMMIT=abc
+check "layers are timed" grep -q '^3 layers timed, 0 kept' "$work/out"
+times=$(columns "$work/results/host/study/three/tilings.csv" machine layer ukr time_ns | grep '^here')
+check "all runs have a time" [ -n "$times" ]
+rm -r "$work"/results/host/study/parts/three-2
+time_three COMMIT=abc
+check "a lost layer is timed again, and no other" grep -q '^1 layers timed, 2 kept' "$work/out"
+if grep -q ' f32_16x24__[a-z0-9]* ' <<<"$times"; then # a micro-kernel that a square one can be cut from
+    check "a square micro-kernel is timed" grep -q ' f32_16x24__[a-z0-9]*/16 ' <<<"$times"
+    check "choices of the square one are judged by all rules" [ "$(columns "$work/results/host/study/three/choices.csv" machine part rule | grep -c '16x16.*all.*simulated_\(lines\|eq6\)')" -eq 2 ]
+fi
+time_three COMMIT=abd
+check "another commit times anew" grep -q '^3 layers timed, 0 kept' "$work/out"
+
 "$study" "RESULTS=$work/results" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"
 check "layers without times: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
 check "... are said to have none" grep -q "^No times of these layers are recorded" "$work/out"

@@ -1,0 +1,328 @@
+#include "experiments/study/exp_study_work.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/setup/exp_machine.h"
+#include "experiments/study/exp_study_timing.h"
+#include "kernels/ukr/dispatch.h"
+
+/* Shapes of more multiply-adds are left out where many tilings are tried. */
+static const double most_macs = 250e6;
+static const uint64_t enough_bytes = 64 << 20;
+
+/* The paper's two machines: tilings are replayed there. */
+static const char *const replayed[] = { "clx4208", "power10" };
+
+/* Where CSA's plans of all layers are replayed: those, and the recorded computers. */
+static const char *const planned[EXP_STUDY_N_PLANNED] = { "clx4208", "power10", "zen3", "spr" };
+
+const char exp_study_varied[] = "clx4208";
+
+enum { N_REPLAYED = sizeof replayed / sizeof replayed[0] };
+
+static int read_sources(struct exp_study_work *w)
+{
+    int err = 0;
+
+    for (size_t i = 0; exp_study_recorded(i) && !err; i++)
+        err = exp_study_source_read(&w->source[w->n_sources++], exp_study_recorded(i), w->models, w->why, w->why_bytes);
+    return err;
+}
+
+/* Says which part begins, above its progress. */
+static void say_part(const char *what, const char *where)
+{
+    fprintf(stderr, "%s: %s\n", where, what);
+}
+
+/* Finds a machine and sets up what is replayed on its caches alone. */
+static int open_machine(struct exp_study_work *w, const char *which, struct sim_machine *machine,
+                        struct exp_setup *setup)
+{
+    int err = exp_machine_find(machine, which, w->options->results, w->why, w->why_bytes);
+
+    if (err)
+        return err;
+    setup->machine = sim_machine_caches_alone(machine);
+    setup->machine.has_stack = false;
+    return exp_setup_init(setup, "", "", w->why, w->why_bytes);
+}
+
+/* ---- terms ---- */
+
+static int replay_plans(struct exp_study_work *w, const char *which, struct exp_study_terms *t)
+{
+    const struct exp_study_sampling sampling = { 0, (double)INFINITY, EXP_STUDY_SCHEDULES };
+    struct exp_setup *setup = &w->spare;
+    int err = open_machine(w, which, &t->machine, setup);
+
+    say_part("CSA's plans of all layers", which);
+    t->name = which;
+    t->caches = csa_caches_of(&t->machine, csa_default_share);
+    if (!err)
+        err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static int compare_terms(struct exp_study_work *w)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED && !err; i++)
+        err = replay_plans(w, planned[i], &w->terms[w->n_terms++]);
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED * w->n_sources && !err; i++) {
+        const struct exp_study_terms *t = &w->terms[i % EXP_STUDY_N_PLANNED];
+        struct exp_study_source *source = &w->source[i / EXP_STUDY_N_PLANNED];
+
+        if (!strcmp(t->name, source->name))
+            exp_study_terms_tell(t, source);
+    }
+    return err;
+}
+
+/* ---- what is left out ---- */
+
+/* Replays plans for a machine's caches through other ones. */
+static int replay_left_out(struct exp_study_work *w, const struct sim_machine *own, size_t left_out,
+                           struct exp_study_terms *t)
+{
+    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    struct exp_setup *setup = &w->spare;
+    int err = exp_study_variant_make(&exp_study_left_out[left_out], own, &setup->machine, w->why, w->why_bytes);
+
+    t->machine = *own;
+    t->caches = csa_caches_of(own, csa_default_share);
+    if (!err)
+        err = exp_setup_init(setup, "", "", w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_runs_make(&t->runs, w->models, &sampling, own, setup->ukr, w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static int leave_out(struct exp_study_work *w, const char *which, struct exp_study_ablation *a)
+{
+    struct sim_machine own;
+    int err = exp_machine_find(&own, which, w->options->results, w->why, w->why_bytes);
+
+    say_part("what CSA leaves out, one by one", which);
+    for (size_t i = 0; i < EXP_STUDY_N_LEFT_OUT && !err; i++) {
+        if (exp_study_left_out[i].needs_prefetchers && !exp_study_has_prefetchers(&own))
+            continue;
+        err = replay_left_out(w, &own, i, &a->terms[i]);
+        a->terms[i].name = which;
+    }
+    return err;
+}
+
+static int leave_out_all(struct exp_study_work *w)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED && !err; i++)
+        err = leave_out(w, planned[i], &w->ablation[i]);
+    return err;
+}
+
+/* ---- variants ---- */
+
+static int replay_variant(struct exp_study_work *w, size_t variant)
+{
+    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    struct exp_setup *setup = &w->spare;
+    struct exp_study_runs runs = { 0 };
+    struct sim_machine own;
+    int err = exp_machine_find(&own, exp_study_varied, w->options->results, w->why, w->why_bytes);
+
+    if (!err)
+        err = exp_study_variant_make(&exp_study_variants[variant], &own, &setup->machine, w->why, w->why_bytes);
+    if (!err)
+        err = exp_setup_init(setup, "", "", w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_runs_make(&runs, w->models, &sampling, &setup->machine, setup->ukr, w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_runs_replay(&runs, setup, w->options->jobs, w->why, w->why_bytes);
+    if (!err)
+        w->sensitivity[variant] = exp_study_sensitivity_of(&runs);
+    exp_study_runs_release(&runs);
+    exp_setup_release(setup);
+    *setup = (struct exp_setup){ 0 };
+    return err;
+}
+
+static int replay_variants(struct exp_study_work *w)
+{
+    int err = 0;
+
+    say_part("both schedules on variants of the caches", exp_study_varied);
+    for (size_t i = 0; i < EXP_STUDY_N_VARIANTS && !err; i++)
+        err = replay_variant(w, i);
+    return err;
+}
+
+/* ---- micro-kernels ---- */
+
+static int replay_micro_kernels(struct exp_study_work *w)
+{
+    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    struct exp_study_runs sample = { 0 };
+    struct sim_machine machine;
+    int err = exp_machine_find(&machine, exp_study_varied, w->options->results, w->why, w->why_bytes);
+
+    say_part("Base and SConv with micro-kernels of all speeds", exp_study_varied);
+    if (!err)
+        err = exp_study_runs_make(&sample, w->models, &sampling, &machine, conv_ukr_at(0), w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_micro_replay(w->micro, &sample, &machine, w->options->jobs, w->why, w->why_bytes);
+    exp_study_runs_release(&sample);
+    return err;
+}
+
+/* ---- tilings ---- */
+
+/*
+ * Takes sets off a last level that is larger than anything the sampled shapes use: a simulation of many short runs
+ * would spend its time on emptying it.
+ */
+static void shrink_last_level(struct sim_machine *m)
+{
+    struct sim_level *last = &m->level[m->n_levels - 1];
+
+    while (sim_level_bytes(last) > enough_bytes && last->n_sets % 2 == 0)
+        last->n_sets /= 2;
+}
+
+/* Makes the runs of a sample on a machine, planned for its caches. */
+static struct exp_study_tilings *open_tilings(struct exp_study_work *w, const char *name, const char *which,
+                                              enum exp_study_measure measure, int *err)
+{
+    const struct exp_study_sampling sampling = { w->options->sample, most_macs,
+                                                 measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS
+                                                                               : EXP_STUDY_SEARCH };
+    struct exp_study_tilings *t = &w->tilings[w->n_tilings];
+    struct exp_setup *setup = &w->setup[w->n_tilings++];
+
+    say_part("tilings of the sample", name);
+    t->name = name;
+    t->measure = measure;
+    *err = open_machine(w, which, &t->machine, setup);
+    if (*err)
+        return t;
+    shrink_last_level(&setup->alone);
+    shrink_last_level(&setup->machine);
+    setup->classified = setup->machine;
+    t->model = csa2_machine_of(&t->machine);
+    t->ukr = setup->ukr;
+    *err = exp_study_runs_make(&t->runs, w->models, &sampling, &t->machine, setup->ukr, w->why, w->why_bytes);
+    return t;
+}
+
+static int replay_tilings(struct exp_study_work *w)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < N_REPLAYED && !err; i++) {
+        struct exp_study_tilings *t = open_tilings(w, replayed[i], replayed[i], EXP_STUDY_BY_REPLAY, &err);
+
+        if (!err)
+            err = exp_study_runs_replay(&t->runs, &w->setup[w->n_tilings - 1], w->options->jobs, w->why, w->why_bytes);
+    }
+    return err;
+}
+
+static bool has_same_tile(const struct conv_ukr *a, const struct conv_ukr *b)
+{
+    return a->n_win == b->n_win && a->n_f == b->n_f;
+}
+
+/* Takes CSA's plans as sources of their own, one for each micro-kernel that was timed. */
+static int take_sources(struct exp_study_work *w, const struct exp_study_tilings *t)
+{
+    int err = exp_study_tilings_source(t, NULL, &w->source[w->n_sources++], w->why, w->why_bytes);
+    const struct conv_ukr *ukr;
+
+    for (size_t i = 0; (ukr = exp_study_runs_ukr(&t->runs, i)) && !err; i++) {
+        struct exp_study_source *source = &w->source[w->n_sources];
+
+        if (w->n_sources == EXP_STUDY_MAX_SOURCES || !exp_study_runs_planned(&t->runs, 0, ukr, CSA_IS) ||
+            has_same_tile(ukr, t->ukr))
+            continue;
+        err = exp_study_tilings_source(t, ukr, source, w->why, w->why_bytes);
+        w->n_sources++;
+    }
+    return err;
+}
+
+/* Times tilings here, and fits csa2 to them. */
+static int time_tilings(struct exp_study_work *w)
+{
+    struct exp_study_keeping keeping = {
+        .results = w->options->results,
+        .commit = w->options->commit,
+        .rounds = exp_options_rounds(w->options, EXP_STUDY),
+    };
+    struct exp_study_tilings *t;
+    struct exp_setup *setup;
+    size_t n_kept = 0;
+    int err;
+
+    t = open_tilings(w, "here", "host", EXP_STUDY_BY_CLOCK, &err);
+    setup = &w->setup[w->n_tilings - 1];
+    keeping.machine = &t->machine;
+    if (!err)
+        err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
+    if (!err)
+        err = exp_study_time_runs(&t->runs, setup, &keeping, &n_kept, w->why, w->why_bytes);
+    if (!err)
+        printf("%zu layers timed, %zu kept from earlier runs\n", t->runs.n_layers - n_kept, n_kept);
+    if (!err)
+        err = exp_study_tilings_fit(t, w->why, w->why_bytes);
+    return err ? err : take_sources(w, t);
+}
+
+static int fit_base(struct exp_study_work *w)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < w->n_sources && !err; i++)
+        err = exp_study_base_fit(&w->base[i], &w->source[i], w->why, w->why_bytes);
+    return err;
+}
+
+int exp_study_work(struct exp_study_work *w)
+{
+    int (*const steps[])(struct exp_study_work *) = { read_sources,    compare_terms,        leave_out_all,
+                                                      replay_variants, replay_micro_kernels, replay_tilings };
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !err; i++)
+        err = steps[i](w);
+    if (!err && w->options->timing)
+        err = time_tilings(w);
+    return err ? err : fit_base(w);
+}
+
+void exp_study_work_release(struct exp_study_work *w)
+{
+    for (size_t i = 0; i < w->n_sources; i++)
+        exp_study_source_release(&w->source[i]);
+    for (size_t i = 0; i < w->n_terms; i++)
+        exp_study_runs_release(&w->terms[i].runs);
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED; i++)
+        exp_study_ablation_release(&w->ablation[i]);
+    exp_setup_release(&w->spare);
+    for (size_t i = 0; i < w->n_tilings; i++) {
+        exp_study_runs_release(&w->tilings[i].runs);
+        exp_setup_release(&w->setup[i]);
+    }
+}
