@@ -176,7 +176,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_stack))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -192,6 +192,10 @@ redraw: deps ## Draw the figures of all results again from their tables: make re
 report: deps ## A page about results, for a browser, and as Markdown (a second for a model): make report [RESULTS=results/host/vgg16]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/report
 	$(Q)$(BUILD)/report $(call pass,report)
+
+compare: deps ## Two runs, metric by metric, with tests (2 s; status 1 for FAIL_IF): make compare A=folder B=folder [FAIL_IF='speedup<-3%']
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/compare
+	$(Q)$(BUILD)/compare $(call pass,compare) "COMMIT=$(COMMIT)"
 
 judge: deps ## Was CSA's choice of schedule right? All layers, all schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
@@ -254,12 +258,13 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)PAPER=$(BUILD)/paper tests/experiments/paper.sh
 	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
+	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw report)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw report compare)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -380,6 +385,9 @@ help: ## Show this
 	@echo "Variables of 'make report' (make report RESULTS=results/host/vgg16):"
 	@$(call print_options,REPORT)
 	@echo
+	@echo "Variables of 'make compare' (make compare A=results/host/vgg16 B=before/host/vgg16):"
+	@$(call print_options,COMPARE)
+	@echo
 	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr):"
 	@$(call print_options,CALIBRATE)
 	@echo
@@ -404,4 +412,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper study redraw report judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

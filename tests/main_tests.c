@@ -45,6 +45,7 @@
     X(store) \
     X(exp_model) \
     X(exp_workload) \
+    X(compare) \
     X(counters) \
     X(counters_run) \
     X(counters_proof) \

@@ -24,7 +24,8 @@ enum {
     STUDY = 1 << EXP_STUDY,
     REDRAW = 1 << EXP_REDRAW,
     REPORT = 1 << EXP_REPORT,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY, /* they write some */
+    COMPARE = 1 << EXP_COMPARE,
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | COMPARE, /* they write some */
     ALL = TABLES | REDRAW | REPORT
 };
 
@@ -75,7 +76,7 @@ static const struct {
     { "peers", "all", "host", 5, 100, 60, 0, 1 },     { "validate", "all", "", 0, 0, 0, 0, 1 },
     { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
-    { "report", "all", "", 0, 0, 0, 0, 0 },
+    { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
@@ -162,6 +163,9 @@ static struct exp_options defaults(enum exp_program program)
         .counts = "results/reference/zen3/counts",
         .patterns = "",
         .out = "",
+        .run_a = "",
+        .run_b = "",
+        .fail_if = "",
         .fit = EXP_FIT_AUTO,
         .commit = "",
         .observer = "",

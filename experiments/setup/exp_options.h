@@ -18,6 +18,7 @@ enum exp_program {
     EXP_STUDY,
     EXP_REDRAW,
     EXP_REPORT,
+    EXP_COMPARE,
     EXP_N_PROGRAMS
 };
 
@@ -36,16 +37,18 @@ enum { EXP_FIT_AUTO = 99 };
 
 /* Fields of options that a program does not know have their default. */
 struct exp_options {
-    const char *model;    /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
-    const char *machine;  /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
-    const char *algos;    /* comma-separated, "" = default */
-    const char *layers;   /* comma-separated patterns, "" = all */
-    const char *ukr;      /* "" = the machine's, else the best here */
-    const char *core;     /* OpenBLAS core to replay, "" = the machine's, else the one in use */
-    const char *results;  /* folder of all results */
-    const char *counts;   /* folder of recorded counts */
-    const char *patterns; /* file of recorded patterns; "": the machine's, of the host: to be measured */
-    const char *out;      /* where a fitted machine is written to; "": not */
+    const char *model;         /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
+    const char *machine;       /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
+    const char *algos;         /* comma-separated, "" = default */
+    const char *layers;        /* comma-separated patterns, "" = all */
+    const char *ukr;           /* "" = the machine's, else the best here */
+    const char *core;          /* OpenBLAS core to replay, "" = the machine's, else the one in use */
+    const char *results;       /* folder of all results */
+    const char *counts;        /* folder of recorded counts */
+    const char *patterns;      /* file of recorded patterns; "": the machine's, of the host: to be measured */
+    const char *out;           /* where a fitted machine is written to; "": not */
+    const char *run_a, *run_b; /* folders of results that are compared */
+    const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;
     const char *observer; /* the plugin, the guest program of observed streams and its twin: paths */
     const char *guest;

@@ -23,6 +23,7 @@ static const struct layout {
     [EXP_VALIDATE] = { "/validation", true, "simulated_vs_measured.csv" },
     [EXP_PAPER] = { "/paper", true, "numbers.csv" },
     [EXP_STUDY] = { "/study", true, "choices.csv" },
+    [EXP_COMPARE] = { "/compare", false, "compare.csv" },
 };
 
 static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */

@@ -5,6 +5,7 @@
  *     <RESULTS>/<machine>/judgement/<models>/  those of judge
  *     <RESULTS>/host/peers/<models>/           those of peers
  *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
+ *     <RESULTS>/host/compare/                  two runs compared, which may be of any model
  *     <RESULTS>/host/study/<models>/           the study of the cost models
  *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
  *

@@ -1,0 +1,37 @@
+/*
+ * Conditions on a comparison, for automatic checks: FAIL_IF='speedup<-3%,layer.l1_misses>0%'.
+ *
+ *     condition   [scope.]metric, < or >, number, maybe %       several, comma-separated: any of them
+ *     scope       model (default): sums over the layers; layer: every single one; or the name of an algorithm
+ *     number      of %: the change from A to B; else the difference, in the metric's unit
+ *
+ * A change of times counts only if it is certain (exp_compare.h). Base is compared only where it is named: it is there
+ * to be compared with.
+ */
+#ifndef EXPERIMENTS_EXP_COMPARE_CONDITION_H
+#define EXPERIMENTS_EXP_COMPARE_CONDITION_H
+
+#include "experiments/compare/exp_compare.h"
+
+enum { EXP_COMPARE_CONDITIONS = 16 };
+
+struct exp_compare_condition {
+    const struct exp_compare_metric *metric;
+    const char *algo; /* NULL: all but Base */
+    bool is_about_layers, is_above, is_percent;
+    double limit;
+    char text[80]; /* as it was given */
+};
+
+struct exp_compare_conditions {
+    struct exp_compare_condition condition[EXP_COMPARE_CONDITIONS];
+    size_t n;
+};
+
+/* Reads a list; "" has none. Returns 0, or -EINVAL with one line in why. */
+int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, char *why, size_t why_bytes);
+
+/* Tells whether a cell meets a condition. */
+bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x);
+
+#endif

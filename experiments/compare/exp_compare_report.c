@@ -1,0 +1,336 @@
+#include "experiments/compare/exp_compare_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/page/exp_page_captions.h"
+#include "experiments/page/exp_page_run.h"
+#include "experiments/page/exp_page_writer.h"
+#include "experiments/setup/exp_algo.h"
+#include "experiments/setup/exp_main.h"
+
+/* ---- compare.csv ---- */
+
+static const struct exp_csv_column columns[] = {
+    { "layer_index", "", "position in A's table, from 1; 0: the whole model", "" },
+    { "layer", "", "name of the layer; " EXP_COMPARE_MODEL ": the sum over the layers that both runs have", "" },
+    { "algo", "", "algorithm", "" },
+    { "metric", "", "what is compared: metrics.def lists them", "" },
+    { "a", "", "A's value, in the unit of the metric's column: of times ns", "" },
+    { "b", "", "B's", "" },
+    { "change_percent", "%", "of the speed for speedup, else of the number, from A to B", "" },
+    { "p", "",
+      "of times: how probable a difference like this is without one: Mann and Whitney's test of a layer's rounds, "
+      "a permutation test for the model",
+      "clock" },
+    { "p_adjusted", "",
+      "the same for all layers of an algorithm, or all algorithms of the model, together: Holm's method", "clock" },
+    { "b_is", "", "better, worse or equal; open: the difference is not certain", "" },
+};
+
+static const struct exp_csv_file file = EXP_CSV_FILE(EXP_COMPARE_FILE, columns);
+
+void exp_compare_document(FILE *out)
+{
+    exp_csv_document(&file, out);
+}
+
+static const char *verdict_of(const struct exp_compare_cell *x)
+{
+    const int side = exp_compare_side_of(x);
+
+    if (!x->is_certain)
+        return "open";
+    return side > 0 ? "better" : side < 0 ? "worse" : "equal";
+}
+
+static void put_row(struct exp_csv *csv, const struct exp_compare_cell *x)
+{
+    exp_csv_string(csv, "layer_index", x->index);
+    exp_csv_string(csv, "layer", x->layer);
+    exp_csv_string(csv, "algo", x->algo);
+    exp_csv_string(csv, "metric", x->metric->name);
+    exp_csv_double(csv, "a", x->a);
+    exp_csv_double(csv, "b", x->b);
+    exp_csv_number(csv, "change_percent", x->change_percent, "A's is 0");
+    if (x->metric->kind == EXP_COMPARE_TIME) {
+        exp_csv_number(csv, "p", x->p, "one of the runs has no rounds in samples.csv");
+        exp_csv_number(csv, "p_adjusted", x->p_adjusted, "one of the runs has no rounds in samples.csv");
+    } else {
+        exp_csv_empty(csv, "p");
+        exp_csv_empty(csv, "p_adjusted");
+    }
+    exp_csv_string(csv, "b_is", verdict_of(x));
+    exp_csv_end_row(csv);
+}
+
+int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit, char *why,
+                            size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, &file, "two runs, metric by metric", why, why_bytes);
+
+    if (err)
+        return err;
+    exp_csv_header(csv, "A", "%s", c->a.path);
+    exp_csv_header(csv, "B", "%s", c->b.path);
+    exp_csv_header(csv, "commit", "%s", commit);
+    for (size_t i = 0; i < c->n_notes; i++)
+        exp_csv_header(csv, "note", "%s", c->note[i]);
+    for (size_t i = 0; i < c->n; i++)
+        put_row(csv, &c->cell[i]);
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+/* ---- in words ---- */
+
+static bool is_model(const struct exp_compare_cell *x)
+{
+    return !strcmp(x->index, "0");
+}
+
+static bool is_time(const struct exp_compare_cell *x)
+{
+    return x->metric->kind == EXP_COMPARE_TIME;
+}
+
+/* Counts the layers of a model's cell by verdict. */
+struct tally {
+    size_t better, worse, n;
+};
+
+static struct tally tally_of(const struct exp_two_runs *c, const struct exp_compare_cell *model)
+{
+    struct tally t = { 0, 0, 0 };
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+        const int side = exp_compare_side_of(x);
+
+        if (is_model(x) || x->metric != model->metric || strcmp(x->algo, model->algo) != 0)
+            continue;
+        t.n++;
+        t.better += side > 0;
+        t.worse += side < 0;
+    }
+    return t;
+}
+
+/* Says what became of one metric of one algorithm, in one line. */
+static void say_cell(const struct exp_two_runs *c, const struct exp_compare_cell *x, FILE *out)
+{
+    const struct tally t = tally_of(c, x);
+
+    fprintf(out, "%-16s %-16s ", x->algo, x->metric->name);
+    if (isnan(x->change_percent))
+        fprintf(out, "%10s", "-");
+    else
+        fprintf(out, "%+8.2f %%", x->change_percent);
+    fprintf(out, "  %-6s", verdict_of(x));
+    if (is_time(x) && !isnan(x->p_adjusted))
+        fprintf(out, " p %-7.2g", x->p_adjusted);
+    else
+        fprintf(out, "%10s", "");
+    fprintf(out, " layers: %zu better, %zu worse, %zu in all\n", t.better, t.worse, t.n);
+}
+
+/* Base first; exact metrics that did not change are told about in one line. */
+static size_t say_cells(const struct exp_two_runs *c, FILE *out)
+{
+    size_t n_equal = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+        const struct tally t = is_model(x) ? tally_of(c, x) : (struct tally){ 0 };
+
+        if (!is_model(x))
+            continue;
+        if (x->metric->kind == EXP_COMPARE_EXACT && x->a == x->b && !t.better && !t.worse)
+            n_equal++;
+        else
+            say_cell(c, x, out);
+    }
+    return n_equal;
+}
+
+enum { MOST_SAID = 8 };
+
+/* Names the cells that meet a condition, the first of them at least. Returns how many do. */
+static size_t say_condition(const struct exp_two_runs *c, const struct exp_compare_condition *q, FILE *out)
+{
+    size_t met = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+
+        if (exp_compare_meets(q, x) && met++ < MOST_SAID)
+            fprintf(out, "FAIL_IF %s: %s of %s, %s, went from %g to %g, %+.2f %%\n", q->text, x->metric->name, x->algo,
+                    is_model(x) ? "the model" : x->layer, x->a, x->b, x->change_percent);
+    }
+    if (met > MOST_SAID)
+        fprintf(out, "FAIL_IF %s: and %zu more\n", q->text, met - MOST_SAID);
+    return met;
+}
+
+static size_t say_conditions(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out)
+{
+    size_t met = 0;
+
+    for (size_t k = 0; k < q->n; k++)
+        met += say_condition(c, &q->condition[k], out);
+    if (q->n && !met)
+        fprintf(out, "none of the conditions of FAIL_IF is met\n");
+    return met;
+}
+
+size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out)
+{
+    size_t n_equal;
+
+    fprintf(out, "A  %s\nB  %s\n\n", c->a.path, c->b.path);
+    n_equal = say_cells(c, out);
+    if (n_equal)
+        fprintf(out, "%zu sum%s of simulated or predicted numbers %s equal, in every layer, too\n", n_equal,
+                n_equal == 1 ? "" : "s", n_equal == 1 ? "is" : "are");
+    for (size_t i = 0; i < c->n_notes; i++)
+        fprintf(out, "note: %s\n", c->note[i]);
+    return say_conditions(c, q, out);
+}
+
+/* ---- pages ---- */
+
+static const struct exp_page_field fields[] = {
+    { .column = "layer" },
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "metric" },
+    { .column = "b_is", .title = "B is" },
+    { .column = "a", .title = "A", .format = EXP_PAGE_DECIMAL },
+    { .column = "b", .title = "B", .format = EXP_PAGE_DECIMAL },
+    { .column = "change_percent", .title = "change", .format = EXP_PAGE_DECIMAL },
+    { .column = "p", .format = EXP_PAGE_DECIMAL },
+    { .column = "p_adjusted", .title = "p, adjusted", .format = EXP_PAGE_DECIMAL },
+};
+
+struct page {
+    const struct exp_two_runs *c;
+    const struct exp_compare_conditions *q;
+    const struct exp_outdir *dir;
+    struct exp_page_csv table;
+    struct exp_page_captions captions;
+};
+
+/* Writes the rows of compare.csv, which stand as the cells do, that are of the model, or of layers. */
+static void write_rows(struct exp_page_writer *w, const struct page *p, bool of_model, const char *caption)
+{
+    size_t *row = calloc(p->c->n + 1, sizeof *row), n = 0;
+
+    for (size_t i = 0; row && i < p->c->n && i < p->table.table.n_rows; i++) {
+        if (is_model(&p->c->cell[i]) == of_model)
+            row[n++] = i;
+    }
+    exp_page_extract_write(w, &(struct exp_page_extract){ .csv = &p->table,
+                                                          .caption = caption,
+                                                          .field = fields,
+                                                          .n_fields = sizeof fields / sizeof fields[0],
+                                                          .row = row,
+                                                          .n_rows = n,
+                                                          .is_long = true });
+    free(row);
+}
+
+static void say_answer(struct exp_page_writer *w, const struct page *p)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (!out)
+        return;
+    exp_compare_print(p->c, p->q, out);
+    if (!fclose(out))
+        w->ops->say(w, EXP_PAGE_CODE, text);
+    free(text);
+}
+
+/* Says in one sentence whether anything differs for certain. */
+static void say_sentence(struct exp_page_writer *w, const struct page *p)
+{
+    const struct exp_compare_cell *most = NULL;
+
+    for (size_t i = 0; i < p->c->n; i++) {
+        const struct exp_compare_cell *x = &p->c->cell[i];
+
+        if (is_model(x) && is_time(x) && x->is_certain && strcmp(x->algo, exp_algo_base()->name) != 0 &&
+            (!most || fabs(x->change_percent) > fabs(most->change_percent)))
+            most = x;
+    }
+    if (most)
+        exp_page_say(w, EXP_PAGE_ANSWER, "B is %.1f %% %s than A with %s; p %.2g.", fabs(most->change_percent),
+                     most->change_percent > 0 ? "faster" : "slower", exp_page_algo_title(most->algo), most->p_adjusted);
+    else
+        w->ops->say(w, EXP_PAGE_ANSWER, "No time of a whole model differs for certain.");
+}
+
+static void write_chapter(struct exp_page_writer *w, const struct page *p)
+{
+    const struct exp_page_caption *caption = exp_page_captions_find(&p->captions, "compare_layers");
+
+    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
+    exp_page_say(w, EXP_PAGE_PARAGRAPH, "A is %s, B is %s.", p->c->a.path, p->c->b.path);
+    say_sentence(w, p);
+    say_answer(w, p);
+    w->ops->figure(w, &(struct exp_page_figure){ .folder = p->dir->path,
+                                                 .name = "compare_layers",
+                                                 .title = caption ? caption->question : "",
+                                                 .caption = caption ? caption->reading : "" });
+    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
+    write_rows(w, p, true, "Sums over the layers that both runs have");
+    w->ops->close(w);
+    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
+    write_rows(w, p, false, "Each layer, algorithm and metric");
+    w->ops->close(w);
+    w->ops->close(w);
+}
+
+static int print_page(const void *writer, FILE *out)
+{
+    struct exp_page_writer *const *w = writer;
+
+    return (*w)->ops->finish(*w, out);
+}
+
+static int write_page(struct exp_page_writer *w, const struct page *p, const char *name, char *why, size_t why_bytes)
+{
+    int err;
+
+    write_chapter(w, p);
+    err = exp_outdir_write(p->dir, name, print_page, &w, why, why_bytes);
+    exp_page_release(w);
+    return err;
+}
+
+int exp_compare_write_pages(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                            const struct exp_outdir *dir, char *why, size_t why_bytes)
+{
+    struct page p = { .c = c, .q = q, .dir = dir };
+    struct exp_page_writer w;
+    int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why, why_bytes);
+
+    if (!err)
+        err = exp_page_captions_read(&p.captions, EXP_FIGURES_DIR, why, why_bytes);
+    if (!err)
+        err = exp_page_html(&w, "Two runs compared", EXP_EXPERIMENTS_DIR "/page", dir->path)
+                  ? exp_fail(why, why_bytes, -ENOMEM, "out of memory")
+                  : write_page(&w, &p, "compare.html", why, why_bytes);
+    if (!err)
+        err = exp_page_markdown(&w, "Two runs compared", dir->path) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory")
+                                                                    : write_page(&w, &p, "compare.md", why, why_bytes);
+    exp_page_captions_release(&p.captions);
+    exp_page_csv_release(&p.table);
+    return err;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Two runs compared, as a user meets it. Run from the project's folder; COMPARE is the program (default build/compare).
+set -u
+
+compare=${COMPARE:-build/compare}
+program=$compare
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+first=results/reference/clx4208/vgg16
+
+refuses "A is missing" B=$first
+refuses "B is missing" A=$first
+refuses "'$work/none' has no results of 'make experiment'" A=$first "B=$work/none"
+refuses "has no results of 'make experiment'" A=$first B=results/reference/power10/judgement
+refuses "FAIL_IF: 'spedup<-3%': unknown metric 'spedup', did you mean speedup?" A=$first B=$first FAIL_IF='spedup<-3%'
+refuses "nothing to compare: no layer of '$first'" A=$first B=results/reference/power10/resnet18
+refuses "unknown option 'C=x'" A=$first B=$first C=x
+
+dir=$work/results/host/compare
+compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it says is in $work/out
+    "$compare" "A=$first" "B=$2" "RESULTS=$work/results" "${@:3}" >"$work/out" 2>"$work/err"
+    local status=$?
+    check "$2 ${*:3}: exit status $status, not $1: $(tail -1 "$work/err")" [ $status -eq "$1" ]
+    for file in compare.csv compare.html compare.md; do check "$2: no $file" test -s "$dir/$file"; done
+}
+says() { check "'$1' is not in: $(cat "$work/out")" grep -qE -- "$1" "$work/out"; }
+verdicts() { columns "$dir/compare.csv" metric b_is | sort | uniq -c | awk -v metric="$1" '$2 == metric { printf "%s %s ", $1, $3 }'; }
+
+# A run and itself.
+compares 0 $first FAIL_IF='speedup<0%,layer.speedup<0%,layer.gain<0%,l1_misses>0,layer.l1_misses>0'
+says "none of the conditions of FAIL_IF is met"
+check "a run differs from itself" [ -z "$(columns "$dir/compare.csv" change_percent | grep -vx 0)" ]
+check "no time of it is certain: $(verdicts speedup)" [ "$(verdicts speedup)" = "56 open " ]
+check "its misses are equal: $(verdicts l1_misses)" [ "$(verdicts l1_misses)" = "56 equal " ]
+for figure in png svg; do check "no figure: $figure" test -s "$dir/compare_layers.$figure"; done
+check "the page has no figure" grep -q '<svg role="img" class="plot"' "$dir/compare.html"
+
+# scaled COLUMN FACTOR PATTERN TABLE: the table with a column of rows that match multiplied
+scaled() {
+    awk -F, -v OFS=, -v name="$1" -v factor="$2" -v pattern="$3" '
+        /^#/ { print; next }
+        !at { for (i = 1; i <= NF; i++) if ($i == name) at = i; print; next }
+        $0 ~ pattern { $at = sprintf("%.0f", $at * factor) }
+        { print }' "$4"
+}
+
+# A run whose weight-stationary SConv takes a tenth longer, all else equal.
+slower=$work/slower
+cp -r $first "$slower"
+scaled time_ns 1.1 ',sconv_ws,' $first/samples.csv >"$slower/samples.csv"
+scaled measured_time_ns 1.1 ',sconv_ws,' $first/layers.csv >"$slower/layers.csv"
+compares 1 "$slower" FAIL_IF='speedup<-3%'
+says "^sconv_ws +speedup +-9.09 %  worse  p 0.0"
+says "^sconv_is +speedup +\+0.00 %  open"
+says "FAIL_IF speedup<-3%: speedup of sconv_ws, the model, went from"
+compares 0 "$slower" FAIL_IF='speedup<-10%'
+compares 0 "$slower" FAIL_IF='sconv_is.speedup<-3%,base.speedup<-3%'
+compares 1 "$slower" FAIL_IF='layer.speedup<-9%'
+says "FAIL_IF layer.speedup<-9%: and [0-9]+ more"
+
+# Without rounds nothing is certain, however large.
+grep '^#\|^layer_index' $first/samples.csv >"$slower/samples.csv"
+compares 0 "$slower" FAIL_IF='speedup<-3%,layer.speedup<-3%'
+says "^sconv_ws +speedup +-9.09 %  open"
+check "why there is no p is said" grep -q ',not available: one of the runs has no rounds in samples.csv,' "$dir/compare.csv"
+
+# One simulated miss more in one layer.
+more=$work/more
+cp -r $first "$more"
+misses=$(columns $first/layers.csv layer algo simulated_l1_load_misses | awk '$1 == "conv3_1" && $2 == "base" { print $3 }')
+sed -i "/,conv3_1,base,/s/,$misses,/,$((misses + 1)),/" "$more/layers.csv"
+compares 1 "$more" FAIL_IF='base.l1_misses>0'
+compares 0 "$more" FAIL_IF='base.l1_misses<0,base.l1_misses>1%'
+compares 0 "$more" FAIL_IF='l1_misses>0,layer.l1_misses>0'
+says "^base +l1_misses .* worse .* 0 better, 1 worse, 13 in all"
+
+# Another version's columns, layers that are not there, other shapes.
+mixed=$work/mixed
+cp -r $first "$mixed"
+awk -F, -v OFS=, '/^#/ { print; next } !at { for (i = 1; i <= NF; i++) { if ($i == "simulated_loads") at = i; if ($i == "in_h") h = i }; $at = "loads"; print; next }
+    /,conv1_1,/ { next } /,conv1_2,/ { $h = 230 } { print }' $first/layers.csv | sed 's/^# commit: .*/# commit: 0123456/' >"$mixed/layers.csv"
+compares 0 "$mixed"
+says "^note: loads is not compared: B has no column simulated_loads, another version made it"
+says "^note: 4 rows are only in A: the first is conv1_1 with base"
+says "^note: 4 rows are of other shapes in A and B and not compared: the first is conv1_2"
+says "^note: commit differs: A has [0-9a-f]+, B has 0123456"
+check "what is not compared is in the table" [ -z "$(csv_rows "$dir/compare.csv" | grep conv1_)" ]
+sed -i 's/^model,.*/x,"/' "$mixed/layers.csv"
+"$compare" "A=$first" "B=$mixed" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+check "a broken table: not one line that names it: $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -c "^compare: $mixed/layers.csv:[0-9]*: " "$work/err")" = "1 1" ]
+check "the comparison before it is still there" test -s "$dir/compare.html"
+
+documented compare
+echo "compare: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
