@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_rows.h"
 #include "sim/analysis/reuse.h"
 
@@ -95,8 +96,10 @@ static void print_curve(const struct sim_reuse *r, const struct cachesim_options
     cachesim_rows_end(&rows);
 }
 
+typedef int (*draw_fn)(struct cachesim_session *s, const struct sim_reuse *r);
+
 static int analyse(struct cachesim_session *s,
-                   void (*print)(const struct sim_reuse *r, const struct cachesim_options *o))
+                   void (*print)(const struct sim_reuse *r, const struct cachesim_options *o), draw_fn draw)
 {
     struct sim_reuse *r;
     int err = sim_reuse_new(&r, s->options.line_bytes);
@@ -111,18 +114,20 @@ static int analyse(struct cachesim_session *s,
         print(r, &s->options);
         err = cachesim_check_stdout(s, 0);
     }
+    if (!err && draw)
+        err = draw(s, r);
     sim_reuse_free(r);
     return err;
 }
 
 int cachesim_analyse_reuse(struct cachesim_session *s)
 {
-    return analyse(s, print_histogram);
+    return analyse(s, print_histogram, NULL);
 }
 
 int cachesim_analyse_mrc(struct cachesim_session *s)
 {
-    return analyse(s, print_curve);
+    return analyse(s, print_curve, cachesim_plot_curve);
 }
 
 /* ---- working sets ---- */

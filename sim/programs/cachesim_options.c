@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_source.h"
 #include "sim/programs/cachesim_text.h"
 
@@ -36,6 +37,7 @@ const char cachesim_help[] =
     "  --tags              also by tag and phase\n"
     "  --ranges FILE       by named ranges of addresses in place of the trace's tags: lines of NAME BEGIN END, or "
     "+BYTES\n"
+    "  --plot FILE         draw the misses by level, or --mrc's curve, with gnuplot as FILE.png or FILE.svg\n"
     "Instead of simulating a machine (CSV, or with --output json JSON)\n"
     "  --reuse             histogram of reuse distances\n"
     "  --mrc               misses of fully associative LRU caches of every size\n"
@@ -150,6 +152,13 @@ static const char *set_ranges(struct cachesim_options *o, const char *value, siz
     return NULL;
 }
 
+static const char *set_plot(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    o->plot = value;
+    return cachesim_plot_is_name(value) ? NULL : "the name ends neither in .png nor in .svg";
+}
+
 static const char *set_mode(struct cachesim_options *o, const char *value, size_t which)
 {
     (void)value;
@@ -223,6 +232,7 @@ static const struct row {
     { "output", true, set_output, 0 },
     { "tags", FLAG(by_tag) },
     { "ranges", true, set_ranges, 0 },
+    { "plot", true, set_plot, 0 },
     { "reuse", false, set_mode, CACHESIM_REUSE },
     { "mrc", false, set_mode, CACHESIM_MRC },
     { "wss", true, set_window, CACHESIM_WSS },
@@ -376,6 +386,8 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
                                  o->trace);
     if (!simulates && o->has_output && o->output == SIM_REPORT_TABLE)
         return cachesim_complain(why, why_bytes, "--output", "the analyses print csv or json", "table");
+    if (o->plot && !simulates && o->mode != CACHESIM_MRC)
+        return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
     if (o->warms_up_passes && o->passes < 2)
         return cachesim_complain(why, why_bytes, "--warmup", "needs --passes of at least 2", "pass");
     if (!o->program && (unsigned)o->reader.format == SIM_N_TRACE_FORMATS)

@@ -36,6 +36,7 @@ struct cachesim_options {
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
+    const char *plot;       /* path of a figure, .png or .svg; NULL: none */
     const char *ranges;     /* path of named ranges (cachesim_ranges.h); NULL: none */
     uint32_t line_bytes;    /* of the analyses */
     uint64_t window;        /* --wss: accesses */

@@ -8,6 +8,7 @@
 #include "sim/programs/cachesim_analyse.h"
 #include "sim/programs/cachesim_file.h"
 #include "sim/programs/cachesim_machine.h"
+#include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_session.h"
 #include "sim/programs/cachesim_signal.h"
 #include "sim/cpu.h"
@@ -35,6 +36,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
             .tag_names = o->ranges ? (const char *const *)s->ranges.name : NULL,
         };
         err = cachesim_check_stdout(s, sim_report_print(&report, o->output, stdout));
+        if (!err)
+            err = cachesim_plot_misses(s, m, report.stats);
     }
     return err;
 }
@@ -119,6 +122,8 @@ int main(int argc, char **argv)
         err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));
     if (!err)
         err = sim_cpu_check_limit(s.why, sizeof s.why);
+    if (!err)
+        err = cachesim_plot_check(&s);
     if (!err)
         err = run[s.options.mode](&s);
     cachesim_ranges_release(&s.ranges);

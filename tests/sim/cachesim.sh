@@ -409,6 +409,33 @@ ranges() {
     check "... of instructions too" grep -q '"tag": 7, "name": "instructions"' "$work/out"
 }
 
+plots() {
+    if ! command -v gnuplot >/dev/null; then
+        skip "no gnuplot: --plot"
+        return
+    fi
+    "$cachesim" --machine toy --plot "$work/it's.png" --tags tests/golden/rows.text >"$work/out" 2>"$work/err"
+    check "misses are drawn: $(cat "$work/err")" [ "$(head -c 4 "$work/it's.png" | tail -c 3)" = PNG ]
+    check "... beside the table" diff -q "$work/out" tests/golden/rows.table
+    "$cachesim" --mrc --plot "$work/curve.svg" tests/golden/rows.text >"$work/out" 2>"$work/err"
+    check "the curve is drawn: $(cat "$work/err")" grep -q '</svg>' "$work/curve.svg"
+    check "... and says what is along its axes" grep -q 'size of the cache' "$work/curve.svg"
+    refuses "--plot: the name ends neither in .png nor in .svg, 'x.pdf'" --plot x.pdf tests/golden/rows.text
+    refuses "--plot: there are figures of simulations and of --mrc" --plot x.png --reuse tests/golden/rows.text
+    PATH=/nowhere "$cachesim" --machine toy --plot "$work/no.png" tests/golden/rows.text >"$work/out" 2>"$work/err"
+    check "without gnuplot nothing is begun" [ ! -s "$work/out" ]
+    check "... and the package is named: $(cat "$work/err")" grep -q 'gnuplot-nox' "$work/err"
+}
+
+# Every member of the JSON that cachesim prints is explained in the manual, or is a counter or the name of a level.
+json_members() {
+    local member
+    for member in $(grep -ohE '"[a-zA-Z0-9_]+":' tests/golden/*.json | tr -d '":' | sed 's/_tag[1-7]$/_tag0/' | grep -v '^D*[LT][LB1-8]*$' | sort -u); do
+        check "the manual explains JSON's member $member" \
+            grep -qE "(^|[^a-z_])$member([^a-z_]|\$)" <(sed -n '/^.SH JSON/,/^.SH EXIT/p' sim/programs/cachesim.1) sim/stats.h
+    done
+}
+
 # A program that is traced while it runs makes the accesses that its source says.
 traced() {
     local tracer loads status
@@ -611,6 +638,8 @@ estimate
 stores
 compressed
 ranges
+plots
+json_members
 traced
 names
 json
