@@ -176,7 +176,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -222,6 +222,10 @@ study: deps ## Does the cost model deserve the credit? CSA against the clock, an
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
 	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
+sweep: deps ## What if caches or tiles were others? Every combination: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16' (a second per configuration; goes on where it was stopped)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sweep
+	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
+
 # GUEST=path observes that program, of another commit, in place of today's.
 stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are: make stack [MACHINE=spr, power10]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
@@ -259,12 +263,13 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
+	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/sweep.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw report compare)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw report compare sweep)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -379,6 +384,9 @@ help: ## Show this
 	@echo "Variables of 'make study' (make study TIMING=1):"
 	@$(call print_options,STUDY)
 	@echo
+	@echo "Variables of 'make sweep' (make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'):"
+	@$(call print_options,SWEEP)
+	@echo
 	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
 	@$(call print_options,REDRAW)
 	@echo
@@ -412,4 +420,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper study redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study sweep redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

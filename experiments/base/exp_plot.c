@@ -42,15 +42,19 @@ static const struct file_kind *find_kind(const char *path)
 
 /*
  * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a
- * shell. (Single quotes will not do: gnuplot takes two of them at the beginning of a string for an empty one.)
+ * shell, and for digits behind such a code, which gnuplot would take for a part of it. (Single quotes will not do:
+ * gnuplot takes two of them at the beginning of a string for an empty one.)
  */
 static void put_variable(FILE *out, const char *name, const char *value)
 {
+    bool after_code = false;
+
     fprintf(out, "%s=\"", name);
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
 
-        if (strchr("\"'\\`@$", c))
+        after_code = strchr("\"'\\`@$", c) || (after_code && isdigit(c));
+        if (after_code)
             fprintf(out, "\\%03o", c);
         else
             fputc(iscntrl(c) ? ' ' : c, out);

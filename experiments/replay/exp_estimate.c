@@ -31,16 +31,16 @@ static double issue_cycles(const struct sim_issue *i, const struct sim_cell *pha
                    (double)phase->stores / i->stores_per_cycle);
 }
 
-struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c)
+struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
+                                        uint64_t mac_instructions)
 {
     struct exp_estimate e = { 0 };
 
     for (unsigned p = 0; p < CONV_N_PHASES; p++) {
-        struct sim_cell phase = sim_stats_phase(&c->simulated.stats, p);
-        double issue = issue_cycles(&m->issue, &phase, p == CONV_PHASE_UKR ? c->simulated.mac_instructions : 0);
+        double issue = issue_cycles(&m->issue, &phase[p], p == CONV_PHASE_UKR ? mac_instructions : 0);
         struct sim_estimate memory;
 
-        sim_estimate(&memory, m, &phase);
+        sim_estimate(&memory, m, &phase[p]);
         e.issue_cycles += issue;
         e.memory_cycles += memory.sconv_eq6_cycles;
         if (p == CONV_PHASE_IM2COL || p == CONV_PHASE_PACK)
@@ -48,6 +48,15 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
     }
     e.total_cycles = e.issue_cycles + e.memory_cycles;
     return e;
+}
+
+struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c)
+{
+    struct sim_cell phase[CONV_N_PHASES];
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        phase[p] = sim_stats_phase(&c->simulated.stats, p);
+    return exp_estimate_phases(m, phase, c->simulated.mac_instructions);
 }
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e)

@@ -29,6 +29,10 @@ const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct 
 /* Estimates a case that has been replayed on the machine. */
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
 
+/* Does the same from counts of each phase, and the multiply-adds that the micro-kernels issue. */
+struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
+                                        uint64_t mac_instructions);
+
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
 #endif

@@ -6,8 +6,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_signal.h"
-#include "kernels/backend.h"
-#include "kernels/sizes.h"
+#include "experiments/replay/exp_replay_plan.h"
 #include "sim/hierarchy.h"
 
 /* What all cases of a stream share. */
@@ -20,8 +19,7 @@ struct replaying {
 /* What one of a machine's simulations takes for a multiply-add on a usual computer. */
 static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9, full_seconds = 1.8e-9;
 
-/* Estimates the machine's own simulation. */
-static double machine_seconds(const struct exp_setup *s)
+double exp_replay_mac_seconds(const struct exp_setup *s)
 {
     return !sim_machine_is_plain(&s->machine) ? full_seconds
            : s->classifies_misses             ? classified_seconds
@@ -41,7 +39,7 @@ static bool is_simulated_twice(const struct exp_setup *s)
 static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
                            unsigned n_threads)
 {
-    double mac = machine_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
+    double mac = exp_replay_mac_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
 
     return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
 }
@@ -52,8 +50,10 @@ struct reporter {
     double mac_seconds, pending, left; /* left: of what was announced for the case */
 };
 
-static void report_some(struct reporter *r, double macs)
+static void report_some(void *reporter, double macs)
 {
+    struct reporter *r = reporter;
+
     r->pending += r->mac_seconds * macs;
     if (r->pending < 0.1 || r->pending > r->left)
         return;
@@ -66,39 +66,6 @@ static void report_rest(struct reporter *r)
 {
     exp_progress_step(r->progress, EXP_WORK_REPLAY, r->left);
     r->left = 0;
-}
-
-/* A replay back-end that gives up between steps when the pool stops. */
-struct stoppable {
-    struct conv_backend base;
-    struct conv_replay replay;
-    const struct exp_pool *pool;
-    const struct sim_issue *issue;
-    uint64_t mac_instructions;
-    struct reporter *reporter;
-};
-
-/* Multiply-add instructions of one call: outer products that are not full take as long as full ones. */
-static uint64_t mac_instructions(const struct conv_plan *plan, const struct sim_issue *issue, const struct conv_step *s)
-{
-    if (s->kind == CONV_STEP_DIRECT)
-        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
-    if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
-        return 0;
-    return (uint64_t)conv_step_live_k(s, plan->problem.r) * ceil_div(s->n_win, issue->mac_columns) *
-           ceil_div(s->n_f, issue->mac_rows);
-}
-
-static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
-{
-    struct stoppable *r = (struct stoppable *)self;
-
-    if (exp_pool_stopped(r->pool))
-        return exp_interrupted() ? -EINTR : -ECANCELED;
-    r->mac_instructions += mac_instructions(r->replay.plan, r->issue, s);
-    if (conv_step_computes(s))
-        report_some(r->reporter, (double)s->n_k * (double)s->n_win * (double)s->n_f);
-    return r->replay.base.step(&r->replay.base, s);
 }
 
 /* The simulations that a stream goes through: the machine, whose misses may be classified, and its caches alone. */
@@ -121,7 +88,7 @@ static int simulations_new(struct simulations *s, const struct replaying *r)
         .issue = &setup->machine.issue,
         .must_agree = sim_machine_is_plain(&setup->machine) && !setup->machine.has_stack,
         .stacks = &setup->stacks,
-        .h_seconds = machine_seconds(setup) / r->batch->n_threads,
+        .h_seconds = exp_replay_mac_seconds(setup) / r->batch->n_threads,
         .reporter = { .progress = r->batch->progress },
         .n_threads = r->batch->n_threads,
     };
@@ -141,20 +108,20 @@ static void simulations_free(struct simulations *s)
 static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
                        const struct conv_binding *bind, const struct exp_pool *pool)
 {
-    struct stoppable r = {
-        .base.step = step_unless_stopped, .pool = pool, .issue = s->issue, .reporter = &s->reporter
+    const struct exp_replay_plan r = {
+        .plan = &c->plan,
+        .issue = s->issue,
+        .stack = h == s->h ? exp_stacks_find(s->stacks, c->algo->name, &c->plan) : NULL,
+        .bind = bind,
+        .pool = pool,
+        .report = report_some,
+        .ctx = &s->reporter,
     };
     int err;
 
     s->reporter.mac_seconds = h == s->alone ? plain_seconds / s->n_threads : s->h_seconds;
-    conv_replay_init(&r.replay, &c->plan, sim_hierarchy_sink(h));
-    if (bind)
-        r.replay.bind = *bind;
-    if (h == s->h)
-        conv_replay_set_stack(&r.replay, exp_stacks_find(s->stacks, c->algo->name, &c->plan));
     sim_hierarchy_clear_stats(h);
-    err = conv_nest_run(&c->plan, &r.base);
-    c->simulated.mac_instructions = r.mac_instructions;
+    err = exp_replay_plan(&r, sim_hierarchy_sink(h), &c->simulated.mac_instructions);
     return err ? err : sim_hierarchy_error(h);
 }
 

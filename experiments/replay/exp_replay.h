@@ -42,4 +42,7 @@ int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_byt
 /* Estimates what a layer takes, in all algorithms, on a usual computer: announced to exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
+/* Estimates what the machine's own simulation takes for a multiply-add on a usual computer, in seconds of one thread. */
+double exp_replay_mac_seconds(const struct exp_setup *s);
+
 #endif

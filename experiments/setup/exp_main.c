@@ -70,6 +70,22 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
     return exp_fail(why, why_bytes, err, "out of memory");
 }
 
+int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    char *path;
+    int err;
+
+    *s = NULL;
+    if (!strcmp(o->store, EXP_STORE_NONE))
+        return 0;
+    path = *o->store ? exp_format("%s", o->store) : exp_format("%s/store.sqlite", o->results);
+    if (!path)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_store_open(s, path, why, why_bytes);
+    free(path);
+    return err;
+}
+
 static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n, char *why,
                 size_t why_bytes)
 {

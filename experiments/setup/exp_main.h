@@ -7,6 +7,7 @@
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
 #include "experiments/setup/exp_results.h"
+#include "experiments/store/exp_store.h"
 
 /* Where programs find layer tables, published numbers and the figures' scripts: they run in the project's folder. */
 #define EXP_EXPERIMENTS_DIR "experiments"
@@ -38,6 +39,12 @@ int exp_main_model(struct exp_model *m, const struct exp_options *o, char *why, 
  * line in why and *p NULL.
  */
 int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS], char *why, size_t why_bytes);
+
+/*
+ * Opens the results store that STORE names, by default in the folder of results, which must be there. *s stays NULL if none is
+ * to be used. Returns 0, or as exp_store_open.
+ */
+int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes);
 
 /* The figures of a program that draws them from the tables it has just written. */
 struct exp_main_figures {

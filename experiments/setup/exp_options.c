@@ -25,7 +25,8 @@ enum {
     REDRAW = 1 << EXP_REDRAW,
     REPORT = 1 << EXP_REPORT,
     COMPARE = 1 << EXP_COMPARE,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | COMPARE, /* they write some */
+    SWEEP = 1 << EXP_SWEEP,
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE, /* they write some */
     ALL = TABLES | REDRAW | REPORT
 };
 
@@ -77,6 +78,7 @@ static const struct {
     { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
     { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
+    { "sweep", "", "host", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
@@ -168,6 +170,11 @@ static struct exp_options defaults(enum exp_program program)
         .fail_if = "",
         .fit = EXP_FIT_AUTO,
         .commit = "",
+        .vary = "",
+        .store = "",
+        .share = "",
+        .slurm = "",
+        .shares = 8,
         .observer = "",
         .guest = "",
         .twin = "",

@@ -19,6 +19,7 @@ enum exp_program {
     EXP_REDRAW,
     EXP_REPORT,
     EXP_COMPARE,
+    EXP_SWEEP,
     EXP_N_PROGRAMS
 };
 
@@ -31,6 +32,12 @@ enum exp_observe_mode {
     EXP_OBSERVE_ALL,
     EXP_OBSERVE_AUTO, /* as sample, where no counters count the machine, and within a limit of time */
 };
+
+/* STORE= says so: nothing is kept. */
+#define EXP_STORE_NONE "no"
+
+/* Who runs the simulations of a sweep: this program, or jobs of a cluster. */
+enum exp_launcher { EXP_LAUNCH_HERE, EXP_LAUNCH_SLURM };
 
 /* What is measured on this computer is fitted, recorded patterns are not. */
 enum { EXP_FIT_AUTO = 99 };
@@ -50,6 +57,10 @@ struct exp_options {
     const char *run_a, *run_b; /* folders of results that are compared */
     const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;
+    const char *vary;     /* sweep: keys and values */
+    const char *store;    /* file of results that are kept; "": in the folder of results; "no": none is */
+    const char *share;    /* sweep: "2/8": the third of eight shares; "": everything */
+    const char *slurm;    /* sweep: more words for sbatch */
     const char *observer; /* the plugin, the guest program of observed streams and its twin: paths */
     const char *guest;
     const char *twin;
@@ -68,6 +79,8 @@ struct exp_options {
     unsigned sample;          /* layers of the parts that take long; 0: all */
     unsigned fit;             /* sweeps of a fit, EXP_FIT_AUTO: by itself */
     unsigned hides_rows;      /* 0 or 1 */
+    unsigned launcher;        /* enum exp_launcher */
+    unsigned shares;          /* jobs of the launcher */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
     bool documents;           /* print the columns and stop */
     bool helps;               /* print the usage and stop */

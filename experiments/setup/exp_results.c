@@ -24,6 +24,7 @@ static const struct layout {
     [EXP_PAPER] = { "/paper", true, "numbers.csv" },
     [EXP_STUDY] = { "/study", true, "choices.csv" },
     [EXP_COMPARE] = { "/compare", false, "compare.csv" },
+    [EXP_SWEEP] = { "/sweep", true, "sweep.csv" },
 };
 
 static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */

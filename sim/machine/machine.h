@@ -188,6 +188,22 @@ void sim_machine_strip_prefetch(struct sim_machine *m);
  */
 int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes);
 
+/* Does the same from an open file; path only serves the messages. */
+int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *why, size_t why_bytes);
+
+/* A key of a machine file and its value: "L1.size" and "16K", "L2.prefetch", "memory_latency_cycles". */
+struct sim_setting {
+    const char *key;   /* of [machine]; or that of a cache or TLB after its name and a dot. A cache hides a TLB */
+    const char *value; /* as in the file; K and M stand for KiB and MiB, too. "none" as a prefetch: no prefetcher */
+};
+
+/*
+ * Changes keys of a machine, all at once. What does not appear stays: after a change of ways a level has the same size,
+ * unless its sets are set. Returns 0; -EINVAL with one line in why that names the settings, and *m as it was: for keys
+ * and values that do not exist or contradict each other, and for a machine that sim_machine_print refuses; -ENOMEM.
+ */
+int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, size_t n, char *why, size_t why_bytes);
+
 /*
  * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc.
  * hwloc knows no latencies; they are the documented assumptions of machine_host.c. Returns 0, or -errno with one

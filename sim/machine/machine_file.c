@@ -307,18 +307,26 @@ static int parse_file(struct parser *p, FILE *in)
     return 0;
 }
 
-int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes)
+int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *why, size_t why_bytes)
 {
     struct parser p = { .at = { .path = path, .why = why, .why_bytes = why_bytes } };
+    int err = parse_file(&p, in);
+
+    *m = err ? (struct sim_machine){ 0 } : p.machine;
+    return err;
+}
+
+int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes)
+{
+    const struct parser p = { .at = { .path = path, .why = why, .why_bytes = why_bytes } };
     FILE *in = fopen(path, "r");
     int err;
 
-    *m = (struct sim_machine){ 0 };
-    if (!in)
+    if (!in) {
+        *m = (struct sim_machine){ 0 };
         return report_file(&p, "cannot open", errno);
-    err = parse_file(&p, in);
+    }
+    err = sim_machine_parse(m, in, path, why, why_bytes);
     fclose(in);
-    if (!err)
-        *m = p.machine;
     return err;
 }

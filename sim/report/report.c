@@ -183,19 +183,23 @@ static bool has_feature(const struct sim_machine *m, size_t k, enum feature feat
     return true;
 }
 
+/* Where a counter of a place is. */
+static uint64_t *member_of(const struct counter *c, const struct place *p, struct sim_cell *cell)
+{
+    char *base = (char *)cell;
+
+    if (p->kind == LEVEL)
+        base = (char *)&cell->level[p->k];
+    else if (p->kind == TLB)
+        base = (char *)&cell->tlb[p->k];
+    return (uint64_t *)(void *)(base + c->offset);
+}
+
 /* The value of a counter in a place; NULL: it means nothing there, or this machine does not count it. */
 static const uint64_t *value_of(const struct counter *c, const struct place *p, const struct sim_machine *m,
                                 const struct sim_cell *cell)
 {
-    const char *base = (const char *)cell;
-
-    if (c->place != p->kind || !has_feature(m, p->k, c->feature))
-        return NULL;
-    if (p->kind == LEVEL)
-        base = (const char *)&cell->level[p->k];
-    else if (p->kind == TLB)
-        base = (const char *)&cell->tlb[p->k];
-    return (const uint64_t *)(const void *)(base + c->offset);
+    return c->place == p->kind && has_feature(m, p->k, c->feature) ? member_of(c, p, (struct sim_cell *)cell) : NULL;
 }
 
 static bool has_counts(const struct sim_cell *cell)
@@ -561,4 +565,33 @@ int sim_report_print(const struct sim_report *r, enum sim_report_format format, 
     if (fflush(out) || ferror(out))
         return errno ? -errno : -EIO;
     return 0;
+}
+
+/* ---- one by one ---- */
+
+/* Writes the place's name and the counter's; those of the core and the memory say themselves where they are. */
+static void name_counter(const struct counter *c, const struct place *p, char *name, size_t bytes)
+{
+    if (p->kind == CORE || p->kind == MEMORY)
+        snprintf(name, bytes, "%s", c->name);
+    else
+        snprintf(name, bytes, "%s.%s", p->name, c->name);
+}
+
+void sim_counts_each(const struct sim_machine *m, struct sim_cell *cell,
+                     void (*visit)(void *ctx, const char *name, uint64_t *value), void *ctx)
+{
+    struct place places[MAX_PLACES];
+    size_t n = list_places(m, places);
+
+    for (size_t p = 0; p < n; p++) {
+        for (size_t i = 0; i < N_COUNTERS; i++) {
+            char name[64];
+
+            if (counters[i].place != places[p].kind)
+                continue;
+            name_counter(&counters[i], &places[p], name, sizeof name);
+            visit(ctx, name, member_of(&counters[i], &places[p], cell));
+        }
+    }
 }

@@ -50,4 +50,11 @@ struct sim_report {
 /* Prints one report. out stays the caller's and is flushed. Returns 0 or the error of writing as -errno. */
 int sim_report_print(const struct sim_report *r, enum sim_report_format format, FILE *out);
 
+/*
+ * Shows every counter of a cell to visit, which may change it, also those that the machine does not count. name is
+ * "loads", "L1.read_misses", "tlb:L1.misses": what these counts are called wherever they stand in one row.
+ */
+void sim_counts_each(const struct sim_machine *m, struct sim_cell *cell,
+                     void (*visit)(void *ctx, const char *name, uint64_t *value), void *ctx);
+
 #endif

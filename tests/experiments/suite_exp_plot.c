@@ -143,7 +143,8 @@ static void test_variables_are_passed(void)
     set_up(&f, "", "#!/bin/sh\nprintf '%s|%s|%s|%s' \"$1\" \"$2\" \"$3\" \"$4\" >&2; exit 77\n");
     CU_ASSERT_EQUAL(exp_plot_draw(f.script, f.output, variable, 2, 60, why, sizeof why), -ENODATA);
     snprintf(want, sizeof want,
-             "--default-settings|-e|format=\"png\";output=\"%s.partial\";title=\"it\\047s \\04250 %%\\042 \\140id\\140 "
+             "--default-settings|-e|format=\"png\";output=\"%s.partial\";title=\"it\\047s \\042\\065\\060 %%\\042 "
+             "\\140id\\140 "
              "\\044HOME\";empty=\"\";|%s",
              f.output, f.script);
     CU_ASSERT_STRING_EQUAL(why, want);

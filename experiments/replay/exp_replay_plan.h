@@ -1,0 +1,26 @@
+/* Replaying one plan through one simulation. */
+#ifndef EXPERIMENTS_EXP_REPLAY_PLAN_H
+#define EXPERIMENTS_EXP_REPLAY_PLAN_H
+
+#include "experiments/base/exp_pool.h"
+#include "kernels/backend.h"
+#include "sim/hierarchy.h"
+
+struct exp_replay_plan {
+    const struct conv_plan *plan;
+    const struct sim_issue *issue;          /* of the machine: the shape of its multiply-adds */
+    const struct conv_stack *stack;         /* what compiled code does on its stack; NULL: not replayed */
+    const struct conv_binding *bind;        /* where tensors are; NULL: at CONV_REPLAY_BASE */
+    const struct exp_pool *pool;            /* the replay ends when this one stops */
+    void (*report)(void *ctx, double macs); /* is told what was replayed, step by step; may be NULL */
+    void *ctx;
+};
+
+/*
+ * Hands the plan's accesses to a sink. Returns 0 with *mac_instructions, the multiply-adds of the machine's shape that
+ * the micro-kernels issue (0: not stated); -EINTR if the program is interrupted, -ECANCELED if the pool stopped for
+ * another reason; or what the nest returns.
+ */
+int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * A sweep: the layers of models, planned and replayed on many configurations.
+ *
+ * A configuration is a machine with some keys of its file changed, a micro-kernel and tiles' numbers. Every layer is
+ * planned anew for each. What is simulated are cases: a layer, an algorithm, a configuration. Cases whose plan and
+ * caches are the same are one task of the results store: a latency changes estimates and no counts.
+ */
+#ifndef EXPERIMENTS_EXP_SWEEP_H
+#define EXPERIMENTS_EXP_SWEEP_H
+
+#include "experiments/replay/exp_estimate.h"
+#include "experiments/setup/exp_models.h"
+#include "experiments/setup/exp_options.h"
+#include "experiments/store/exp_tasks.h"
+#include "sim/machine/machine_grid.h"
+
+enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 500000 };
+
+#define EXP_SWEEP_ALGOS "base,sconv" /* by default */
+
+struct exp_sweep_config {
+    struct exp_setup setup;
+    size_t n_c, k2, k3; /* instead of CSA's; 0: CSA's */
+    char *setting;      /* what decides counts: exp_kept_counts_setting */
+};
+
+struct exp_sweep_case {
+    const struct exp_model *model;
+    const struct exp_layer *layer;
+    const struct exp_algo *algo;
+    struct exp_sweep_config *config;
+    const char *why_not; /* NULL: it can be replayed */
+    bool is_chosen;      /* a schedule that CSA chose */
+    struct conv_plan plan;
+    size_t task; /* unless it cannot be replayed */
+};
+
+/* What a task came to. */
+struct exp_sweep_counts {
+    struct sim_cell phase[CONV_N_PHASES];
+    uint64_t mac_instructions;
+};
+
+struct exp_sweep {
+    const struct exp_options *options;
+    const struct exp_models *models;
+    struct sim_grids grids;
+    struct sim_machine base;          /* the machine that is varied */
+    struct exp_sweep_config **config; /* [grids.n_points] */
+    unsigned algos;
+    struct exp_sweep_case *cases; /* model by model, layer by layer, configuration by configuration */
+    size_t n_cases;
+
+    struct exp_task *task; /* [n_tasks] */
+    size_t *first;         /* [n_tasks + 1] a job has one task */
+    size_t *case_of;       /* [n_tasks] one that is the task's */
+    struct exp_sweep_counts *counts;
+    size_t n_tasks;
+};
+
+/*
+ * Plans everything. machine is what MACHINE names. Returns 0, or -errno with one line in why: for what the options have
+ * wrong, a configuration that is no machine, too many of them; -EINTR; -ENOMEM.
+ */
+int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
+                   const struct sim_machine *machine, char *why, size_t why_bytes);
+
+/* Lists the tasks of the planned cases, each once. Returns 0 or -ENOMEM with one line in why. */
+int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes);
+
+/* Returns the tasks for exp_tasks_run. */
+struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);
+
+double exp_sweep_seconds(const struct exp_sweep *s); /* of all tasks, on a usual computer, one thread */
+
+/* Returns the case of a layer (index over all models), a configuration and the a-th selected algorithm. */
+const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo);
+size_t exp_sweep_n_layers(const struct exp_sweep *s);
+size_t exp_sweep_n_algos(const struct exp_sweep *s);
+
+void exp_sweep_release(struct exp_sweep *s); /* a half-planned one is fine */
+
+#endif

@@ -1,0 +1,238 @@
+/* From keys and values to plans. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/replay/exp_kept_counts.h"
+#include "experiments/setup/exp_plan_text.h"
+#include "experiments/sweep/exp_sweep.h"
+#include "kernels/csa2.h"
+
+size_t exp_sweep_n_layers(const struct exp_sweep *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->models->n; i++)
+        n += s->models->model[i].n_layers;
+    return n;
+}
+
+size_t exp_sweep_n_algos(const struct exp_sweep *s)
+{
+    size_t n = 0;
+
+    for (unsigned bits = s->algos; bits; bits &= bits - 1)
+        n++;
+    return n;
+}
+
+const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo)
+{
+    return &s->cases[(layer * s->grids.n_points + config) * exp_sweep_n_algos(s) + algo];
+}
+
+/* ---- configurations ---- */
+
+/* Keys that are no machine's: how they are called, and where they go. */
+enum own_kind { KERNEL, TILES };
+
+static const struct own_key {
+    const char *name;
+    enum own_kind kind;
+    size_t offset; /* of a size_t in the configuration */
+} own_keys[] = {
+    { "ukr", KERNEL, 0 },
+    { "nc", TILES, offsetof(struct exp_sweep_config, n_c) },
+    { "k2", TILES, offsetof(struct exp_sweep_config, k2) },
+    { "k3", TILES, offsetof(struct exp_sweep_config, k3) },
+};
+
+static const struct own_key *find_own_key(const char *name)
+{
+    for (size_t i = 0; i < sizeof own_keys / sizeof own_keys[0]; i++) {
+        if (!strcmp(own_keys[i].name, name))
+            return &own_keys[i];
+    }
+    return NULL;
+}
+
+static int read_tiles(size_t *to, const char *key, const char *value, char *why, size_t why_bytes)
+{
+    char *end;
+
+    errno = 0;
+    *to = strtoull(value, &end, 10);
+    if (errno || *value < '0' || *value > '9' || *end || !*to)
+        return exp_fail(why, why_bytes, -EINVAL, "VARY: %s: must be a whole number from 1, not '%s'", key, value);
+    return 0;
+}
+
+/* Applies the keys of a point. *ukr becomes the micro-kernel that it names, if it does. */
+static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, const char **ukr, char *why,
+                 size_t why_bytes)
+{
+    struct sim_setting *setting = calloc(s->grids.n_keys, sizeof *setting);
+    char reason[512];
+    size_t n = 0;
+    int err = setting ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    for (size_t k = 0; k < s->grids.n_keys && !err; k++) {
+        const char *key = s->grids.key[k], *value = sim_grids_value(&s->grids, point, k);
+        const struct own_key *own = find_own_key(key);
+
+        if (!value)
+            continue;
+        if (!own)
+            setting[n++] = (struct sim_setting){ key, value };
+        else if (own->kind == KERNEL)
+            *ukr = value;
+        else
+            err = read_tiles((size_t *)(void *)((char *)c + own->offset), key, value, why, why_bytes);
+    }
+    c->setup.machine = s->base;
+    if (!err && n) {
+        err = sim_machine_set(&c->setup.machine, setting, n, reason, sizeof reason);
+        if (err)
+            exp_fail(why, why_bytes, err, "VARY: %s", reason);
+    }
+    free(setting);
+    return err;
+}
+
+static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_bytes)
+{
+    struct exp_sweep_config *c = calloc(1, sizeof *c);
+    const char *ukr = s->options->ukr;
+    int err;
+
+    s->config[point] = c;
+    if (!c)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = apply(s, point, c, &ukr, why, why_bytes);
+    c->setup.packs_filters = s->options->packs_filters != 0;
+    if (!err)
+        err = exp_setup_init(&c->setup, ukr, s->options->core, why, why_bytes);
+    if (err)
+        return err;
+    c->setting = exp_kept_counts_setting(&c->setup.machine);
+    return c->setting ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+}
+
+/* ---- plans ---- */
+
+/* Gives an SConv plan the tiles' numbers that are asked for. */
+static int retile(const struct exp_sweep_config *c, struct conv_plan *plan)
+{
+    const struct csa_tiling own = plan->sconv.tiling;
+    const struct conv_sconv_options options = plan->sconv.options;
+    const struct conv_problem p = plan->problem;
+    struct csa_tiling t = csa2_tiling(&p, plan->ukr, own.schedule, c->n_c ? c->n_c : own.n_c, c->k2 ? c->k2 : own.k2,
+                                      c->k3 ? c->k3 : own.k3);
+
+    return conv_plan_sconv_with(plan, &p, plan->ukr, &t, &options);
+}
+
+static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
+{
+    const struct exp_sweep_config *c = x->config;
+    const struct exp_setup *s = &c->setup;
+    const struct conv_problem *p = &x->layer->problem;
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+    int err;
+
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
+    x->is_chosen = x->algo->when == EXP_ALGO_MEMBER && x->algo->schedule == csa_choose(tiling);
+    x->why_not = x->algo->why_not_replay(s);
+    err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
+    if (!err && x->plan.algorithm == CONV_SCONV && (c->n_c || c->k2 || c->k3))
+        err = retile(c, &x->plan);
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space",
+                        x->model->path, x->layer->line, x->layer->name, x->algo->name);
+    return exp_interrupted() ? exp_fail(why, why_bytes, -EINTR, "interrupted while planning") : 0;
+}
+
+static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const struct exp_layer *l, char *why,
+                      size_t why_bytes)
+{
+    int err = 0;
+
+    for (size_t c = 0; c < s->grids.n_points && !err; c++) {
+        for (size_t a = 0; a < EXP_N_ALGOS && !err; a++) {
+            struct exp_sweep_case *x = &s->cases[s->n_cases];
+
+            if (!(s->algos >> a & 1))
+                continue;
+            *x = (struct exp_sweep_case){ .model = m, .layer = l, .algo = exp_algo_at(a), .config = s->config[c] };
+            err = plan_case(x, why, why_bytes);
+            s->n_cases += !err;
+        }
+    }
+    return err;
+}
+
+static int check_size(const struct exp_sweep *s, char *why, size_t why_bytes)
+{
+    double n = (double)exp_sweep_n_layers(s) * (double)s->grids.n_points * (double)exp_sweep_n_algos(s);
+
+    if (n > EXP_SWEEP_MOST_CASES)
+        return exp_fail(why, why_bytes, -EINVAL,
+                        "VARY: %zu configurations of %zu layers and %zu algorithms are %.0f simulations; at most %d",
+                        s->grids.n_points, exp_sweep_n_layers(s), exp_sweep_n_algos(s), n, EXP_SWEEP_MOST_CASES);
+    return 0;
+}
+
+int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
+                   const struct sim_machine *machine, char *why, size_t why_bytes)
+{
+    char reason[512];
+    int err = sim_grids_read(&s->grids, o->vary, EXP_SWEEP_MOST_CONFIGS, reason, sizeof reason);
+
+    if (err)
+        return exp_fail(why, why_bytes, err, "VARY: %s", reason);
+    s->options = o;
+    s->models = models;
+    s->base = *machine;
+    err = exp_algo_select(*o->algos ? o->algos : EXP_SWEEP_ALGOS, &s->algos, why, why_bytes);
+    if (!err)
+        err = check_size(s, why, why_bytes);
+    if (err)
+        return err;
+    s->config = calloc(s->grids.n_points, sizeof(struct exp_sweep_config *));
+    s->cases = calloc(exp_sweep_n_layers(s) * s->grids.n_points * exp_sweep_n_algos(s), sizeof *s->cases);
+    if (!s->config || !s->cases)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory for %zu configurations", s->grids.n_points);
+    for (size_t i = 0; i < s->grids.n_points && !err; i++)
+        err = make_config(s, i, why, why_bytes);
+    for (size_t i = 0; i < models->n && !err; i++) {
+        for (size_t l = 0; l < models->model[i].n_layers && !err; l++)
+            err = plan_layer(s, &models->model[i], &models->model[i].layer[l], why, why_bytes);
+    }
+    return err;
+}
+
+void exp_sweep_release(struct exp_sweep *s)
+{
+    for (size_t i = 0; i < s->grids.n_points && s->config; i++) {
+        if (s->config[i]) {
+            exp_setup_release(&s->config[i]->setup);
+            free(s->config[i]->setting);
+        }
+        free(s->config[i]);
+    }
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        free((char *)s->task[i].what);
+        free((char *)s->task[i].name);
+    }
+    free(s->config);
+    free(s->cases);
+    free(s->task);
+    free(s->first);
+    free(s->case_of);
+    free(s->counts);
+    sim_grids_release(&s->grids);
+    *s = (struct exp_sweep){ 0 };
+}

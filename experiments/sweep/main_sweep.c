@@ -1,0 +1,201 @@
+/*
+ * What if caches or tiles were others? Every layer of some models on every combination of what VARY says, simulated
+ * once and kept in a results store. `sweep --help` lists the options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
+#include "experiments/sweep/exp_sweep_plot.h"
+#include "experiments/sweep/exp_sweep_report.h"
+
+struct session {
+    struct exp_options options;
+    struct exp_models models;
+    struct sim_machine machine;
+    struct exp_sweep sweep;
+    struct exp_sweep_report report;
+    struct exp_store *store;
+    struct exp_results results;
+    struct exp_tasks_counts counts;
+    size_t share, n_shares;
+    char what[512];
+    char why[1024];
+};
+
+/* Reads SHARE: "2/8". */
+static int read_share(struct session *s)
+{
+    const char *text = s->options.share;
+    char end;
+
+    if (!*text)
+        return 0;
+    if (sscanf(text, "%zu/%zu%c", &s->share, &s->n_shares, &end) != 2 || strspn(text, "0123456789/") != strlen(text) ||
+        s->share >= s->n_shares)
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
+    if (!*s->options.store || !strcmp(s->options.store, EXP_STORE_NONE))
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share",
+                        text);
+    return 0;
+}
+
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = read_share(s);
+
+    if (!err)
+        err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_sweep_list_tasks(&s->sweep, s->why, sizeof s->why);
+    if (err)
+        return err;
+    exp_say(s->what, sizeof s->what, "%s; replayed with cold caches; commit %s",
+            *s->machine.description ? s->machine.description : s->machine.name, *o->commit ? o->commit : "unknown");
+    return 0;
+}
+
+static int open_results(struct session *s)
+{
+    int err = exp_results_find(&s->results, EXP_SWEEP, &s->options, &s->machine, s->models.model, s->models.n, s->why,
+                               sizeof s->why);
+
+    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+}
+
+/* ---- the work ---- */
+
+static int simulate(struct session *s)
+{
+    const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
+    struct exp_tasks_options o = { .store = s->store,
+                                   .n_threads = s->options.jobs,
+                                   .rules.retries_failed = true,
+                                   .share = s->share,
+                                   .n_shares = s->n_shares };
+    const double share = s->n_shares ? 1.0 / (double)s->n_shares : 1;
+    double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = share * exp_sweep_seconds(&s->sweep) };
+    int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_tasks_run(&tasks, &o, &s->counts, s->why, sizeof s->why);
+    exp_progress_free(o.progress);
+    if (!err && s->counts.n_failed)
+        return exp_fail(s->why, sizeof s->why, -EIO,
+                        "%zu of %zu simulations failed, such as %s; run it again to try these again",
+                        s->counts.n_failed, s->counts.n_tasks, s->counts.failure);
+    return err;
+}
+
+static void say_counts(const struct session *s)
+{
+    if (s->store)
+        printf("%zu of %zu simulations from the store %s\n", s->counts.n_stored, s->counts.n_tasks,
+               exp_store_path(s->store));
+    else
+        printf("%zu simulations, none from a store\n", s->counts.n_tasks);
+}
+
+/* ---- the results ---- */
+
+static int print_answer(const void *session, FILE *out)
+{
+    return exp_sweep_report_answer(&((const struct session *)session)->report, out);
+}
+
+static int draw(struct session *s)
+{
+    static const char *const figures[] = { "sweep_heat", "sweep_pareto" };
+    struct exp_sweep_plot plot;
+    const struct exp_main_figures f = {
+        .program = EXP_SWEEP,
+        .results = &s->results,
+        .figure = figures,
+        .n_figures = sizeof figures / sizeof figures[0],
+        .what = s->what,
+        .variable = plot.variable,
+        .n_variables = EXP_N_SWEEP_VARIABLES,
+    };
+
+    exp_sweep_plot_init(&plot, &s->report);
+    return exp_main_draw(&f, s->why, sizeof s->why);
+}
+
+static int finish(struct session *s)
+{
+    int err = exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, s->why, sizeof s->why), drawn;
+
+    if (!err)
+        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+    if (err)
+        return err;
+    drawn = draw(s);
+    err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
+    say_counts(s);
+    fputc('\n', stdout);
+    exp_sweep_report_answer(&s->report, stdout);
+    return exp_program_drawn(drawn, s->why, sizeof s->why);
+}
+
+static int run(void *session)
+{
+    struct session *s = session;
+    bool is_share;
+    int err = prepare(s);
+
+    is_share = s->n_shares != 0;
+    if (!err && !is_share)
+        err = open_results(s);
+    if (!err)
+        err = exp_main_store(&s->store, &s->options, s->why, sizeof s->why);
+    if (!err)
+        err = simulate(s);
+    if (err || !is_share)
+        return err ? err : finish(s);
+    say_counts(s);
+    return 0;
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    exp_store_close(s->store);
+    exp_sweep_report_release(&s->report);
+    exp_results_release(&s->results);
+    exp_sweep_release(&s->sweep);
+    exp_models_release(&s->models);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .why = "" };
+    const struct exp_main course = {
+        .program = EXP_SWEEP,
+        .options = &s.options,
+        .document = exp_sweep_report_document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
+
+    return exp_main(&course, argc, argv);
+}

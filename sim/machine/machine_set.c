@@ -1,0 +1,246 @@
+/*
+ * Machines that differ from another in some keys: the other one's text with these lines changed, read again. So
+ * whatever a file may say can be set, and is checked as there.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/machine.h"
+#include "sim/machine/machine_keys.h"
+
+static const char cache_section[] = "cache", tlb_section[] = "tlb";
+
+/* Where a setting belongs. */
+struct place {
+    const char *kind; /* cache_section, tlb_section; NULL: [machine] */
+    char name[16];    /* of the cache or TLB */
+    const struct sim_key *key;
+};
+
+struct editor {
+    const struct sim_machine *machine;
+    const struct sim_setting *setting;
+    size_t n;
+    struct place *place; /* [n] */
+    char *why;
+    size_t why_bytes;
+};
+
+static int report(const struct editor *e, int err, const char *what, const char *value)
+{
+    snprintf(e->why, e->why_bytes, "%s: '%s'", what, value);
+    return err;
+}
+
+/* ---- keys ---- */
+
+static bool has_level(const struct sim_machine *m, const char *name)
+{
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (!strcmp(m->level[k].name, name))
+            return true;
+    }
+    return false;
+}
+
+static bool has_tlb(const struct sim_machine *m, const char *name)
+{
+    for (size_t k = 0; k < m->n_tlbs; k++) {
+        if (!strcmp(m->tlb[k].name, name))
+            return true;
+    }
+    return false;
+}
+
+static const struct sim_key *find_key(const struct sim_key *keys, const char *name)
+{
+    while (keys->name && strcmp(keys->name, name) != 0)
+        keys++;
+    return keys->name ? keys : NULL;
+}
+
+static int find_place(const struct editor *e, const char *text, struct place *p)
+{
+    const char *dot = strrchr(text, '.');
+    const struct sim_key *keys = sim_machine_keys;
+
+    *p = (struct place){ 0 };
+    if (dot) {
+        if ((size_t)(dot - text) < sizeof p->name)
+            memcpy(p->name, text, (size_t)(dot - text));
+        p->kind = has_level(e->machine, p->name) ? cache_section : has_tlb(e->machine, p->name) ? tlb_section : NULL;
+        if (!p->kind)
+            return report(e, -EINVAL, "the machine has no cache or TLB of that name", text);
+        keys = p->kind == cache_section ? sim_cache_keys : sim_tlb_keys;
+    }
+    p->key = find_key(keys, dot ? dot + 1 : text);
+    if (!p->key)
+        return report(e, -EINVAL, dot ? "a cache or TLB has no such key" : "a machine has no such key", text);
+    return 0;
+}
+
+static int find_places(struct editor *e)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < e->n && !err; i++) {
+        err = find_place(e, e->setting[i].key, &e->place[i]);
+        if (!err && (!*e->setting[i].value || strpbrk(e->setting[i].value, "#\n\r")))
+            err = report(e, -EINVAL, "no value that a machine file could have", e->setting[i].key);
+        for (size_t j = 0; j < i && !err; j++) {
+            if (!strcmp(e->setting[i].key, e->setting[j].key))
+                err = report(e, -EINVAL, "set twice", e->setting[i].key);
+        }
+    }
+    return err;
+}
+
+/* ---- lines ---- */
+
+static bool is_none(const struct editor *e, size_t i)
+{
+    return e->place[i].key->kind == SIM_KEY_PREFETCH && !strcmp(e->setting[i].value, "none");
+}
+
+/* Prints a setting as the file has it: 16K is 16 KiB there. */
+static void print_setting(const struct editor *e, size_t i, FILE *out)
+{
+    const char *value = e->setting[i].value;
+    size_t digits = strspn(value, "0123456789");
+    bool is_short = digits && (value[digits] == 'K' || value[digits] == 'M') && !value[digits + 1];
+
+    if (!is_none(e, i))
+        fprintf(out, "%s = %s%s\n", e->place[i].key->name, value,
+                e->place[i].key->takes_suffix && is_short ? "iB" : "");
+}
+
+/* Tells whether a line "key = value" of a section gives way to a setting. */
+static bool is_replaced(const struct editor *e, const struct place *section, const char *line)
+{
+    size_t length = strcspn(line, " =");
+
+    for (size_t i = 0; i < e->n; i++) {
+        const struct place *p = &e->place[i];
+        /* A level whose sets are set has no size. */
+        const char *gone = p->kind == cache_section && p->key == &sim_cache_keys[SIM_CACHE_KEY_SETS]
+                               ? sim_cache_keys[SIM_CACHE_KEY_SIZE].name
+                               : p->key->name;
+
+        if (p->kind == section->kind && !strcmp(p->name, section->name) &&
+            ((strlen(gone) == length && !strncmp(gone, line, length)) ||
+             (strlen(p->key->name) == length && !strncmp(p->key->name, line, length))))
+            return true;
+    }
+    return false;
+}
+
+/* Reads "[cache L1]". */
+static struct place section_of(const char *line)
+{
+    struct place p = { 0 };
+    char kind[8] = "";
+
+    if (sscanf(line, "[%7s %15[^]]]", kind, p.name) == 2)
+        p.kind = strcmp(kind, cache_section) ? tlb_section : cache_section;
+    return p;
+}
+
+static void edit(const struct editor *e, char *text, FILE *out)
+{
+    struct place section = { 0 };
+
+    for (char *line = text, *next; line && *line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (*line != '[') {
+            if (!is_replaced(e, &section, line))
+                fprintf(out, "%s\n", line);
+            continue;
+        }
+        section = section_of(line);
+        fprintf(out, "%s\n", line);
+        for (size_t i = 0; i < e->n; i++) {
+            if (e->place[i].kind == section.kind && !strcmp(e->place[i].name, section.name))
+                print_setting(e, i, out);
+        }
+    }
+}
+
+/* Returns the machine's text, from malloc; NULL if it cannot be printed. */
+static char *text_of(const struct sim_machine *m)
+{
+    size_t bytes;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &bytes);
+    int err = out ? sim_machine_print(m, out) : -ENOMEM;
+
+    if (out && (fclose(out) || err)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Puts the settings before what is wrong with the text that they make. */
+static void name_settings(const struct editor *e, const char *what)
+{
+    size_t used = 0;
+
+    what = strchr(what, ' ') ? strchr(what, ' ') + 1 : what; /* without the line of a text that nobody sees */
+    for (size_t i = 0; i < e->n && used < e->why_bytes; i++) {
+        int length = snprintf(e->why + used, e->why_bytes - used, "%s%s=%s", i ? " " : "", e->setting[i].key,
+                              e->setting[i].value);
+
+        used += length > 0 ? (size_t)length : 0;
+    }
+    if (used < e->why_bytes)
+        snprintf(e->why + used, e->why_bytes - used, ": %s", what);
+}
+
+static int read_edited(const struct editor *e, char *text, struct sim_machine *m)
+{
+    char *edited = NULL, what[256];
+    size_t bytes;
+    FILE *file = open_memstream(&edited, &bytes);
+    int err = -ENOMEM;
+
+    if (file) {
+        edit(e, text, file);
+        err = fclose(file) ? -ENOMEM : 0;
+    }
+    file = err ? NULL : fmemopen(edited, bytes, "r");
+    if (!file)
+        err = report(e, -ENOMEM, "out of memory", "machine");
+    if (!err)
+        err = sim_machine_parse(m, file, "machine", what, sizeof what);
+    if (err == -EINVAL)
+        name_settings(e, what);
+    if (file)
+        fclose(file);
+    free(edited);
+    return err;
+}
+
+int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, size_t n, char *why, size_t why_bytes)
+{
+    struct editor e = { .machine = m, .setting = setting, .n = n, .why = why, .why_bytes = why_bytes };
+    struct sim_machine changed;
+    char *text = text_of(m);
+    int err;
+
+    e.place = calloc(n ? n : 1, sizeof *e.place);
+    if (!text)
+        err = report(&e, -EINVAL, "this machine cannot be written as a file", m->name);
+    else
+        err = e.place ? find_places(&e) : report(&e, -ENOMEM, "out of memory", m->name);
+    if (!err)
+        err = read_edited(&e, text, &changed);
+    if (!err)
+        *m = changed;
+    free(e.place);
+    free(text);
+    return err;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Sweeps as a user meets them. Run from the project's folder; SWEEP is the program (default build/sweep).
+set -u
+
+sweep=${SWEEP:-build/sweep}
+program=$sweep
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+three='MODEL=tests/data/three.csv'
+grid='VARY=L1.size=1K,2K L2.ways=2,4'
+refuses "MODEL is missing" VARY=L1.size=16K
+refuses "vgg17" MODEL=vgg17 "$grid"
+refuses "VARY: nothing is varied" "$three" MACHINE=toy
+refuses "VARY: 1000000000000 points; at most 10000" "$three" MACHINE=toy VARY='nc=1..10000 k2=1..10000 k3=1..10000'
+refuses "VARY: 1e+19 points" "$three" MACHINE=toy VARY='nc=1..9999999999999999999'
+refuses "are 7860000 simulations; at most 500000" MODEL=all MACHINE=toy VARY='nc=1..100 k2=1..100' ALGO=sconv
+refuses "L1.size=1K" "$three" MACHINE=toy VARY='L1.size=1K L1.ways=3'
+refuses "the machine has no cache or TLB of that name: 'L9.size'" "$three" MACHINE=toy VARY=L9.size=1K
+refuses "a cache or TLB has no such key: 'L1.colour'" "$three" MACHINE=toy VARY=L1.colour=red
+refuses "a machine has no such key: 'speed'" "$three" MACHINE=toy VARY=speed=9
+refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K'
+refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'
+refuses "'4..1' is no range" "$three" MACHINE=toy VARY=nc=4..1
+refuses "nc: must be a whole number from 1, not 'many'" "$three" MACHINE=toy VARY=nc=many
+refuses "unknown micro-kernel 'f9'" "$three" MACHINE=toy VARY=ukr=f9
+refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=8/8
+refuses "STORE must name" "$three" MACHINE=toy "$grid" SHARE=0/8
+echo "no database" >"$work/text.sqlite"
+refuses "text.sqlite: not a results store, or damaged" "$three" MACHINE=toy "$grid" STORE="$work/text.sqlite"
+refuses "no/such/folder/s.sqlite: cannot open" "$three" MACHINE=toy "$grid" STORE="$work/no/such/folder/s.sqlite"
+
+dir=$work/results/toy/sweep/three
+run() { # run ARGUMENTS...: succeeds
+    "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" "$@" >"$work/out" 2>"$work/err" </dev/null
+    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+}
+rows() { csv_rows "$dir/$1" | tail -n +2 | wc -l; }
+says() { check "'$1' is not said: $(cat "$work/out")" grep -qF -- "$1" "$work/out"; }
+
+run "$grid"
+for file in sweep.csv configs.csv best.csv verdict.txt machine.cfg models.txt figures.txt sweep_heat.png sweep_heat.svg sweep_pareto.png; do
+    check "$file is missing" test -s "$dir/$file"
+done
+check "a row per layer, algorithm and configuration" [ "$(rows sweep.csv)" -eq 36 ]
+check "a row per algorithm and configuration" [ "$(rows configs.csv)" -eq 12 ]
+check "a row per layer and algorithm" [ "$(rows best.csv)" -eq 9 ]
+check "keys are columns" grep -q ',config,L1.size,L2.ways,' "$dir/sweep.csv"
+says "0 of 36 simulations from the store"
+csv_rows "$dir/sweep.csv" >"$work/first"
+
+# What is in the store is not simulated again, and changes nothing; nor do threads and shares.
+run "$grid" JOBS=1
+says "36 of 36 simulations from the store"
+check "results from the store are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+run "$grid" STORE=no JOBS=1
+says "36 simulations, none from a store"
+check "results without a store are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+for i in 0 1 2; do run "$grid" SHARE=$i/3 STORE="$work/part.sqlite"; done
+says "0 of 12 simulations from the store"
+run "$grid" STORE="$work/part.sqlite"
+says "36 of 36 simulations from the store"
+check "results of shares are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+
+# Latencies change estimates, and no counts.
+run VARY='L2.latency_cycles=10,20,30 L1.size=1K'
+check "a latency is not simulated" [ "$(sed -n 's/^[0-9]* of \([0-9]*\) simulations.*/\1/p' "$work/out")" -le 27 ]
+
+# A configuration is what a file with these values would be.
+sed '0,/^size = 1 KiB/s//size = 2 KiB/; s/^name = .*/name = changed/' sim/machines/toy.cfg >"$work/changed.cfg"
+run VARY=L1.size=2K
+without_config() { csv_rows "$1/sweep.csv" | cut -d, -f1-4,8- ; }
+without_config "$dir" >"$work/first"
+check "a changed machine" "$sweep" "RESULTS=$work/results" "MACHINE=$work/changed.cfg" "$three" VARY=L1.ways=2 STORE=no >"$work/out" 2>"$work/err"
+check "VARY makes the machine of another file" cmp -s "$work/first" <(without_config "$work/results/changed/sweep/three")
+
+# Killed again and again, it comes to the same.
+run "$grid" STORE=no
+csv_rows "$dir/sweep.csv" >"$work/first"
+for i in 1 2 3 4 5; do
+    "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" "$grid" STORE="$work/killed.sqlite" >/dev/null 2>&1 &
+    sleep "0.0$((i * 2))"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+done
+run "$grid" STORE="$work/killed.sqlite"
+check "kills change nothing" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+
+documented sweep
+echo "$name: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
