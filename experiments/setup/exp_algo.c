@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "kernels/backend.h"
@@ -350,6 +351,17 @@ static int choose_ukr(struct exp_setup *s, const char *override, char *why, size
     return s->core ? 0 : exp_fail(why, why_bytes, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
+/* With UKR, SConv's micro-kernel may be of x86's narrower vectors and Base's of the wider ones, or the other way round. */
+static int read_stacks_of_other_vectors(struct exp_setup *s, char *why, size_t why_bytes)
+{
+    enum cpu_isa other = s->ukr->isa == CPU_ISA_AVX512 ? CPU_ISA_AVX2 : CPU_ISA_AVX512;
+    char *path = s->ukr->isa == CPU_ISA_MMA ? NULL : exp_stacks_path(other);
+    int err = path && !access(path, F_OK) ? exp_stacks_read(&s->stacks, path, why, why_bytes) : 0;
+
+    free(path);
+    return err;
+}
+
 /* A machine that asks for stacks is replayed without them where this build's code was not observed. */
 static int read_stacks(struct exp_setup *s, char *why, size_t why_bytes)
 {
@@ -367,6 +379,8 @@ static int read_stacks(struct exp_setup *s, char *why, size_t why_bytes)
     if (err == -ENOENT && !s->stack_path) {
         exp_say(s->why_no_stacks, sizeof s->why_no_stacks, "there is no %s; make stack observes it", path);
         err = 0;
+    } else if (!err && !s->stack_path) {
+        err = read_stacks_of_other_vectors(s, why, why_bytes);
     }
     free(path);
     return err;
@@ -412,7 +426,8 @@ static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *
         fprintf(out, "not replayed: what compiled code does on its stack; %s\n", s->why_no_stacks);
     for (unsigned i = 0; i < EXP_N_ALGOS && s->stacks.n; i++) {
         if ((selected >> i & 1) && !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))
-            fprintf(out, "not replayed: %s's stack; %s has none of it\n", exp_algo_at(i)->name, s->stacks.table.path);
+            fprintf(out, "not replayed: %s's stack; %s has none of it\n", exp_algo_at(i)->name,
+                    s->stacks.table[0].path);
     }
 }
 

@@ -66,6 +66,7 @@ const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char 
 
 struct reader {
     struct exp_stacks *s;
+    struct exp_table *table;
     size_t column[N_COLUMNS];
     char *why;
     size_t why_bytes;
@@ -73,7 +74,7 @@ struct reader {
 
 static const char *text(const struct reader *in, size_t row, unsigned column)
 {
-    return exp_table_string(&in->s->table, row, in->column[column]);
+    return exp_table_string(in->table, row, in->column[column]);
 }
 
 static const char *phase_name(unsigned i)
@@ -96,18 +97,18 @@ static int read_name(const struct reader *in, size_t row, unsigned column, const
         if (!strcmp(name(*i), word))
             return 0;
     }
-    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: '%s' is none that is known here", in->s->table.path,
-                    in->s->table.line[row], columns[column], word);
+    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: '%s' is none that is known here", in->table->path,
+                    in->table->line[row], columns[column], word);
 }
 
 static int read_number(const struct reader *in, size_t row, unsigned column, double *value)
 {
-    int err = exp_table_double(&in->s->table, row, in->column[column], value, in->why, in->why_bytes);
+    int err = exp_table_double(in->table, row, in->column[column], value, in->why, in->why_bytes);
 
     if (err || *value >= 0)
         return err;
-    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: must not be negative, '%s'", in->s->table.path,
-                    in->s->table.line[row], columns[column], text(in, row, column));
+    return exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: %s: must not be negative, '%s'", in->table->path,
+                    in->table->line[row], columns[column], text(in, row, column));
 }
 
 static struct exp_stack_record *record_of(struct exp_stacks *s, const char *algo, const char *ukr)
@@ -133,8 +134,8 @@ static int read_row(const struct reader *in, size_t row)
     if (!err)
         err = read_number(in, row, LINES, &lines);
     if (!err && (lines < 1 || lines > MAX_LINES))
-        err = exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: lines: expected 1 to %d, '%s'", in->s->table.path,
-                       in->s->table.line[row], MAX_LINES, text(in, row, LINES));
+        err = exp_fail(in->why, in->why_bytes, -EINVAL, "%s:%u: lines: expected 1 to %d, '%s'", in->table->path,
+                       in->table->line[row], MAX_LINES, text(in, row, LINES));
     if (!err)
         err = read_number(in, row, LOADS, &loads);
     if (!err)
@@ -148,20 +149,26 @@ static int read_row(const struct reader *in, size_t row)
     return 0;
 }
 
+/* Makes room for what another table may have. */
+static int make_room(struct exp_stacks *s, size_t n_more)
+{
+    struct exp_stack_record *record = realloc(s->record, (s->n + n_more + 1) * sizeof *record);
+
+    s->record = record ? record : s->record;
+    return record ? 0 : -ENOMEM;
+}
+
 int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t why_bytes)
 {
-    struct reader in = { .s = s, .why = why, .why_bytes = why_bytes };
-    int err;
+    struct reader in = { .s = s, .table = &s->table[s->n_tables], .why = why, .why_bytes = why_bytes };
+    int err = exp_table_read(in.table, path, why, why_bytes);
 
-    *s = (struct exp_stacks){ 0 };
-    err = exp_table_read(&s->table, path, why, why_bytes);
+    s->n_tables += !err;
     for (unsigned i = 0; i < N_COLUMNS && !err; i++)
-        err = exp_table_column(&s->table, columns[i], &in.column[i], why, why_bytes);
-    if (!err) {
-        s->record = calloc(s->table.n_rows + 1, sizeof *s->record);
-        err = s->record ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    }
-    for (size_t row = 0; !err && row < s->table.n_rows; row++)
+        err = exp_table_column(in.table, columns[i], &in.column[i], why, why_bytes);
+    if (!err && make_room(s, in.table->n_rows))
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (size_t row = 0; !err && row < in.table->n_rows; row++)
         err = read_row(&in, row);
     if (err)
         exp_stacks_release(s);
@@ -170,7 +177,8 @@ int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t wh
 
 void exp_stacks_release(struct exp_stacks *s)
 {
-    exp_table_release(&s->table);
+    for (size_t i = 0; i < s->n_tables; i++)
+        exp_table_release(&s->table[i]);
     free(s->record);
     *s = (struct exp_stacks){ 0 };
 }

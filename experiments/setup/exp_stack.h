@@ -20,16 +20,21 @@ struct exp_stack_record {
     struct conv_stack stack;
 };
 
+enum { EXP_STACK_TABLES = 2 }; /* x86's code has one with AVX-512, and one without */
+
 struct exp_stacks {
-    struct exp_table table; /* which the names are of */
-    size_t n;
+    size_t n_tables, n;
+    struct exp_table table[EXP_STACK_TABLES]; /* which the names are of */
     struct exp_stack_record *record;
 };
 
 /* The table for this build's code of a CPU family with these instructions, from malloc; NULL when out of memory. */
 char *exp_stacks_path(enum cpu_isa isa);
 
-/* Returns 0; -errno of reading the file; -EINVAL for what is malformed; -ENOMEM. On failure *s is empty. */
+/*
+ * Adds a table; *s starts empty, all zeros. Returns 0; -errno of reading the file; -EINVAL for what is malformed;
+ * -ENOMEM. On failure *s is empty.
+ */
 int exp_stacks_read(struct exp_stacks *s, const char *path, char *why, size_t why_bytes);
 void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
 

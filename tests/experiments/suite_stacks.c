@@ -20,7 +20,7 @@ static void tables_read_back_as_they_were(void)
 {
     struct exp_stack_record r = { .algo = "sconv_ws", .ukr = "f32_16x6__avx2" };
     struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find("f32_16x6__avx2") };
-    struct exp_stacks s;
+    struct exp_stacks s = { 0 };
     const struct conv_stack *found;
     char why[256] = "";
     FILE *out;
@@ -46,6 +46,28 @@ static void tables_read_back_as_they_were(void)
     scratch_close();
 }
 
+/* Two tables are one: what each has is found. */
+static void tables_add_up(void)
+{
+    static const char *const kernels[] = { "f32_16x6__avx2", "f32_16x24__avx512", "f32_16x24__ref" };
+    struct exp_stacks s = { 0 };
+    char why[256] = "";
+
+    scratch_open();
+    CU_ASSERT(!exp_stacks_read(&s, scratch_text("a.csv", HEADER "base,f32_16x6__avx2,packing,1,step,5,1\n"), why,
+                               sizeof why));
+    CU_ASSERT(!exp_stacks_read(&s, scratch_text("b.csv", HEADER "base,f32_16x24__avx512,packing,1,step,7,1\n"), why,
+                               sizeof why));
+    for (size_t i = 0; i < N(kernels); i++) {
+        struct conv_plan plan = { .algorithm = CONV_SCONV, .ukr = conv_ukr_find(kernels[i]) };
+        const struct conv_stack *found = exp_stacks_find(&s, "base", &plan);
+
+        CU_ASSERT(i < 2 ? found && found->phase[CONV_PHASE_PACK].loads[CONV_WORK_STEP] == (i ? 7 : 5) : !found);
+    }
+    exp_stacks_release(&s);
+    scratch_close();
+}
+
 static void broken_tables_are_refused(void)
 {
     static const struct {
@@ -62,7 +84,7 @@ static void broken_tables_are_refused(void)
 
     scratch_open();
     for (size_t i = 0; i < N(bad); i++) {
-        struct exp_stacks s;
+        struct exp_stacks s = { 0 };
         char why[256] = "";
         int err = exp_stacks_read(&s, scratch_text("s.csv", bad[i].text), why, sizeof why);
 
@@ -108,6 +130,7 @@ static void known_costs_are_found_again(void)
 
 static const struct test_case cases[] = {
     { "tables of stacks read back as they were", tables_read_back_as_they_were },
+    { "two tables are read as one", tables_add_up },
     { "broken tables are refused, with the line", broken_tables_are_refused },
     { "known costs are found again", known_costs_are_found_again },
     { NULL, NULL },
