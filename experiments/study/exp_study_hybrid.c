@@ -36,36 +36,114 @@ static bool belongs(const struct exp_study_point *p, enum csa2_state state, enum
            (part == EXP_STUDY_ALL || p->is_training == (part == EXP_STUDY_TRAINING));
 }
 
+/* A layer, timed and predicted: Base and SConv as csa2 schedules it. */
+struct match {
+    const struct exp_study_point *point;
+    double base, sconv, other_base, other_sconv, predicted_base, predicted_sconv;
+};
+
+static struct match match_of(const struct exp_study_source *s, const struct exp_study_base *b, size_t i)
+{
+    const struct exp_study_point *p = &s->times.point[i];
+    const struct exp_study_time *base = &p->time[exp_study_algo("base")];
+    enum csa_schedule schedule = schedule_of(s->view[i]);
+    const struct exp_study_time *sconv = exp_study_schedule_time(p, schedule);
+
+    return (struct match){ p,
+                           base->cycles,
+                           sconv->cycles,
+                           base->other_cycles,
+                           sconv->other_cycles,
+                           predict_base(s, b, p),
+                           s->view[i][schedule].csa2_cycles };
+}
+
+static double chosen(const struct match *m, bool takes_sconv)
+{
+    return takes_sconv ? m->sconv : m->base;
+}
+
+static double loss(const struct match *m)
+{
+    return chosen(m, m->predicted_sconv < m->predicted_base) - fmin(m->sconv, m->base);
+}
+
+static bool is_same_shape(const struct match *a, const struct match *b)
+{
+    return conv_problem_equal(&a->point->layer->problem, &b->point->layer->problem);
+}
+
+/* Tells whether SConv is the faster one in the median layer of this shape. */
+static bool wins_by_shape(const struct match *all, size_t n, const struct match *m, double *scratch)
+{
+    size_t n_same = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_same_shape(&all[i], m))
+            scratch[n_same++] = all[i].sconv / all[i].base;
+    }
+    return exp_study_spread_of(scratch, n_same).median < 1;
+}
+
+static void find_worst(struct exp_study_hybrid *h, const struct match *all)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < h->n; k++) {
+        double sum = 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < h->n; i++) {
+            sum += is_same_shape(&all[i], &all[k]) ? loss(&all[i]) : 0;
+            n += is_same_shape(&all[i], &all[k]);
+        }
+        if (sum > most) {
+            most = sum;
+            h->worst = all[k].point->layer;
+            h->n_worst = n;
+            h->worst_share = sum / (h->chosen - h->best);
+        }
+    }
+}
+
+static void sum_up(struct exp_study_hybrid *h, const struct match *all, double *scratch)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        const struct match *m = &all[i];
+        bool takes_sconv = m->predicted_sconv < m->predicted_base;
+
+        h->n_sconv += takes_sconv;
+        h->n_right += takes_sconv == (m->sconv < m->base);
+        h->base += m->base;
+        h->sconv += m->sconv;
+        h->chosen += chosen(m, takes_sconv);
+        h->best += fmin(m->sconv, m->base);
+        h->by_shape += chosen(m, wins_by_shape(all, h->n, m, scratch));
+        h->by_other += chosen(m, m->other_sconv < m->other_base);
+    }
+    for (size_t i = 0; i < h->n; i++)
+        scratch[i] = all[i].predicted_base / all[i].base;
+    h->base_spread = exp_study_spread_of(scratch, h->n);
+    find_worst(h, all);
+}
+
 struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, const struct exp_study_base *b,
                                             enum csa2_state state, enum exp_study_part part)
 {
     struct exp_study_hybrid h = { 0 };
-    double *ratio = malloc((s->times.n + 1) * sizeof *ratio);
+    struct match *match = malloc((s->times.n + 1) * sizeof *match);
+    double *scratch = malloc((s->times.n + 1) * sizeof *scratch);
 
-    for (size_t i = 0; i < s->times.n && ratio; i++) {
-        const struct exp_study_point *p = &s->times.point[i];
-        enum csa_schedule schedule;
-        double base, sconv, predicted;
-        bool takes_sconv;
-
-        if (!belongs(p, state, part))
-            continue;
-        schedule = schedule_of(s->view[i]);
-        base = p->time[exp_study_algo("base")].cycles;
-        sconv = exp_study_schedule_time(p, schedule)->cycles;
-        predicted = predict_base(s, b, p);
-        takes_sconv = s->view[i][schedule].csa2_cycles < predicted;
-        ratio[h.n++] = predicted / base;
-        h.n_sconv += takes_sconv;
-        h.n_right += takes_sconv == (sconv < base);
-        h.base += base;
-        h.sconv += sconv;
-        h.chosen += takes_sconv ? sconv : base;
-        h.best += fmin(sconv, base);
+    for (size_t i = 0; i < s->times.n && match; i++) {
+        if (belongs(&s->times.point[i], state, part))
+            match[h.n++] = match_of(s, b, i);
     }
-    if (ratio)
-        h.base_spread = exp_study_spread_of(ratio, h.n);
-    free(ratio);
+    if (match && scratch)
+        sum_up(&h, match, scratch);
+    else
+        h.n = 0;
+    free(match);
+    free(scratch);
     return h;
 }
 
@@ -126,6 +204,10 @@ static const struct exp_csv_column hybrid_columns[] = {
     { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" },
     { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" },
     { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" },
+    { "same_shape_cycles", "cycles",
+      "the one that is faster in the median layer of the same shape: what a function of the shape could know",
+      "clock" },
+    { "second_measure_cycles", "cycles", "the one that is faster by the recording's second measure", "clock" },
     { "base_p10", "", "Base's predicted / measured cycles: quantile", "" },
     { "base_median", "", "the same", "" },
     { "base_p90", "", "the same", "" },
@@ -163,6 +245,8 @@ static void put_hybrid(struct exp_csv *csv, const struct exp_study_source *s, co
     exp_csv_double(csv, "sconv_cycles", h.sconv);
     exp_csv_double(csv, "chosen_cycles", h.chosen);
     exp_csv_double(csv, "best_cycles", h.best);
+    exp_csv_double(csv, "same_shape_cycles", h.by_shape);
+    exp_csv_double(csv, "second_measure_cycles", h.by_other);
     exp_csv_number(csv, "base_p10", h.base_spread.p10, "out of memory");
     exp_csv_number(csv, "base_median", h.base_spread.median, "out of memory");
     exp_csv_number(csv, "base_p90", h.base_spread.p90, "out of memory");

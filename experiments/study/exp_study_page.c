@@ -3,115 +3,12 @@
 #include <math.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/study/exp_study_answer.h"
 
 static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
 static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
 
 enum { N_STATES = sizeof states / sizeof states[0] };
-
-/* ---- the answer ---- */
-
-/* Says of each source in each state how often a rule is right, and its regret. */
-static void say_rule(const struct exp_study_page *p, enum exp_study_rule rule, FILE *out)
-{
-    const char *before = "";
-
-    for (size_t i = 0; i < p->work->n_sources * N_STATES; i++) {
-        const struct exp_study_source *s = &p->work->source[i / N_STATES];
-        struct exp_study_tally t = exp_study_tally_of(s, rule, states[i % N_STATES], EXP_STUDY_ALL);
-
-        if (!t.n || s->is_other_tile)
-            continue;
-        fprintf(out, "%s%.0f %% on %s, %s (regret %.1f %%)", before, exp_study_right_percent(&t), s->name,
-                state_names[states[i % N_STATES]], exp_study_regret_percent(&t));
-        before = ", ";
-    }
-}
-
-/* Says what the replay makes of an equation, from the lowest to the highest of machines and schedules. */
-static void say_equation(const struct exp_study_page *p, enum exp_study_equation equation, FILE *out)
-{
-    double low = INFINITY, high = 0, low_rank = 1;
-
-    for (size_t i = 0; i < p->work->n_terms * CSA_N_SCHEDULES; i++) {
-        struct exp_study_agreement a =
-            exp_study_agreement_of(&p->work->terms[i / CSA_N_SCHEDULES], equation,
-                                   (enum csa_schedule)(i % CSA_N_SCHEDULES), EXP_STUDY_WITHOUT_NOTHING);
-
-        if (!(a.simulated > 0))
-            continue;
-        low = fmin(low, a.predicted / a.simulated);
-        high = fmax(high, a.predicted / a.simulated);
-        low_rank = fmin(low_rank, a.rank);
-    }
-    if (low > high) {
-        fprintf(out, "lines where the replay counts none");
-        return;
-    }
-    fprintf(out, "%.2f to %.2f times the lines that the replay counts (rank correlation over the layers at least %.2f)",
-            low, high, low_rank);
-}
-
-static void say_tilings(const struct exp_study_page *p, FILE *out)
-{
-    for (size_t k = 0; k < p->work->n_tilings; k++) {
-        const struct exp_study_tilings *t = &p->work->tilings[k];
-
-        fprintf(
-            out,
-            " %s, by %s: CSA's tilings are at %.0f %% of the speed of the best ones found, and the rank correlation "
-            "of Eq. 6 over the tilings of a layer is %.2f",
-            t->name, t->measure == EXP_STUDY_BY_CLOCK ? "the clock" : "Eq. 6 with simulated counts",
-            100 * exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).geomean,
-            exp_study_csa_rank(t, EXP_STUDY_ALL));
-        if (t->measure == EXP_STUDY_BY_CLOCK)
-            fprintf(out, "; csa2: %.0f %% and %.2f on layers that it was not fitted to",
-                    100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
-        fprintf(out, ".");
-    }
-}
-
-static bool has_times(const struct exp_study_page *p)
-{
-    for (size_t i = 0; i < p->work->n_sources; i++) {
-        if (p->work->source[i].times.n)
-            return true;
-    }
-    return false;
-}
-
-static void say_schedules(const struct exp_study_page *p, FILE *out)
-{
-    if (!has_times(p)) {
-        fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.");
-        return;
-    }
-    fprintf(out, "CSA chooses the schedule that the clock says is faster in ");
-    say_rule(p, EXP_STUDY_BY_CSA, out);
-    fprintf(out, " of the layers. Always weight stationary: ");
-    say_rule(p, EXP_STUDY_ALWAYS_WS, out);
-    fprintf(out, ". csa2: ");
-    say_rule(p, EXP_STUDY_BY_CSA2, out);
-    fprintf(out, ". The recordings allow no more than so much: what the same shape did, ");
-    say_rule(p, EXP_STUDY_BY_SHAPE, out);
-    fprintf(out, "; and a second measure of the same recording, ");
-    say_rule(p, EXP_STUDY_BY_OTHER, out);
-    fprintf(out, ".");
-}
-
-static void print_answer(const struct exp_study_page *p, FILE *out)
-{
-    say_schedules(p, out);
-    fprintf(out, "\n\nOf CSA's lines, Eq. 14 has ");
-    say_equation(p, EXP_STUDY_EQ14, out);
-    fprintf(out, "; Eq. 13 has ");
-    say_equation(p, EXP_STUDY_EQ13, out);
-    fprintf(out, "; Eq. 7 has ");
-    say_equation(p, EXP_STUDY_EQ7, out);
-    fprintf(out, ", because it takes each packed copy of an element for a line from memory.");
-    say_tilings(p, out);
-    fprintf(out, "\n");
-}
 
 /* ---- targets ---- */
 
@@ -134,11 +31,15 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
     if (!t.n)
         return;
     exp_say(where, sizeof where, "%s, %s", s->name, state_names[state]);
-    exp_say(why, sizeof why, "missed: the same shape's median would be right in %.1f %%, a second measure in %.1f %%",
-            exp_study_right_percent(&shape), exp_study_right_percent(&other));
+    exp_say(why, sizeof why,
+            "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
+            "right "
+            "in %.1f %%",
+            exp_study_right_percent(&other), exp_study_right_percent(&shape));
     print_target(out, "csa2's schedule is the faster one", where, exp_study_right_percent(&t), " %", 90, true, why);
-    exp_say(why, sizeof why, "missed: the regret of the same shape's median is %.2f %%, of a second measure %.2f %%",
-            exp_study_regret_percent(&shape), exp_study_regret_percent(&other));
+    exp_say(why, sizeof why,
+            "missed: choosing by the second measure costs %.2f %%, by the median layer of the same shape %.2f %%",
+            exp_study_regret_percent(&other), exp_study_regret_percent(&shape));
     print_target(out, "its regret", where, exp_study_regret_percent(&t), " %", 0.5, false, why);
 }
 
@@ -157,6 +58,20 @@ static void print_spread_targets(const struct exp_study_source *s, enum csa2_sta
     print_target(out, "the same: p90", where, spread.p90, "", 1.12, false, why);
 }
 
+static void print_hybrid_target(const struct exp_study_hybrid *h, const char *where, FILE *out)
+{
+    char why[384];
+
+    exp_say(why, sizeof why,
+            "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%",
+            100 * h->best / h->by_shape, 100 * h->best / h->by_other);
+    if (h->worst)
+        exp_say_more(why, sizeof why, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
+                     100 * h->worst_share, h->worst->name, h->n_worst);
+    print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h->best / h->chosen, " %",
+                 99, true, why);
+}
+
 static void print_source_targets(const struct exp_study_page *p, size_t k, enum csa2_state state, FILE *out)
 {
     const struct exp_study_source *s = &p->work->source[k];
@@ -167,8 +82,7 @@ static void print_source_targets(const struct exp_study_page *p, size_t k, enum 
     print_schedule_targets(s, state, out);
     print_spread_targets(s, state, where, out);
     if (h.n)
-        print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h.best / h.chosen, " %",
-                     99, true, "missed: where the two are predicted to be closer than predictions are right");
+        print_hybrid_target(&h, where, out);
 }
 
 static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
@@ -209,7 +123,7 @@ static void print_targets(const struct exp_study_page *p, FILE *out)
 
 void exp_study_page_summary(const struct exp_study_page *p, FILE *out)
 {
-    print_answer(p, out);
+    exp_study_answer_print(p->work, out);
     fprintf(out, "\n");
     print_targets(p, out);
 }
@@ -219,7 +133,7 @@ void exp_study_page_summary(const struct exp_study_page *p, FILE *out)
 void exp_study_page_print(const struct exp_study_page *p, FILE *out)
 {
     fprintf(out, "# Does the cost model deserve the credit?\n\n");
-    print_answer(p, out);
+    exp_study_answer_print(p->work, out);
     fprintf(out, "\n%s\n\n## What was to be reached\n\n", p->what);
     print_targets(p, out);
     fprintf(out, "\n## Schedules by the clock\n\n![choices](study_choices.png)\n\n");

@@ -1,0 +1,212 @@
+#include "experiments/study/exp_study_answer.h"
+
+#include <math.h>
+
+static const enum csa2_state states[] = { CSA2_COLD, CSA2_WARM };
+static const char *const state_names[] = { [CSA2_COLD] = "cold", [CSA2_WARM] = "warm" };
+
+enum { N_STATES = sizeof states / sizeof states[0] };
+
+/* ---- schedules ---- */
+
+/* What the table has, and in which order: what may be known last. */
+static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_WS, EXP_STUDY_BY_CSA2,
+                                            EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_OTHER };
+
+enum { N_TOLD = sizeof told / sizeof told[0] };
+
+struct range {
+    double low, high;
+};
+
+static const struct range nothing = { INFINITY, -INFINITY };
+
+static void widen(struct range *r, double x)
+{
+    r->low = fmin(r->low, x);
+    r->high = fmax(r->high, x);
+}
+
+/* Of all recordings: how often rules are right. */
+struct record {
+    size_t n, n_better; /* recordings; in which CSA is right more often than each of the constants */
+    struct range csa, ws;
+};
+
+/* Tells whether a source in a state is one of the table's: of the micro-kernels, the one that is chosen. */
+static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule)
+{
+    const struct exp_study_source *s = &w->source[i / N_STATES];
+
+    return s->is_other_tile ? (struct exp_study_tally){ 0 }
+                            : exp_study_tally_of(s, rule, states[i % N_STATES], EXP_STUDY_ALL);
+}
+
+static struct record record_of(const struct exp_study_work *w)
+{
+    struct record r = { .csa = nothing, .ws = nothing };
+
+    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+        struct exp_study_tally csa = tally(w, i, EXP_STUDY_BY_CSA), ws = tally(w, i, EXP_STUDY_ALWAYS_WS);
+        struct exp_study_tally is = tally(w, i, EXP_STUDY_ALWAYS_IS);
+
+        if (!csa.n)
+            continue;
+        r.n++;
+        r.n_better += csa.n_right > ws.n_right && csa.n_right > is.n_right;
+        widen(&r.csa, exp_study_right_percent(&csa));
+        widen(&r.ws, exp_study_right_percent(&ws));
+    }
+    return r;
+}
+
+static void print_table(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "| times |");
+    for (size_t k = 0; k < N_TOLD; k++)
+        fprintf(out, " %s |", exp_study_rule_title(told[k]));
+    fprintf(out, "\n|---|---:|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < w->n_sources * N_STATES; i++) {
+        if (!tally(w, i, EXP_STUDY_BY_CSA).n)
+            continue;
+        fprintf(out, "| %s, %s |", w->source[i / N_STATES].name, state_names[states[i % N_STATES]]);
+        for (size_t k = 0; k < N_TOLD; k++) {
+            struct exp_study_tally t = tally(w, i, told[k]);
+
+            fprintf(out, " %.0f %% (%.1f %%) |", exp_study_right_percent(&t), exp_study_regret_percent(&t));
+        }
+        fprintf(out, "\n");
+    }
+}
+
+static void say_schedules(const struct exp_study_work *w, FILE *out)
+{
+    struct record r = record_of(w);
+
+    if (!r.n) {
+        fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.\n");
+        return;
+    }
+    fprintf(out, "Does it choose the faster schedule? ");
+    if (r.n_better)
+        fprintf(out, "In %zu of %zu recordings it is right more often than a constant", r.n_better, r.n);
+    else
+        fprintf(out, "Not better than a constant");
+    fprintf(
+        out,
+        ": CSA is right in %.0f to %.0f %% of the layers, and \"always weight stationary\" in %.0f to %.0f %%.\n\n"
+        "Right in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The last two "
+        "columns are what the recordings allow: the choice of somebody who knows what most layers of the same shape "
+        "did, and of somebody who looks at the recording's second measure.\n\n",
+        r.csa.low, r.csa.high, r.ws.low, r.ws.high);
+    print_table(w, out);
+}
+
+/* ---- lines ---- */
+
+/* Says what the replay makes of an equation, from the lowest to the highest of machines and schedules. */
+static void say_equation(const struct exp_study_work *w, enum exp_study_equation equation, FILE *out)
+{
+    struct range ratio = nothing, rank = nothing;
+
+    for (size_t i = 0; i < w->n_terms * CSA_N_SCHEDULES; i++) {
+        struct exp_study_agreement a =
+            exp_study_agreement_of(&w->terms[i / CSA_N_SCHEDULES], equation, (enum csa_schedule)(i % CSA_N_SCHEDULES),
+                                   EXP_STUDY_WITHOUT_NOTHING);
+
+        if (!(a.simulated > 0))
+            continue;
+        widen(&ratio, a.predicted / a.simulated);
+        widen(&rank, a.rank);
+    }
+    if (ratio.low > ratio.high)
+        fprintf(out, "lines where the replay counts none");
+    else
+        fprintf(out, "%.2f to %.2f times as many (rank correlation over the layers at least %.2f)", ratio.low,
+                ratio.high, rank.low);
+}
+
+static void say_lines(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "Does it count the right lines? Beside the lines that the replay counts, Eq. 14 (those from L2) has ");
+    say_equation(w, EXP_STUDY_EQ14, out);
+    fprintf(out, ", Eq. 13 (from L3) ");
+    say_equation(w, EXP_STUDY_EQ13, out);
+    fprintf(out, ", and Eq. 7 (from memory) ");
+    say_equation(w, EXP_STUDY_EQ7, out);
+    fprintf(out, ", because it takes each packed copy of an element for a line from memory.\n");
+}
+
+/* ---- what is left out ---- */
+
+static void say_left_out(const struct exp_study_work *w, FILE *out)
+{
+    const char *before = "";
+
+    fprintf(out,
+            "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with simulated "
+            "counts over those of the caches as they are");
+    for (size_t i = 1; i < EXP_STUDY_N_LEFT_OUT; i++) {
+        struct range r = nothing;
+
+        for (size_t k = 0; k < EXP_STUDY_N_PLANNED * CSA_N_SCHEDULES; k++)
+            widen(&r, exp_study_ablation_cycles(&w->ablation[k / CSA_N_SCHEDULES], i,
+                                                (enum csa_schedule)(k % CSA_N_SCHEDULES)));
+        fprintf(out, "%s \"%s\" %.2f to %.2f", *before ? before : ":", exp_study_left_out[i].title, r.low, r.high);
+        before = ",";
+    }
+    fprintf(out, ".\n");
+}
+
+/* ---- tiles ---- */
+
+static void say_tilings(const struct exp_study_work *w, FILE *out)
+{
+    fprintf(out, "Does it choose good tiles?");
+    for (size_t k = 0; k < w->n_tilings; k++) {
+        const struct exp_study_tilings *t = &w->tilings[k];
+        bool timed = t->measure == EXP_STUDY_BY_CLOCK;
+
+        fprintf(
+            out,
+            " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. 6 "
+            "over the tilings of a layer is %.2f",
+            t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
+            100 * exp_study_method_speed(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).geomean,
+            exp_study_csa_rank(t, EXP_STUDY_ALL));
+        if (timed)
+            fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
+                    100 * exp_study_csa2_speed(t, EXP_STUDY_OTHERS).geomean, exp_study_csa2_rank(t, EXP_STUDY_OTHERS));
+        fprintf(out, ".");
+    }
+    fprintf(out, "\n");
+}
+
+/* ---- micro-kernels ---- */
+
+static void say_micro_kernels(const struct exp_study_work *w, FILE *out)
+{
+    const struct exp_study_micro_cycles *slow = &w->micro[0].cycles[EXP_STUDY_HIT];
+    const struct exp_study_micro_cycles *fast = &w->micro[EXP_STUDY_N_RATES - 1].cycles[EXP_STUDY_HIT];
+
+    fprintf(
+        out,
+        "Does packing decide when the micro-kernel gets faster? From %s to %s, replayed with all loads hitting: "
+        "packing is %.0f to %.0f %% of Base and %.0f to %.0f %% of SConv, and Base takes %.2f to %.2f times SConv's "
+        "cycles.\n",
+        exp_study_rates[0].what, exp_study_rates[EXP_STUDY_N_RATES - 1].what, 100 * slow->base_packing / slow->base,
+        100 * fast->base_packing / fast->base, 100 * slow->sconv_packing / slow->sconv,
+        100 * fast->sconv_packing / fast->sconv, slow->base / slow->sconv, fast->base / fast->sconv);
+}
+
+void exp_study_answer_print(const struct exp_study_work *w, FILE *out)
+{
+    void (*const say[])(const struct exp_study_work *, FILE *) = { say_schedules, say_lines, say_left_out, say_tilings,
+                                                                   say_micro_kernels };
+
+    for (size_t i = 0; i < sizeof say / sizeof say[0]; i++) {
+        if (i)
+            fprintf(out, "\n");
+        say[i](w, out);
+    }
+}
