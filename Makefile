@@ -255,6 +255,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
+	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" SIMBENCH=$(BUILD)/simbench tests/sim/simbench.sh)
 	$(Q)PEERS=$(BUILD)/peers tests/experiments/peers.sh
 	$(Q)JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 	$(Q)VALIDATE=$(BUILD)/validate tests/experiments/validate.sh
@@ -269,7 +270,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim peers judge validate calibrate paper study redraw report compare sweep)
+test_programs = $(addprefix $(BUILD)/,tests experiment cachesim simbench peers judge validate calibrate paper study redraw report compare sweep)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -303,9 +304,9 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [MACHINE=caches|prefetch|3c] [ENGINE=avx2] [STREAM=gemm,...] [INTERFACE=records,...] [ROUNDS=9] [THREADS=2]
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
-	$(Q)$(BUILD)/simbench $(if $(MACHINE),--machine=$(MACHINE)) $(if $(ENGINE),--engine=$(ENGINE)) $(if $(STREAM),--stream=$(STREAM)) $(if $(INTERFACE),--interface=$(INTERFACE)) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(THREADS),--threads=$(THREADS))
+	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(variables_bench-sim),$(if $($v),--$(shell echo $v | tr A-Z a-z)=$($v))))
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
@@ -404,6 +405,9 @@ help: ## Show this
 	@echo
 	@echo "Variables of 'make test' and its relatives:"
 	@$(call print_group,test)
+	@echo
+	@echo "Variables of 'make bench-sim' (make bench-sim ENGINE=avx512,avx2 STREAM=gemm):"
+	@$(call print_group,simbench)
 	@echo
 	@echo "Variables of 'make install' and 'make uninstall':"
 	@$(call print_group,install)

@@ -35,6 +35,13 @@
 #| stack    SHAPES            table of the layers that are run (default experiments/stack/shapes.csv)
 #| stack    GUEST             the program that is observed, of another commit (default: today's)
 #| stack    OUT               the table that is written (default experiments/stack/<CPU family>-<compiler>.csv)
+#| simbench MACHINE           caches (default); prefetch: prefetchers, TLBs, software prefetches; 3c: misses in classes
+#| simbench ENGINE            engines, the default is what this CPU gets: avx512, avx2, portable, wide, full, full-avx2, ...
+#| simbench STREAM            of gemm, im2col, random, gemm_big, im2col_big, rand_big (default all)
+#| simbench INTERFACE         of records, bursts, calls (default all)
+#| simbench ROUNDS            in which all take turns (default 9)
+#| simbench THREADS           so many on one stream, too
+#| simbench PEERS             other simulators' cores: paths of shared objects, see sim/programs/bench_peer.h
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
@@ -57,6 +64,7 @@ variables_compare := $(call options_of,COMPARE)
 variables_study := $(call options_of,STUDY)
 variables_sweep := $(call options_of,SWEEP)
 variables_stack := $(call group,stack)
+variables_bench-sim := $(call group,simbench)
 variables_test := $(call group,test)
 variables_install := $(call group,install)
 variables_fuzz := $(call group,fuzz)
@@ -76,6 +84,7 @@ known_study = $(variables_study) $(call group,blas)
 known_calibrate = $(variables_calibrate)
 known_stack = $(variables_stack)
 known_fuzz = $(variables_fuzz)
+known_bench-sim = $(variables_bench-sim)
 $(foreach t,test check check-long asan ubsan sanitize test-older $(addprefix test-,$(foreign_names)),$(eval known_$t = $(variables_test)))
 $(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known_$t = $(variables_install)))
 

@@ -7,6 +7,7 @@
 
 #include "sim/engine.h"
 #include "sim/plain/engine_plain.h"
+#include "sim/programs/bench_peers.h"
 #include "sim/programs/bench_streams.h"
 #include "sim/record.h"
 
@@ -117,6 +118,8 @@ struct contender {
     double wall[MAX_ROUNDS]; /* the same, by the clock on the wall */
 };
 
+typedef double peer_rates[MAX_ROUNDS];
+
 struct bench {
     FILE *out;
     const struct sim_bench_choice *choice;
@@ -124,6 +127,8 @@ struct bench {
     struct contender contender[MAX_CONTENDERS];
     size_t n_contenders;
     struct bench_stream stream;
+    struct bench_peers peers;
+    peer_rates peer_rate[BENCH_MAX_PEERS];
 };
 
 /* ---- what is chosen ---- */
@@ -294,11 +299,24 @@ static void run_round(struct contender *c, const struct bench_stream *s, unsigne
     c->wall[round] = rate_of(s, now_seconds(CLOCK_MONOTONIC) - wall);
 }
 
+/* A peer that had caches before and gets none now has a rate of 0. */
+static void run_peer_round(struct bench *b, size_t i, unsigned round)
+{
+    bool is_there = bench_peers_clear(&b->peers, i);
+    double start = now_seconds(CLOCK_THREAD_CPUTIME_ID);
+
+    if (is_there)
+        bench_peers_feed(&b->peers, i);
+    b->peer_rate[i][round] = is_there ? rate_of(&b->stream, now_seconds(CLOCK_THREAD_CPUTIME_ID) - start) : 0;
+}
+
 static void run_rounds(struct bench *b)
 {
     for (unsigned round = 0; round < b->choice->n_rounds; round++) {
         for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++)
             run_round(c, &b->stream, round);
+        for (size_t i = 0; i < b->peers.n; i++)
+            run_peer_round(b, i, round);
     }
 }
 
@@ -325,12 +343,25 @@ static const char *own_name(const struct contender *c)
     return c->h->engine->create && c->h->engine->records ? sim_plain_variant_name(c->h) : c->h->engine->name;
 }
 
-static void print_rates(const struct bench *b, const struct contender *c, const char *name, double *rate)
+static void print_rates(const struct bench *b, const char *interface, const char *name, double *rate)
 {
     const unsigned n = b->choice->n_rounds;
 
     qsort(rate, n, sizeof *rate, by_value);
-    print_row(b, name, c->interface->name, (double[]){ rate[n - 1], rate[n / 2], rate[0] });
+    print_row(b, name, interface, (double[]){ rate[n - 1], rate[n / 2], rate[0] });
+}
+
+/* Prints the peers. Returns -EDOM if one of them missed other lines than we did. */
+static int print_peers(struct bench *b, const struct sim_stats *expected)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < b->peers.n; i++) {
+        print_rates(b, "accesses", b->peers.loaded[i].peer->name, b->peer_rate[i]);
+        if (!b->peers.loaded[i].caches || !bench_peers_agree(&b->peers, i, expected))
+            err = -EDOM;
+    }
+    return err;
 }
 
 /* Measures and prints the stream. */
@@ -343,12 +374,13 @@ static int bench_stream(struct bench *b)
     run_rounds(b);
     expected = expected ? expected : sim_hierarchy_stats(b->contender[0].h);
     for (struct contender *c = b->contender; c < b->contender + b->n_contenders; c++) {
-        print_rates(b, c, own_name(c), c->rate);
+        print_rates(b, c->interface->name, own_name(c), c->rate);
         if (c->has_threads)
-            print_rates(b, c, "threads (wall)", c->wall);
+            print_rates(b, c->interface->name, "threads (wall)", c->wall);
         if (!is_same(sim_hierarchy_stats(c->h), expected))
             err = -EDOM;
     }
+    err = err ? err : print_peers(b, expected);
     if (b->reference)
         print_row(b, b->reference->name, "bursts", (double[]){ reference_rate, reference_rate, reference_rate });
     return err;
@@ -364,13 +396,15 @@ static int bench_streams(struct bench *b, char *why, size_t why_bytes)
         if (!holds(b->choice->streams, bench_stream_name(i)))
             continue;
         bench_stream_fill(&b->stream, i);
-        err = bench_stream(b);
+        err = bench_peers_fill(&b->peers, &b->stream);
+        err = err ? err : bench_stream(b);
     }
     bench_stream_release(&b->stream);
     if (!err && (fflush(b->out) || ferror(b->out)))
         err = -EIO;
     if (err == -EDOM)
-        snprintf(why, why_bytes, "stream %s: engines, interfaces or the reference disagree in a count", b->stream.name);
+        snprintf(why, why_bytes, "stream %s: engines, interfaces, the reference or a peer disagree in a count",
+                 b->stream.name);
     else if (err)
         snprintf(why, why_bytes, "%s", strerror(-err));
     return err;
@@ -391,9 +425,12 @@ int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_cho
     if (!err)
         err = open_contenders(b, m, why, why_bytes);
     if (!err)
+        err = bench_peers_load(&b->peers, choice->peers, m, why, why_bytes);
+    if (!err)
         err = bench_streams(b, why, why_bytes);
     for (size_t i = 0; i < b->n_contenders; i++)
         sim_hierarchy_free(b->contender[i].h);
+    bench_peers_release(&b->peers);
     free(b);
     return err;
 }

@@ -29,6 +29,7 @@ struct sim_bench_choice {
         *engines; /* plain, full: as a user gets them here; avx512, avx2, portable, wide, full-avx512, ...: forced */
     const char *streams;    /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
     const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of one access */
+    const char *peers;      /* paths of other simulators' cores, see bench_peer.h; NULL: none */
     unsigned n_rounds;
     unsigned n_threads; /* more than one: one more contender, on so many threads, if the machine lets them share */
     bool is_csv;        /* else a table */
@@ -50,7 +51,8 @@ bool sim_bench_machine_called(const char *name, struct sim_machine *m);
  * threads, which all wait without working, two rows: by that time, and by the clock on the wall.
  *
  * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run; -ENOTSUP
- * for an engine that this CPU does not execute; -ENOMEM; -EDOM if any two disagree in any count; -EIO.
+ * for an engine that this CPU does not execute, or a peer that cannot simulate the machine; -ENOENT for a peer that is not there; -ENOMEM; -EDOM if any two
+ * disagree in any count, or a peer in the first level's misses; -EIO.
  */
 int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
               const struct sim_bench_reference *reference, char *why, size_t why_bytes);

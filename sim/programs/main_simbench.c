@@ -23,6 +23,7 @@ static const char help[] =
     "  --interface NAMES  records, bursts, calls; the default is all\n"
     "  --rounds N         so many rounds, in which all take turns (default 9)\n"
     "  --threads N        measure N threads on one stream, too\n"
+    "  --peers PATHS      measure other simulators' cores, too: shared objects, see sim/programs/bench_peer.h\n"
     "  --naive            compare with the tests' naive model, once\n"
     "  --csv              print CSV instead of a table\n"
     "Names have commas between. CONV_CPU=baseline, avx2 or avx512 masks what is wider.\n";
@@ -49,11 +50,17 @@ static bool read_threads(const char *text, unsigned *n)
 static bool read_options(struct options *o, int argc, char **argv)
 {
     static const struct option known[] = {
-        { "machine", required_argument, NULL, 'm' }, { "engine", required_argument, NULL, 'e' },
-        { "stream", required_argument, NULL, 's' },  { "interface", required_argument, NULL, 'i' },
-        { "rounds", required_argument, NULL, 'r' },  { "threads", required_argument, NULL, 't' },
-        { "naive", no_argument, NULL, 'n' },         { "csv", no_argument, NULL, 'c' },
-        { "help", no_argument, NULL, 'h' },          { NULL, 0, NULL, 0 },
+        { "machine", required_argument, NULL, 'm' },
+        { "engine", required_argument, NULL, 'e' },
+        { "stream", required_argument, NULL, 's' },
+        { "interface", required_argument, NULL, 'i' },
+        { "rounds", required_argument, NULL, 'r' },
+        { "threads", required_argument, NULL, 't' },
+        { "peers", required_argument, NULL, 'p' },
+        { "naive", no_argument, NULL, 'n' },
+        { "csv", no_argument, NULL, 'c' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
     int letter;
 
@@ -78,6 +85,9 @@ static bool read_options(struct options *o, int argc, char **argv)
         case 't':
             if (!read_threads(optarg, &o->choice.n_threads))
                 return false;
+            break;
+        case 'p':
+            o->choice.peers = optarg;
             break;
         case 'n':
             o->has_naive = true;
@@ -145,5 +155,5 @@ int main(int argc, char **argv)
         err = run(&o, &m, why, sizeof why);
     if (err)
         fprintf(stderr, "simbench: %s\n", why);
-    return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP ? 2 : EXIT_FAILURE;
+    return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP || err == -ENOENT ? 2 : EXIT_FAILURE;
 }

@@ -55,6 +55,7 @@ variables() {
     make_says "experiment: unknown variable 'LAYER', did you mean LAYERS?" experiment MODEL=vgg16 LAYER=conv1
     make_says "judge: unknown variable 'CLOCK';" judge CLOCK=cpu
     make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
+    make_says "bench-sim: unknown variable 'STREAMS', did you mean STREAM?" bench-sim STREAMS=gemm
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "redraw: unknown variable 'TIMING'" redraw TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16

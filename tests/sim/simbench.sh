@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The simulator's benchmark beside another simulator's core, given by path, and what it says to bad input. Run from the project's
+# folder; SIMBENCH is the program (default build/simbench), CC compiles for the CPU that it runs on.
+set -u
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+simbench=${SIMBENCH:-build/simbench}
+passed=0
+failed=0
+
+check() { # check DESCRIPTION COMMAND...: the command succeeds
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "simbench: FAILED: $what" >&2
+    fi
+}
+
+peer() { # peer NAME FLAGS...: builds one
+    local to=$work/$1.so
+    shift
+    ${CC:-cc} -std=c11 -O2 -fPIC -shared -I. "$@" -o "$to" tests/sim/peer_lru.c
+}
+
+no_peer() { ${CC:-cc} -shared -o "$work/$1.so" -x c /dev/null; }
+
+run() { "$simbench" --stream=gemm --interface=records --rounds=1 "$@" >"$work/out" 2>"$work/err"; }
+
+refuses() { # refuses STATUS WORDS ARGUMENTS...: that exit status, one line on stderr that holds WORDS
+    local status=$1 words=$2
+    shift 2
+    run "$@"
+    check "$*: exit status $?, not $status" [ $? -eq "$status" ]
+    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+check "a peer is built" peer good
+check "a peer that forgets is built" peer forgets -DFORGETS
+check "a peer of one level is built" peer one -DLEVELS_AT_MOST=1
+check "an object that is no peer is built" no_peer empty
+check "a peer has its row" run --csv "--peers=$work/good.so"
+check "the row is not there: $(cat "$work/out")" grep -qE '^gemm,accesses,lru,[1-9][0-9.]*,' "$work/out"
+refuses 1 'disagree in a count' "--peers=$work/forgets.so"
+refuses 2 'it cannot simulate these caches' "--peers=$work/good.so,$work/one.so"
+refuses 2 'cannot open shared object file' "--peers=$work/none.so"
+refuses 2 'it exports no sim_bench_peer' "--peers=$work/empty.so"
+refuses 2 "no engine is called 'fast'" --engine=fast
+refuses 2 'from 1 to' --threads=0
+refuses 2 'rounds: from 1 to 100 are possible' --rounds=0
+CONV_CPU=avx2 refuses 2 'this CPU does not execute it, or CONV_CPU masks it' --engine=avx512
+
+make -n bench-sim MACHINE=3c PEERS=a.so >"$work/out" 2>&1
+check "make's variables are not the program's options" grep -q -- '--machine=3c --peers=a.so' "$work/out"
+
+echo "simbench: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
