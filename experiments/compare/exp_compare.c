@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/compare/exp_compare_pairs.h"
 #include "experiments/compare/exp_rank_test.h"
 #include "experiments/setup/exp_algo.h"
 
@@ -44,154 +44,6 @@ int exp_compare_side_of(const struct exp_compare_cell *c)
     return !c->is_certain || isnan(better) ? 0 : (better > 0) - (better < 0);
 }
 
-/* ---- notes ---- */
-
-static int note(struct exp_two_runs *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int note(struct exp_two_runs *c, const char *format, ...)
-{
-    char **more = realloc(c->note, (c->n_notes + 1) * sizeof *more);
-    char text[640];
-    va_list args;
-
-    if (!more)
-        return -ENOMEM;
-    c->note = more;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    c->note[c->n_notes] = strdup(text);
-    return c->note[c->n_notes] ? (c->n_notes++, 0) : -ENOMEM;
-}
-
-/* What the heads of both tables say of how they were made. */
-static int note_heads(struct exp_two_runs *c)
-{
-    static const char *const keys[] = { "commit", "simulated machine", "caches at the start of a layer", "filters",
-                                        "OpenBLAS that ran" };
-    int err = 0;
-
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !err; i++) {
-        char a[240], b[240];
-
-        exp_page_csv_said(&c->a.layers, keys[i], a, sizeof a);
-        exp_page_csv_said(&c->b.layers, keys[i], b, sizeof b);
-        if (strcmp(a, b) != 0)
-            err = note(c, "%s differs: A has %s, B has %s", keys[i], *a ? a : "none", *b ? b : "none");
-    }
-    return err;
-}
-
-/* Other versions of the program write other columns. */
-static int note_columns(struct exp_two_runs *c)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < N_METRICS && !err; i++) {
-        size_t at;
-        bool in_a = !exp_table_column(&c->a.layers.table, metrics[i].column, &at, NULL, 0);
-        bool in_b = !exp_table_column(&c->b.layers.table, metrics[i].column, &at, NULL, 0);
-
-        if (!in_a || !in_b)
-            err = note(c, "%s is not compared: %s has no column %s, another version made it", metrics[i].name,
-                       in_a   ? "B"
-                       : in_b ? "A"
-                              : "neither",
-                       metrics[i].column);
-    }
-    return err;
-}
-
-/* ---- pairs ---- */
-
-/* Rows of both tables that belong together. */
-struct pair {
-    size_t a, b;
-};
-
-static const char *cell(const struct exp_compare_side *s, size_t row, const char *column)
-{
-    return exp_page_csv_cell(&s->layers, row, column);
-}
-
-static bool is_alike(const struct exp_compare_side *s, size_t row, const struct exp_compare_side *other, size_t of)
-{
-    return !strcmp(cell(s, row, "layer"), cell(other, of, "layer")) &&
-           !strcmp(cell(s, row, "algo"), cell(other, of, "algo"));
-}
-
-/* Counts the rows before one that have its layer's name and its algorithm. */
-static size_t count_before(const struct exp_compare_side *s, size_t row)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < row; i++)
-        n += is_alike(s, i, s, row);
-    return n;
-}
-
-/* Finds a row's partner: the same name and algorithm, for the same time. Returns the number of rows if there is none. */
-static size_t find_partner(const struct exp_compare_side *s, size_t row, const struct exp_compare_side *other)
-{
-    size_t before = count_before(s, row), i = 0;
-
-    for (; i < other->layers.table.n_rows; i++) {
-        if (is_alike(other, i, s, row) && !before--)
-            break;
-    }
-    return i;
-}
-
-static bool is_same_shape(const struct exp_two_runs *c, const struct pair *p)
-{
-    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
-        if (strcmp(cell(&c->a, p->a, conv_fields[i].name), cell(&c->b, p->b, conv_fields[i].name)) != 0)
-            return false;
-    }
-    return true;
-}
-
-static int note_alone(struct exp_two_runs *c, const struct exp_compare_side *s, const struct exp_compare_side *other,
-                      const char *name)
-{
-    size_t n = 0, first = 0;
-
-    for (size_t i = 0; i < s->layers.table.n_rows; i++) {
-        if (find_partner(s, i, other) < other->layers.table.n_rows)
-            continue;
-        first = n++ ? first : i;
-    }
-    return n ? note(c, "%zu row%s only in %s: the first is %s with %s", n, n == 1 ? " is" : "s are", name,
-                    cell(s, first, "layer"), cell(s, first, "algo"))
-             : 0;
-}
-
-/* Finds all pairs of equal shape; from malloc. */
-static int find_pairs(struct exp_two_runs *c, struct pair **pairs)
-{
-    size_t n_others = 0, first = 0;
-    int err;
-
-    *pairs = calloc(c->a.layers.table.n_rows + 1, sizeof **pairs);
-    if (!*pairs)
-        return -ENOMEM;
-    for (size_t i = 0; i < c->a.layers.table.n_rows; i++) {
-        struct pair p = { i, find_partner(&c->a, i, &c->b) };
-
-        if (p.b == c->b.layers.table.n_rows)
-            continue;
-        if (is_same_shape(c, &p))
-            (*pairs)[c->n_pairs++] = p;
-        else
-            first = n_others++ ? first : i;
-    }
-    err = n_others ? note(c, "%zu row%s of other shapes in A and B and not compared: the first is %s", n_others,
-                          n_others == 1 ? " is" : "s are", cell(&c->a, first, "layer"))
-                   : 0;
-    err = err ? err : note_alone(c, &c->a, &c->b, "A");
-    return err ? err : note_alone(c, &c->b, &c->a, "B");
-}
-
 /* ---- rounds ---- */
 
 struct rounds {
@@ -201,7 +53,7 @@ struct rounds {
 
 static struct rounds rounds_of(const struct exp_compare_side *s, size_t row)
 {
-    const char *index = cell(s, row, "layer_index"), *algo = cell(s, row, "algo");
+    const char *index = exp_compare_text(s, row, "layer_index"), *algo = exp_compare_text(s, row, "algo");
     const size_t n_rows = s->samples.table.n_rows;
     struct rounds r = { calloc(n_rows + 1, sizeof *r.ns), 0 };
 
@@ -235,7 +87,7 @@ static void release_rounds(struct all_rounds *r, size_t n)
     free(r->b);
 }
 
-static int read_rounds(struct all_rounds *r, const struct exp_two_runs *c, const struct pair *p)
+static int read_rounds(struct all_rounds *r, const struct exp_two_runs *c, const struct exp_compare_pair *p)
 {
     *r = (struct all_rounds){ calloc(c->n_pairs + 1, sizeof *r->a), calloc(c->n_pairs + 1, sizeof *r->b) };
     if (!r->a || !r->b)
@@ -278,12 +130,12 @@ static bool is_apart(const struct exp_page_csv *a, size_t row_a, const struct ex
            exp_page_csv_number(b, row_b, high) < exp_page_csv_number(a, row_a, low);
 }
 
-static struct exp_compare_cell layer_cell(const struct exp_two_runs *c, const struct pair *p,
+static struct exp_compare_cell layer_cell(const struct exp_two_runs *c, const struct exp_compare_pair *p,
                                           const struct exp_compare_metric *m)
 {
-    return (struct exp_compare_cell){ .layer = cell(&c->a, p->a, "layer"),
-                                      .index = cell(&c->a, p->a, "layer_index"),
-                                      .algo = cell(&c->a, p->a, "algo"),
+    return (struct exp_compare_cell){ .layer = exp_compare_text(&c->a, p->a, "layer"),
+                                      .index = exp_compare_text(&c->a, p->a, "layer_index"),
+                                      .algo = exp_compare_text(&c->a, p->a, "algo"),
                                       .metric = m,
                                       .a = exp_page_csv_number(&c->a.layers, p->a, m->column),
                                       .b = exp_page_csv_number(&c->b.layers, p->b, m->column),
@@ -291,7 +143,7 @@ static struct exp_compare_cell layer_cell(const struct exp_two_runs *c, const st
                                       .p_adjusted = (double)NAN };
 }
 
-static void add_layers(struct exp_two_runs *c, const struct pair *p, const struct all_rounds *r,
+static void add_layers(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r,
                        const struct exp_compare_metric *m)
 {
     for (size_t i = 0; i < c->n_pairs; i++) {
@@ -307,13 +159,13 @@ static void add_layers(struct exp_two_runs *c, const struct pair *p, const struc
 
 /* ---- the model ---- */
 
-static bool is_of(const struct exp_two_runs *c, const struct pair *p, const char *algo)
+static bool is_of(const struct exp_two_runs *c, const struct exp_compare_pair *p, const char *algo)
 {
-    return !strcmp(cell(&c->a, p->a, "algo"), algo);
+    return !strcmp(exp_compare_text(&c->a, p->a, "algo"), algo);
 }
 
 /* Tests the sum over an algorithm's layers. */
-static double test_model(const struct exp_two_runs *c, const struct pair *p, const struct all_rounds *r,
+static double test_model(const struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r,
                          const char *algo)
 {
     struct exp_rank_pair *layer = calloc(c->n_pairs + 1, sizeof *layer);
@@ -340,7 +192,7 @@ static size_t row_of_algo(const struct exp_page_csv *csv, const char *algo)
 }
 
 /* Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has them, for equal sets of layers. */
-static void sum_up(const struct exp_two_runs *c, const struct pair *p, struct exp_compare_cell *x)
+static void sum_up(const struct exp_two_runs *c, const struct exp_compare_pair *p, struct exp_compare_cell *x)
 {
     const size_t a = row_of_algo(&c->a.model, x->algo), b = row_of_algo(&c->b.model, x->algo);
 
@@ -361,7 +213,7 @@ static void sum_up(const struct exp_two_runs *c, const struct pair *p, struct ex
     }
 }
 
-static void add_model(struct exp_two_runs *c, const struct pair *p, const struct all_rounds *r,
+static void add_model(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r,
                       const struct exp_compare_metric *m)
 {
     for (size_t k = 0; k < EXP_N_ALGOS; k++) {
@@ -437,7 +289,8 @@ static int read_side(struct exp_compare_side *s, const char *path, char *why, si
         err = exp_page_csv_read(&s->model, path, "model.csv", why, why_bytes);
     if (!err)
         err = exp_page_csv_read(&s->samples, path, "samples.csv", why, why_bytes);
-    if (!err && (!s->layers.table.n_rows || !*cell(s, 0, "layer_index") || !*cell(s, 0, "algo")))
+    if (!err &&
+        (!s->layers.table.n_rows || !*exp_compare_text(s, 0, "layer_index") || !*exp_compare_text(s, 0, "algo")))
         err = exp_fail(
             why, why_bytes, -ENOENT,
             "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder "
@@ -446,7 +299,7 @@ static int read_side(struct exp_compare_side *s, const char *path, char *why, si
     return err;
 }
 
-static int fill(struct exp_two_runs *c, const struct pair *p, const struct all_rounds *r)
+static int fill(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r)
 {
     c->cell = calloc((c->n_pairs + EXP_N_ALGOS) * N_METRICS + 1, sizeof *c->cell);
     if (!c->cell)
@@ -460,7 +313,7 @@ static int fill(struct exp_two_runs *c, const struct pair *p, const struct all_r
 
 int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, char *why, size_t why_bytes)
 {
-    struct pair *pairs = NULL;
+    struct exp_compare_pair *pairs = NULL;
     struct all_rounds rounds = { NULL, NULL };
     int err;
 
@@ -469,12 +322,12 @@ int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, c
     err = err ? err : read_side(&c->b, b, why, why_bytes);
     if (err)
         return err;
-    err = find_pairs(c, &pairs);
+    err = exp_compare_find_pairs(c, &pairs);
     if (!err && !c->n_pairs)
         err = exp_fail(why, why_bytes, -EINVAL,
                        "nothing to compare: no layer of '%s' is in '%s' with its shape and algorithm", a, b);
-    err = err ? err : note_heads(c);
-    err = err ? err : note_columns(c);
+    err = err ? err : exp_compare_note_heads(c);
+    err = err ? err : exp_compare_note_columns(c);
     err = err ? err : read_rounds(&rounds, c, pairs);
     err = err ? err : fill(c, pairs, &rounds);
     release_rounds(&rounds, c->n_pairs);

@@ -9,6 +9,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_folders.h"
+#include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_folder.h"
 #include "experiments/setup/exp_main.h"
 
@@ -86,12 +87,43 @@ static int find(struct job *j)
 
 /* ---- writing ---- */
 
+/* A folder as a chapter; id is where its id goes. */
+static struct exp_page_folder chapter(const struct job *j, size_t i, char *id, size_t bytes)
+{
+    snprintf(id, bytes, "r%zu", i + 1);
+    return (struct exp_page_folder){ j->folders.path[i], place(j, j->folders.path[i]), id, &j->captions };
+}
+
+static void write_overview_row(const struct job *j, struct exp_page_writer *w, size_t i)
+{
+    char id[24], answer[640] = "";
+    const struct exp_page_folder f = chapter(j, i, id, sizeof id);
+    char *verdict = exp_page_folder_text(&f, "verdict.txt");
+
+    if (verdict)
+        exp_page_answer_of(verdict, answer, sizeof answer);
+    w->ops->row(w, (struct exp_page_cell[]){ { f.name, id }, { answer, NULL } }, 2);
+    free(verdict);
+}
+
+/* Says first what each of several folders found. */
+static void write_overview(const struct job *j, struct exp_page_writer *w)
+{
+    static const struct exp_page_column columns[] = { { "results", "", NULL, false }, { "answer", "", NULL, false } };
+
+    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "overview", "Overview", NULL });
+    w->ops->table_begin(w, &(struct exp_page_table){ "What each folder of results found", columns, 2, false });
+    for (size_t i = 0; i < j->folders.n; i++)
+        write_overview_row(j, w, i);
+    w->ops->table_end(w);
+    w->ops->close(w);
+}
+
 static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
 {
     char id[24], reason[1024] = "";
-    const struct exp_page_folder f = { j->folders.path[i], place(j, j->folders.path[i]), id, &j->captions };
+    const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    snprintf(id, sizeof id, "r%zu", i + 1);
     if (exp_page_folder_write(w, &f, reason, sizeof reason))
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
 }
@@ -125,6 +157,8 @@ static int write_page(struct job *j, struct exp_page_writer *w, const char *file
 {
     int err;
 
+    if (j->folders.n > 1)
+        write_overview(j, w);
     for (size_t i = 0; i < j->folders.n; i++)
         write_chapter(j, w, i);
     err = save(j, w, file);

@@ -5,6 +5,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
+#include "experiments/page/exp_page_svg.h"
 #include "experiments/page/exp_page_writer.h"
 
 static void put(struct exp_page_writer *w, const char *text)

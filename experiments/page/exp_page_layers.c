@@ -131,6 +131,16 @@ static const struct exp_page_field miss_fields[] = {
     { .column = "simulated_tile_l3_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
     { .column = "predicted_dram_lines", .title = "from memory, predicted", .format = EXP_PAGE_WHOLE },
     { .column = "simulated_tile_dram_lines", .title = "simulated", .format = EXP_PAGE_WHOLE },
+    { .column = "predicted_cycles",
+      .title = "waiting, predicted",
+      .unit = "thousand cycles",
+      .format = EXP_PAGE_DECIMAL,
+      .scale = 1e-3 },
+    { .column = "simulated_cycles",
+      .title = "simulated",
+      .unit = "thousand cycles",
+      .format = EXP_PAGE_DECIMAL,
+      .scale = 1e-3 },
 };
 
 enum { MOST_ROWS = 256 };

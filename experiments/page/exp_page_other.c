@@ -14,13 +14,20 @@ enum { MOST_ROWS = 120 };
 
 static const char *const texts[] = { "verdict.txt", "paper.md", "study.md" };
 
+/* Writes what the program said in words, if anything, as a part of the chapter. */
 static void write_texts(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        char *text = exp_page_folder_text(f, texts[i]);
+        char *text = exp_page_folder_text(f, texts[i]), id[80];
 
-        if (text && *text)
+        if (text && *text) {
+            exp_page_folder_id(f, "words", id, sizeof id);
+            w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "What it found", NULL });
             w->ops->say(w, EXP_PAGE_CODE, text);
+            w->ops->close(w);
+            free(text);
+            return;
+        }
         free(text);
     }
 }
@@ -41,6 +48,18 @@ static bool is_number(const struct exp_page_csv *csv, size_t column)
     return any;
 }
 
+/* Tells how a column of numbers is written. */
+static enum exp_page_format format_of(const struct exp_page_csv *csv, size_t column)
+{
+    for (size_t r = 0; r < csv->table.n_rows; r++) {
+        double value = exp_page_csv_number(csv, r, csv->table.column[column]);
+
+        if (!isnan(value) && value != floor(value))
+            return EXP_PAGE_DECIMAL;
+    }
+    return EXP_PAGE_WHOLE;
+}
+
 /* Makes fields of all columns: texts first. */
 static size_t make_fields(const struct exp_page_csv *csv, struct exp_page_field *field)
 {
@@ -50,7 +69,7 @@ static size_t make_fields(const struct exp_page_csv *csv, struct exp_page_field 
         for (size_t c = 0; c < csv->table.n_columns && n < EXP_PAGE_FIELDS; c++) {
             if (is_number(csv, c) == (numbers != 0))
                 field[n++] = (struct exp_page_field){ .column = csv->table.column[c],
-                                                      .format = numbers ? EXP_PAGE_DECIMAL : EXP_PAGE_TEXT };
+                                                      .format = numbers ? format_of(csv, c) : EXP_PAGE_TEXT };
         }
     }
     return n;
@@ -110,10 +129,7 @@ int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder
     int err;
 
     exp_page_folder_figures(w, f, NULL, false);
-    exp_page_folder_id(f, "words", id, sizeof id);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "What it found", NULL });
     write_texts(w, f);
-    w->ops->close(w);
     exp_page_folder_id(f, "tables", id, sizeof id);
     w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "Its tables", NULL });
     err = write_tables(w, f, why, why_bytes);

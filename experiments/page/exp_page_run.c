@@ -1,13 +1,12 @@
 /* The chapter of an experiment: the answer, how it was made, figures, tables, and a page for each layer. */
 #include "experiments/page/exp_page_run.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/page/exp_page_answer.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/setup/exp_algo.h"
 
@@ -34,7 +33,6 @@ static const struct {
     { "layers.csv", offsetof(struct exp_page_run, layers) },
     { "model.csv", offsetof(struct exp_page_run, model) },
     { "traffic.csv", offsetof(struct exp_page_run, traffic) },
-    { "classes.csv", offsetof(struct exp_page_run, classes) },
     { "samples.csv", offsetof(struct exp_page_run, samples) },
 };
 
@@ -84,168 +82,17 @@ static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
     return exp_page_layers_find(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
 }
 
-/* ---- the answer ---- */
-
-/* Joins a sentence's lines: those that begin with blanks go on. Returns where the next one begins. */
-static const char *take_sentence(const char *text, FILE *out)
-{
-    for (bool is_first = true; *text && *text != '\n'; is_first = false) {
-        size_t length = strcspn(text, "\n");
-
-        if (!is_first && *text != ' ')
-            return text;
-        text += strspn(text, " ");
-        length = strcspn(text, "\n");
-        fprintf(out, "%s%.*s", is_first ? "" : " ", (int)length, text);
-        text += length + (text[length] == '\n');
-    }
-    return text;
-}
-
-static void say_sentence(struct exp_page_writer *w, enum exp_page_text kind, const char **text)
-{
-    char *sentence = NULL, *said;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&sentence, &bytes);
-
-    if (!out)
-        return;
-    *text = take_sentence(*text, out);
-    if (!fclose(out) && *sentence) {
-        said = strncmp(sentence, "VERDICT for ", 12) ? NULL : strstr(sentence, "): ");
-        said = said ? said + 3 : sentence;
-        *said = (char)toupper((unsigned char)*said);
-        w->ops->say(w, kind, said);
-    }
-    free(sentence);
-}
-
-/* Says the verdict's first paragraph: the answer, and how it was found. */
-static void say_answer(struct exp_page_writer *w, const char *verdict)
-{
-    enum exp_page_text kind = EXP_PAGE_ANSWER;
-
-    if (!*verdict)
-        w->ops->say(w, EXP_PAGE_PARAGRAPH, "There is no verdict.txt in this folder: an older version made it.");
-    while (*verdict && *verdict != '\n') {
-        say_sentence(w, kind, &verdict);
-        kind = EXP_PAGE_PARAGRAPH;
-    }
-}
-
-static size_t row_of_algo(const struct exp_page_csv *csv, const char *algo)
-{
-    size_t row = 0;
-
-    while (row < csv->table.n_rows && strcmp(exp_page_csv_cell(csv, row, "algo"), algo) != 0)
-        row++;
-    return row;
-}
-
-enum { MOST_CARDS = 8, CARD_BYTES = 96 };
-
-struct cards {
-    struct exp_page_fact fact[MOST_CARDS];
-    char name[MOST_CARDS][CARD_BYTES], value[MOST_CARDS][CARD_BYTES], note[MOST_CARDS][2 * CARD_BYTES];
-    size_t n;
-};
-
-/* Adds a card; the value is NaN where it is not known, and then there is no card. */
-static void add_card(struct cards *c, const char *name, double value, const char *unit, const char *note)
-{
-    char number[48];
-
-    if (isnan(value) || c->n == MOST_CARDS)
-        return;
-    exp_page_print_number(number, sizeof number, value, EXP_PAGE_DECIMAL);
-    exp_say(c->name[c->n], CARD_BYTES, "%s", name);
-    exp_say(c->value[c->n], CARD_BYTES, "%s%s", number, unit);
-    exp_say(c->note[c->n], 2 * CARD_BYTES, "%s", note);
-    c->fact[c->n] = (struct exp_page_fact){ c->name[c->n], c->value[c->n], c->note[c->n] };
-    c->n++;
-}
-
-/* Tells whether a model's row is more than the reference or one of the schedules that CSA chose from. */
-static bool is_contender(const char *name)
-{
-    const struct exp_algo *a = exp_algo_find(name);
-
-    return a && a != exp_algo_base() && a->when != EXP_ALGO_MEMBER;
-}
-
-static void add_speedups(struct cards *c, const struct exp_page_run *r)
-{
-    for (size_t row = 0; row < r->model.table.n_rows; row++) {
-        const char *algo = exp_page_csv_cell(&r->model, row, "algo");
-        char low[32], high[32], note[128];
-
-        if (!is_contender(algo))
-            continue;
-        exp_page_print_number(low, sizeof low, exp_page_csv_number(&r->model, row, "measured_speedup_low"),
-                              EXP_PAGE_DECIMAL);
-        exp_page_print_number(high, sizeof high, exp_page_csv_number(&r->model, row, "measured_speedup_high"),
-                              EXP_PAGE_DECIMAL);
-        exp_say(note, sizeof note, "as fast as Base%s%s%s%s%s", *low ? ", 95 % within [" : "", low, *low ? ", " : "",
-                high, *low ? "]" : "");
-        add_card(c, exp_page_algo_title(algo), exp_page_csv_number(&r->model, row, "measured_speedup_vs_base"),
-                 "\xc3\x97", note);
-    }
-}
-
-/* Misses of the chosen SConv against Base's. */
-static void add_misses(struct cards *c, const struct exp_page_run *r)
-{
-    size_t base = row_of_algo(&r->model, exp_algo_base()->name),
-           sconv = row_of_algo(&r->model, exp_algo_chosen()->name);
-
-    for (size_t l = 0; l < EXP_PAGE_LEVELS && r->level[l]; l++) {
-        char column[64], name[64];
-
-        exp_say(column, sizeof column, "simulated_l%zu_misses_per_1000_macs", l + 1);
-        exp_say(name, sizeof name, "misses in %s", r->level[l]);
-        add_card(c, name, exp_page_csv_number(&r->model, sconv, column) / exp_page_csv_number(&r->model, base, column),
-                 "\xc3\x97", "of Base's, SConv as CSA chose, simulated");
-    }
-}
-
-static void say_question(struct exp_page_writer *w, const struct exp_page_run *r)
-{
-    char machine[512], caches[64];
-
-    exp_page_csv_said(&r->layers, "simulated machine", machine, sizeof machine);
-    exp_page_csv_said(&r->layers, "caches at the start of a layer", caches, sizeof caches);
-    exp_page_say(
-        w, EXP_PAGE_PARAGRAPH,
-        "Asked: is direct convolution, sliced for the caches by CSA (SConv), better than im2col + GEMM (Base) for "
-        "the %zu convolution%s of %s? Simulated machine: %s.%s%s%s",
-        r->n_layers, r->n_layers == 1 ? "" : "s", exp_page_csv_cell(&r->layers, 0, "model"),
-        *machine ? machine : r->machine.description, *caches ? " Caches at the start of a layer: " : "", caches,
-        *caches ? "." : "");
-}
-
+/* Simulated beside counted, else beside observed, else beside predicted. */
 static const char *const headlines[] = { "simulated_vs_measured", "observed_vs_replayed", "predicted_vs_simulated",
                                          NULL };
 
+/* ---- parts ---- */
+
 static void write_answer(struct exp_page_writer *w, const struct exp_page_run *r)
 {
-    struct cards *c = calloc(1, sizeof *c);
-    char *verdict = exp_page_folder_text(r->f, "verdict.txt");
-
-    say_question(w, r);
-    if (verdict)
-        say_answer(w, verdict);
-    if (c) {
-        add_speedups(c, r);
-        add_misses(c, r);
-        if (c->n)
-            w->ops->facts(w, EXP_PAGE_CARDS, c->fact, c->n);
-    }
+    exp_page_answer_write(w, r);
     exp_page_folder_figures(w, r->f, headlines, true);
-    free(verdict);
-    free(c);
 }
-
-/* ---- parts ---- */
 
 static void write_figures(struct exp_page_writer *w, const struct exp_page_run *r)
 {

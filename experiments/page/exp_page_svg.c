@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_text.h"
+#include "experiments/page/exp_page_writer.h"
 
 enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24, RECENT = 32, RECENT_BYTES = 160 };
 
@@ -30,96 +31,6 @@ const char exp_page_symbols[] =
     BOTH_SYMBOLS(13, 14, "path", "d=\"M0,1.33L1.27,.41L.78,-1.07L-.78,-1.08L-1.27,.41z\"")
     "</defs></svg>\n";
 /* clang-format on */
-
-/* ---- text ---- */
-
-void exp_page_escape(const char *text, FILE *out)
-{
-    static const struct {
-        char c;
-        const char *as;
-    } special[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" } };
-
-    for (; *text; text++) {
-        const char *as = NULL;
-
-        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
-            as = *text == special[i].c ? special[i].as : as;
-        if (as)
-            fputs(as, out);
-        else
-            fputc(iscntrl((unsigned char)*text) && *text != '\n' ? ' ' : *text, out);
-    }
-}
-
-/* ---- colours ---- */
-
-static const struct {
-    unsigned rgb;
-    const char *variable;
-} neutral[] = {
-    { 0x000000, "ink" },  { 0x404040, "axis" }, { 0x505050, "axis" },
-    { 0x606060, "axis" }, { 0xffffff, "card" }, { 0xe0e0e0, "grid" },
-};
-
-static bool read_colour(const char *value, unsigned *rgb)
-{
-    unsigned r, g, b;
-    char end;
-
-    if (!strcmp(value, "black") || !strcmp(value, "white")) {
-        *rgb = *value == 'b' ? 0 : 0xffffff;
-        return true;
-    }
-    if (strlen(value) == 7 && sscanf(value, "#%6x%c", rgb, &end) == 1)
-        return true;
-    if (sscanf(value, "rgb(%3u ,%3u ,%3u %c", &r, &g, &b, &end) != 4 || end != ')' || r > 255 || g > 255 || b > 255)
-        return false;
-    *rgb = r << 16 | g << 8 | b;
-    return true;
-}
-
-/* Returns a colour's number; of one too many, the last one's. */
-static size_t number_colour(struct exp_page_palette *p, unsigned rgb)
-{
-    size_t i = 0;
-
-    while (i < p->n && p->rgb[i] != rgb)
-        i++;
-    if (i == p->n && p->n < EXP_PAGE_COLOURS)
-        p->rgb[p->n++] = rgb;
-    return i < p->n ? i : p->n - 1;
-}
-
-static void put_colour(struct exp_page_palette *p, unsigned rgb, FILE *out)
-{
-    for (size_t i = 0; i < sizeof neutral / sizeof neutral[0]; i++) {
-        if (neutral[i].rgb == rgb) {
-            fprintf(out, "var(--%s)", neutral[i].variable);
-            return;
-        }
-    }
-    fprintf(out, "var(--k%zu)", number_colour(p, rgb));
-}
-
-/* On a dark page every colour goes three tenths of the way to white: their order, from light to dark, stays. */
-static unsigned lighter(unsigned rgb)
-{
-    unsigned light = 0;
-
-    for (int shift = 16; shift >= 0; shift -= 8) {
-        unsigned part = rgb >> shift & 255;
-
-        light |= (part + (255 - part) * 3 / 10) << shift;
-    }
-    return light;
-}
-
-void exp_page_palette_print(const struct exp_page_palette *p, int is_dark, FILE *out)
-{
-    for (size_t i = 0; i < p->n; i++)
-        fprintf(out, "--k%zu:#%06x;", i, is_dark ? lighter(p->rgb[i]) : p->rgb[i]);
-}
 
 /* ---- attributes ---- */
 
@@ -209,9 +120,9 @@ static void copy_colour(struct copy *c, const struct attribute *a)
 
     if (!strcmp(a->value, "none") || !strcmp(a->value, "currentColor")) {
         fprintf(c->out, " %s=\"%s\"", a->name, a->value);
-    } else if (read_colour(a->value, &rgb)) {
+    } else if (exp_page_palette_read(a->value, &rgb)) {
         fprintf(c->out, " %s=\"", a->name);
-        put_colour(c->palette, rgb, c->out);
+        exp_page_palette_put(c->palette, rgb, c->out);
         fputc('"', c->out);
     }
 }

@@ -1,5 +1,6 @@
 #include "experiments/page/exp_page_writer.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -38,4 +39,23 @@ bool exp_page_is_heard(const struct exp_page_writer *w)
             return false;
     }
     return true;
+}
+
+void exp_page_escape(const char *text, FILE *out)
+{
+    static const struct {
+        char c;
+        const char *as;
+    } special[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" } };
+
+    for (; *text; text++) {
+        const char *as = NULL;
+
+        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+            as = *text == special[i].c ? special[i].as : as;
+        if (as)
+            fputs(as, out);
+        else
+            fputc(iscntrl((unsigned char)*text) && *text != '\n' ? ' ' : *text, out);
+    }
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "experiments/page/exp_page_svg.h"
+#include "experiments/page/exp_page_palette.h"
 
 enum exp_page_level { EXP_PAGE_CHAPTER, EXP_PAGE_PART, EXP_PAGE_DETAIL };
 
@@ -109,6 +109,9 @@ void exp_page_release(struct exp_page_writer *w);
 /* Formats a text and says it. */
 void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Writes text as HTML does, in elements and in quoted attributes. Control characters become blanks. */
+void exp_page_escape(const char *text, FILE *out);
 
 /* Tells whether what is said now is kept. */
 bool exp_page_is_heard(const struct exp_page_writer *w);

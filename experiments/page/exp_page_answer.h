@@ -1,0 +1,13 @@
+/* The first screen of an experiment's chapter. */
+#ifndef EXPERIMENTS_EXP_PAGE_ANSWER_H
+#define EXPERIMENTS_EXP_PAGE_ANSWER_H
+
+#include "experiments/page/exp_page_run.h"
+
+/* Writes the question, the verdict's first paragraph, and the numbers that matter. */
+void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run *r);
+
+/* Copies the first sentence of a verdict, without whose it is; "" of none. */
+void exp_page_answer_of(const char *verdict, char *text, size_t bytes);
+
+#endif
