@@ -1,36 +1,16 @@
 #include "experiments/page/exp_page_svg.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/base/exp_text.h"
+#include "experiments/page/exp_page_coordinates.h"
 #include "experiments/page/exp_page_writer.h"
 
 enum { MOST_BYTES = 4 << 20, MOST_ATTRIBUTES = 24, RECENT = 32, RECENT_BYTES = 160 };
-
-#define OPEN_SYMBOL(number, element, shape)                                                                            \
-    "<" element " id=\"gpPt" #number "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".242\" " shape "/>"
-#define FULL_SYMBOL(number, element, shape)                                                                            \
-    "<" element " id=\"gpPt" #number "\" fill=\"currentColor\" stroke=\"none\" " shape "/>"
-#define BOTH_SYMBOLS(open, full, element, shape) OPEN_SYMBOL(open, element, shape) FULL_SYMBOL(full, element, shape)
-
-/* clang-format off */
-const char exp_page_symbols[] =
-    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"symbols\"><defs>"
-    OPEN_SYMBOL(0, "path", "d=\"M-1,0h2M0,-1v2\"")
-    OPEN_SYMBOL(1, "path", "d=\"M-1,-1L1,1M1,-1L-1,1\"")
-    OPEN_SYMBOL(2, "path", "d=\"M-1,0L1,0M0,-1L0,1M-1,-1L1,1M-1,1L1,-1\"")
-    BOTH_SYMBOLS(3, 4, "rect", "x=\"-1\" y=\"-1\" width=\"2\" height=\"2\"")
-    BOTH_SYMBOLS(5, 6, "circle", "r=\"1\"")
-    BOTH_SYMBOLS(7, 8, "path", "d=\"M0,-1.33L-1.33,.67L1.33,.67z\"")
-    BOTH_SYMBOLS(9, 10, "path", "d=\"M0,1.33L-1.33,-.67L1.33,-.67z\"")
-    BOTH_SYMBOLS(11, 12, "path", "d=\"M0,-1.41L1.41,0L0,1.41L-1.41,0z\"")
-    BOTH_SYMBOLS(13, 14, "path", "d=\"M0,1.33L1.27,.41L.78,-1.07L-.78,-1.08L-1.27,.41z\"")
-    "</defs></svg>\n";
-/* clang-format on */
 
 /* ---- attributes ---- */
 
@@ -49,62 +29,17 @@ struct copy {
     size_t depth, pending;             /* pending: groups that were opened and have no content yet */
     char recent[RECENT][RECENT_BYTES]; /* elements that were written since a group was opened */
     size_t n_recent;
+    char *run; /* the attributes of a path that is being written, of polygons that have them in common; NULL */
     bool skips;
     const char *skipped; /* until this element ends */
 };
 
-/* Prints a number with at most one digit after the point where it is above 10, two otherwise. */
-static const char *put_number(const char *text, FILE *out)
-{
-    char *end, digits[32];
-    double value = strtod(text, &end);
-
-    if (!strchr("+-.0123456789", *text) || end == text || value > 1e7 || value < -1e7) {
-        fputc(*text, out);
-        return text + 1;
-    }
-    snprintf(digits, sizeof digits, "%.*f", value >= 10 || value <= -10 ? 1 : 2, value);
-    if (strchr(digits, '.')) {
-        char *last = digits + strlen(digits) - 1;
-
-        while (*last == '0')
-            *last-- = '\0';
-        if (*last == '.')
-            *last = '\0';
-    }
-    fputs(!strcmp(digits, "-0") ? "0" : digits, out);
-    return end;
-}
-
-static bool is_drawn(const char *value)
-{
-    return strspn(value, "0123456789.,+- \t\nMmLlHhVvCcQqZzAaeEtranslcoikwX()Y") == strlen(value);
-}
-
-static void put_numbers(const char *value, FILE *out)
-{
-    const char *end = value + strlen(value);
-
-    while (end > value && isspace((unsigned char)end[-1]))
-        end--;
-    while (value < end) {
-        if (isspace((unsigned char)*value)) {
-            while (value < end && isspace((unsigned char)*value))
-                value++;
-            if (value < end && !isalpha((unsigned char)*value))
-                fputc(' ', out);
-        } else {
-            value = put_number(value, out);
-        }
-    }
-}
-
 static void copy_numbers(struct copy *c, const struct attribute *a)
 {
-    if (!is_drawn(a->value))
+    if (!exp_page_is_drawn(a->value))
         return;
     fprintf(c->out, " %s=\"", a->name);
-    put_numbers(a->value, c->out);
+    exp_page_put_numbers(a->value, c->out);
     fputc('"', c->out);
 }
 
@@ -186,11 +121,7 @@ static bool is_text(const struct attribute *a, size_t n)
 
 static void copy_attributes(struct copy *c, const struct attribute *a, size_t n)
 {
-    const bool of_text = is_text(a, n);
-
     for (size_t i = 0; i < n; i++) {
-        if (of_text && !strcmp(a[i].name, "stroke"))
-            continue;
         for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
             if (!strcmp(rules[k].name, a[i].name) && !(rules[k].usual && !strcmp(rules[k].usual, a[i].value)))
                 rules[k].copy(c, &a[i]);
@@ -222,24 +153,47 @@ static size_t cut_attributes(char *text, struct attribute *a)
 
 /* ---- elements ---- */
 
+/* Ends the path of polygons that are alike. */
+static void end_run(struct copy *c)
+{
+    if (c->run)
+        fputs("\"/>", c->out);
+    free(c->run);
+    c->run = NULL;
+}
+
+/* Writes attributes into a string from malloc, all but one; NULL when out of memory. */
+static char *attributes_but(struct copy *c, const char *name, const struct attribute *a, size_t n)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = c->out, *said = open_memstream(&text, &bytes);
+
+    if (!said)
+        return NULL;
+    c->out = said;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(a[i].name, name) != 0)
+            copy_attributes(c, &a[i], 1);
+    }
+    c->out = out;
+    if (!fclose(said))
+        return text;
+    free(text);
+    return NULL;
+}
+
 /* Writes the groups that were opened and had no content until now; one that says nothing is not written at all. */
 static void write_groups(struct copy *c)
 {
     for (size_t i = c->depth - c->pending; i < c->depth; i++) {
         struct attribute a[MOST_ATTRIBUTES];
         size_t n = cut_attributes(c->group[i].attributes, a);
-        char *text = NULL;
-        size_t bytes = 0;
-        FILE *out = c->out, *said = open_memstream(&text, &bytes);
+        char *text = attributes_but(c, is_text(a, n) ? "stroke" : "", a, n);
 
-        if (!said)
-            continue;
-        c->out = said;
-        copy_attributes(c, a, n);
-        c->out = out;
-        c->group[i].is_written = !fclose(said) && bytes;
+        c->group[i].is_written = text && *text;
         if (c->group[i].is_written)
-            fprintf(out, "<g%s>", text);
+            fprintf(c->out, "<g%s>", text);
         free(text);
     }
     c->pending = 0;
@@ -262,6 +216,7 @@ static void close_group(struct copy *c)
 {
     if (!c->depth)
         return;
+    end_run(c);
     c->depth--;
     if (c->pending)
         c->pending--;
@@ -282,25 +237,61 @@ static bool is_repeated(struct copy *c, const char *element, size_t bytes)
     return false;
 }
 
+static const char *value_of(const char *name, const struct attribute *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(a[i].name, name))
+            return a[i].value;
+    }
+    return "";
+}
+
+/* Bars are polygons: those of one colour that follow each other become one path. */
+static void copy_polygon(struct copy *c, const struct attribute *a, size_t n)
+{
+    const char *points = value_of("points", a, n);
+    char *rest = attributes_but(c, "points", a, n);
+
+    if (!rest || !exp_page_is_drawn(points)) {
+        free(rest);
+        return;
+    }
+    if (!c->run || strcmp(c->run, rest) != 0) {
+        end_run(c);
+        write_groups(c);
+        fprintf(c->out, "<path%s d=\"", rest);
+        c->run = rest;
+    } else {
+        free(rest);
+    }
+    fputc('M', c->out);
+    exp_page_put_numbers(points, c->out);
+    fputc('z', c->out);
+}
+
+static void copy_element(struct copy *c, const char *name, const struct attribute *a, size_t n, bool is_empty)
+{
+    char *attributes = attributes_but(c, "", a, n);
+    char *text = attributes ? exp_format("<%s%s%s>", name, attributes, is_empty ? "/" : "") : NULL;
+
+    if (text && !(is_empty && is_repeated(c, text, strlen(text)))) {
+        end_run(c);
+        write_groups(c);
+        fputs(text, c->out);
+    }
+    free(text);
+    free(attributes);
+}
+
 static void copy_tag(struct copy *c, const char *name, char *attributes, bool is_empty)
 {
     struct attribute a[MOST_ATTRIBUTES];
-    char *text = NULL;
-    size_t n = cut_attributes(attributes, a), bytes = 0;
-    FILE *out = c->out, *element = open_memstream(&text, &bytes);
+    size_t n = cut_attributes(attributes, a);
 
-    if (!element)
-        return;
-    fprintf(element, "<%s", name);
-    c->out = element;
-    copy_attributes(c, a, n);
-    c->out = out;
-    fputs(is_empty ? "/>" : ">", element);
-    if (!fclose(element) && !(is_empty && is_repeated(c, text, bytes))) {
-        write_groups(c);
-        fputs(text, out);
-    }
-    free(text);
+    if (is_empty && !strcmp(name, "polygon"))
+        copy_polygon(c, a, n);
+    else
+        copy_element(c, name, a, n, is_empty);
 }
 
 static void open_svg(struct copy *c, char *attributes)
@@ -310,7 +301,7 @@ static void open_svg(struct copy *c, char *attributes)
 
     fputs("<svg role=\"img\" class=\"plot\"", c->out);
     for (size_t i = 0; i < n; i++) {
-        if (!strcmp(a[i].name, "viewBox") && is_drawn(a[i].value))
+        if (!strcmp(a[i].name, "viewBox") && exp_page_is_drawn(a[i].value))
             fprintf(c->out, " viewBox=\"%s\"", a[i].value);
         else if ((!strcmp(a[i].name, "width") || !strcmp(a[i].name, "height")))
             copy_numbers(c, &a[i]);
@@ -341,6 +332,7 @@ static void take_tag(struct copy *c, char *tag)
     } else if (!strcmp(name, "g")) {
         closes ? close_group(c) : open_group(c, attributes);
     } else if (closes) {
+        end_run(c);
         fprintf(c->out, "</%s>", name);
     } else {
         copy_tag(c, name, attributes, is_empty);
@@ -350,8 +342,10 @@ static void take_tag(struct copy *c, char *tag)
 /* Takes text between tags: it is escaped in the file already, and '>' alone does no harm. */
 static void take_text(struct copy *c, const char *text)
 {
-    if (!c->skips && text[strspn(text, " \t\r\n")])
-        fputs(text, c->out);
+    if (c->skips || !text[strspn(text, " \t\r\n")])
+        return;
+    end_run(c);
+    fputs(text, c->out);
 }
 
 int exp_page_svg_copy(char *text, const char *label, struct exp_page_palette *palette, FILE *out)
@@ -373,6 +367,7 @@ int exp_page_svg_copy(char *text, const char *label, struct exp_page_palette *pa
     }
     while (c.depth)
         close_group(&c);
+    end_run(&c);
     fputs("</svg>\n", out);
     return 0;
 }

@@ -85,6 +85,7 @@ page "$work/hostile"
 html=$work/hostile/report.html # opened below, too
 has_not "$html" '<script>document'
 has_not "$html" '<img src=x'
+has_not "$html" 'document.title=2'
 has_not "$html" 'example.org'
 has_not "$html" 'onload='
 has_not "$html" '<b>bold'
