@@ -29,7 +29,7 @@ static const char *put_number(const char *text, FILE *out)
 
 bool exp_page_is_drawn(const char *value)
 {
-    return strspn(value, "0123456789.,+- \t\nMmLlHhVvCcQqZzAaeEtranslcoikwX()Y") == strlen(value);
+    return strspn(value, "0123456789.,+- \t\nMmLlHhVvCcQqZzAaeEtranslcoikwpxXY()") == strlen(value);
 }
 
 void exp_page_put_numbers(const char *value, FILE *out)

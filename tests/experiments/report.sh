@@ -14,7 +14,7 @@ no_report() { # no_report WHY FOLDER [ARGUMENT...]: ends with status 2 and one l
     "$report" "RESULTS=$2" "${@:3}" >"$work/out" 2>"$work/err"
     check "report $2: exit status $?, not 2" [ $? -eq 2 ]
     check "report $2: not one line with '$1': $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -cF "$1" "$work/err")" = "1 1" ]
-    check "report $2 left something: $(find "$2" -name 'report.*' 2>/dev/null)" [ -z "$(find "$2" -name 'report.*' 2>/dev/null)" ]
+    check "report $2 left something: $(find "$2" -name 'report.[hm]*' 2>/dev/null)" [ -z "$(find "$2" -name 'report.[hm]*' 2>/dev/null)" ]
 }
 mkdir "$work/none"
 no_report "there are no results in '$work/none'" "$work/none"
