@@ -265,6 +265,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
 	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/sweep.sh
+	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/slurm.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)

@@ -173,6 +173,7 @@ static struct exp_options defaults(enum exp_program program)
         .vary = "",
         .store = "",
         .share = "",
+        .known = "",
         .slurm = "",
         .shares = 8,
         .observer = "",

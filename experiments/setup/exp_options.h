@@ -60,6 +60,7 @@ struct exp_options {
     const char *vary;     /* sweep: keys and values */
     const char *store;    /* file of results that are kept; "": in the folder of results; "no": none is */
     const char *share;    /* sweep: "2/8": the third of eight shares; "": everything */
+    const char *known;    /* sweep: a store to take results from; "": none */
     const char *slurm;    /* sweep: more words for sbatch */
     const char *observer; /* the plugin, the guest program of observed streams and its twin: paths */
     const char *guest;

@@ -78,6 +78,15 @@ int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, siz
 /* Reads the result of a task that is done. Returns -ENOENT if it is not. */
 int exp_store_read(struct exp_store *s, int64_t id, struct exp_result *r, char *why, size_t why_bytes);
 
+/* How many of some tasks are in which state. */
+struct exp_store_states {
+    size_t n_done, n_failed;
+    size_t first_not_done; /* index; of failed ones if there are any */
+};
+
+int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
+                    size_t why_bytes);
+
 /* Takes over what another store has and this one has not, in one transaction. *n: results that came. */
 int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes);
 

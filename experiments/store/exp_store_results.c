@@ -1,5 +1,6 @@
 /* What tasks came to. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,40 @@ int exp_store_failures(struct exp_store *s, void (*failed)(void *ctx, const char
         failed(ctx, (const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1));
     exp_store_reset(s, EXP_SQL_FAILURES);
     if (code != SQLITE_DONE)
+        err = exp_store_report(s, code, why, why_bytes);
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}
+
+/* Notes the state of the i-th task. */
+static void note_state(struct exp_store_states *states, const char *state, size_t i)
+{
+    bool is_failed = !strcmp(state, "failed");
+
+    if (!strcmp(state, "done")) {
+        states->n_done++;
+        return;
+    }
+    if ((is_failed && !states->n_failed) || states->first_not_done == SIZE_MAX)
+        states->first_not_done = i;
+    states->n_failed += is_failed;
+}
+
+int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
+                    size_t why_bytes)
+{
+    int code = SQLITE_ROW, err = 0;
+
+    *states = (struct exp_store_states){ .first_not_done = SIZE_MAX };
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < n && code == SQLITE_ROW; i++) {
+        sqlite3_bind_int64(s->statement[EXP_SQL_STATE], 1, id[i]);
+        code = exp_store_step(s, EXP_SQL_STATE);
+        if (code == SQLITE_ROW)
+            note_state(states, (const char *)sqlite3_column_text(s->statement[EXP_SQL_STATE], 0), i);
+        exp_store_reset(s, EXP_SQL_STATE);
+    }
+    if (code != SQLITE_ROW)
         err = exp_store_report(s, code, why, why_bytes);
     pthread_mutex_unlock(&s->lock);
     return err;

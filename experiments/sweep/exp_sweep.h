@@ -14,7 +14,7 @@
 #include "experiments/store/exp_tasks.h"
 #include "sim/machine/machine_grid.h"
 
-enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 500000 };
+enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000 };
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
 

@@ -12,6 +12,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
+#include "experiments/sweep/exp_slurm.h"
 #include "experiments/sweep/exp_sweep_plot.h"
 #include "experiments/sweep/exp_sweep_report.h"
 
@@ -25,6 +26,7 @@ struct session {
     struct exp_results results;
     struct exp_tasks_counts counts;
     size_t share, n_shares;
+    char *const *argv;
     char what[512];
     char why[1024];
 };
@@ -107,6 +109,36 @@ static void say_counts(const struct session *s)
         printf("%zu simulations, none from a store\n", s->counts.n_tasks);
 }
 
+/* Has a cluster simulate what is not in the store. */
+static int launch(struct session *s)
+{
+    const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
+    struct exp_slurm slurm = { .store = s->store,
+                               .tasks = &tasks,
+                               .argv = s->argv,
+                               .words = s->options.slurm,
+                               .n_shares = s->options.shares,
+                               .seconds = exp_sweep_seconds(&s->sweep) };
+    double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = slurm.seconds };
+    int err;
+
+    if (!s->store)
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
+    err = exp_main_progress(&slurm.progress, seconds, s->why, sizeof s->why);
+    if (!err)
+        err = exp_slurm_run(&slurm, s->why, sizeof s->why);
+    exp_progress_free(slurm.progress);
+    return err;
+}
+
+/* Takes over what another store has. */
+static int take_known(struct session *s)
+{
+    size_t n;
+
+    return *s->options.known && s->store ? exp_store_merge(s->store, s->options.known, &n, s->why, sizeof s->why) : 0;
+}
+
 /* ---- the results ---- */
 
 static int print_answer(const void *session, FILE *out)
@@ -165,6 +197,10 @@ static int run(void *session)
     if (!err)
         err = exp_main_store(&s->store, &s->options, s->why, sizeof s->why);
     if (!err)
+        err = take_known(s);
+    if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
+        err = launch(s);
+    if (!err)
         err = simulate(s);
     if (err || !is_share)
         return err ? err : finish(s);
@@ -185,7 +221,7 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .why = "" };
+    struct session s = { .argv = argv, .why = "" };
     const struct exp_main course = {
         .program = EXP_SWEEP,
         .options = &s.options,

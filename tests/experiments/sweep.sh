@@ -14,7 +14,7 @@ refuses "vgg17" MODEL=vgg17 "$grid"
 refuses "VARY: nothing is varied" "$three" MACHINE=toy
 refuses "VARY: 1000000000000 points; at most 10000" "$three" MACHINE=toy VARY='nc=1..10000 k2=1..10000 k3=1..10000'
 refuses "VARY: 1e+19 points" "$three" MACHINE=toy VARY='nc=1..9999999999999999999'
-refuses "are 7860000 simulations; at most 500000" MODEL=all MACHINE=toy VARY='nc=1..100 k2=1..100' ALGO=sconv
+refuses "are 7860000 simulations; at most 1000000" MODEL=all MACHINE=toy VARY='nc=1..100 k2=1..100' ALGO=sconv
 refuses "L1.size=1K" "$three" MACHINE=toy VARY='L1.size=1K L1.ways=3'
 refuses "the machine has no cache or TLB of that name: 'L9.size'" "$three" MACHINE=toy VARY=L9.size=1K
 refuses "a cache or TLB has no such key: 'L1.colour'" "$three" MACHINE=toy VARY=L1.colour=red

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Sweeps on a cluster: a Slurm of one node, which this test starts and stops. Skipped where Slurm is not installed, or
+# without root. Run from the project's folder; SWEEP is the program (default build/sweep).
+set -u
+
+sweep=$(realpath "${SWEEP:-build/sweep}")
+program=$sweep
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+skip() { echo "slurm: skipped: $*"; exit 0; }
+for tool in munged mungekey slurmctld slurmd sbatch squeue scancel; do
+    command -v $tool >/dev/null || skip "$tool is not installed (packages munge, slurmctld, slurmd, slurm-client)"
+done
+[ "$(id -u)" -eq 0 ] || skip "starting Slurm's daemons needs root"
+
+# ---- a cluster of this computer ----
+chmod 755 "$work" # munge wants its folders safe
+mkdir "$work/munge" "$work/state" "$work/spool"
+chmod 700 "$work/munge"
+mungekey --create --keyfile="$work/munge/key" 2>/dev/null
+cat >"$work/slurm.conf" <<END
+ClusterName=test
+SlurmctldHost=$(hostname -s)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge.socket
+CryptoType=crypto/munge
+SlurmctldPort=46817
+SlurmdPort=46818
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+ReturnToService=2
+KillWait=2
+SchedulerParameters=sched_min_interval=100000
+NodeName=$(hostname -s) CPUs=$(nproc) State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+END
+export SLURM_CONF=$work/slurm.conf
+started=()
+stop() {
+    scancel --user=root 2>/dev/null
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
+    for pid in "${started[@]}"; do wait "$pid" 2>/dev/null; done
+    rm -rf "$work"
+}
+trap stop EXIT
+munged --foreground --force --socket="$work/munge.socket" --key-file="$work/munge/key" --pid-file="$work/munge/pid" \
+    --seed-file="$work/munge/seed" --log-file="$work/munge/log" >"$work/munged.out" 2>&1 &
+started+=($!)
+slurmctld -D >"$work/slurmctld.out" 2>&1 &
+started+=($!)
+slurmd -D >"$work/slurmd.out" 2>&1 &
+started+=($!)
+for _ in $(seq 100); do
+    sinfo -h -o %T 2>/dev/null | grep -qx idle && break
+    sleep 0.1
+done
+sinfo -h -o %T 2>/dev/null | grep -qx idle ||
+    skip "the daemons do not come up here: $(cat "$work"/{munged,slurmctld,slurmd}.out "$work"/*.log 2>/dev/null | grep -i 'error\|fatal' | tail -n 1)"
+
+# ---- sweeps ----
+dir=$work/results/toy/sweep/three
+arguments=("RESULTS=$work/results" MACHINE=toy "MODEL=tests/data/three.csv" 'VARY=L1.size=1K,2K L2.ways=2,4')
+"$sweep" "${arguments[@]}" STORE=no >/dev/null 2>&1
+csv_rows "$dir/sweep.csv" >"$work/first"
+
+run() { "$sweep" "${arguments[@]}" LAUNCHER=slurm SHARES=3 "$@" >"$work/out" 2>"$work/err" </dev/null; }
+run SLURM=--partition=none
+check "a partition that is not there: $?" [ $? -ne 0 ]
+check "sbatch's complaint is passed on: $(cat "$work/err")" grep -q 'sbatch submits no job: .*partition' "$work/err"
+run
+check "a job array: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+check "its results are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+check "all are in the store: $(cat "$work/out")" grep -q '^36 of 36 simulations from the store' "$work/out"
+check "each job had its share: $(cat "$work"/results/store.sqlite.parts/*.log)" \
+    [ "$(cat "$work"/results/store.sqlite.parts/?.log | grep -c '^0 of 12 simulations from the store')" -eq 3 ]
+check "jobs say where they ran" [ "$(grep -lc '^host ' "$work"/results/store.sqlite.parts/?.log | wc -l)" -eq 3 ]
+check "and progress was shown: $(cat "$work/err")" grep -q 'Slurm job [0-9]*  simulating; ' "$work/err"
+
+# A job that does not get to its end: what is missing is named, and done the next time.
+rm -rf "$work"/results/store.sqlite*
+run SLURM=--begin=now+1hour &
+pid=$!
+for _ in $(seq 100); do
+    job=$(squeue -h -o %A | head -n 1)
+    [ -n "$job" ] && break
+    sleep 0.1
+done
+scancel "$job"
+wait $pid
+check "cancelled jobs make it fail: $?" [ $? -ne 0 ]
+check "what is missing is named: $(cat "$work/err")" grep -q '36 of 36 simulations have no result (0 failed), such as three .*; run it again' "$work/err"
+run
+check "the next run makes it: $(tail -n 1 "$work/err")" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+
+echo "slurm: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
