@@ -1,5 +1,6 @@
 /* cachesim: a command line for the simulator and its analyses. `cachesim --help` lists the options. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,18 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
     return err;
 }
 
+/* Says why a machine that is one cannot be simulated. */
+static int fail_to_simulate(struct cachesim_session *s, const struct sim_machine *m, int err)
+{
+    uint64_t bytes = 0;
+    char text[64];
+
+    for (size_t k = 0; k < m->n_levels; k++)
+        bytes += sim_level_bytes(&m->level[k]);
+    snprintf(text, sizeof text, "%s for caches of %" PRIu64 " MiB", strerror(-err), bytes >> 20);
+    return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", text);
+}
+
 static int simulate(struct cachesim_session *s)
 {
     struct sim_machine m;
@@ -51,7 +64,7 @@ static int simulate(struct cachesim_session *s)
         return err;
     err = sim_hierarchy_new(&s->hierarchy, &m);
     if (err)
-        return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", strerror(-err));
+        return fail_to_simulate(s, &m, err);
     err = simulate_on(s, &m);
     sim_hierarchy_free(s->hierarchy);
     return err;

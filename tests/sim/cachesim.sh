@@ -595,6 +595,17 @@ manual() {
     fi
 }
 
+too_large() {
+    printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 4096 MiB\nways = 16\nline = 64\nlatency_cycles = 4\n' >"$work/large.cfg"
+    if [ -n "${SAN:-}${EMULATED:-}" ]; then
+        skip "${EMULATED:-built with sanitizers}: machines too large for the memory"
+        return
+    fi
+    (ulimit -v 400000 && exec "$cachesim" --machine "$work/large.cfg" tests/golden/mix.din) >"$work/out" 2>"$work/err"
+    check "a machine too large for the memory: exit status $?, not 2" [ $? -eq 2 ]
+    check "a machine too large for the memory: $(cat "$work/err")" grep -q "Cannot allocate memory for caches of 4096 MiB" "$work/err"
+}
+
 installation() {
     local root=$work/root header
     if [ -n "${SAN:-}${EMULATED:-}" ]; then
@@ -648,6 +659,7 @@ lackey
 bad_options
 bad_traces
 bad_output
+too_large
 whole_or_not
 signals
 announcement
