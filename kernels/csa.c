@@ -231,13 +231,25 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
 {
     return analyse(p, caches, n_win, n_f, schedule, deep_bytes(caches), (double)(p->r * p->s));
 }
-struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
-                                       size_t n_f, enum csa_schedule schedule)
+
+static struct csa_tiling analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                          size_t n_f, enum csa_schedule schedule, double tile_bytes)
 {
     double taps = (double)(p->r * p->s), new_elements = (double)(p->stride_h * p->stride_w);
 
-    return analyse(p, caches, n_win, n_f, schedule, fmax(caches->l1_bytes, caches->l2_bytes / 4),
-                   fmin(new_elements, taps));
+    return analyse(p, caches, n_win, n_f, schedule, tile_bytes, fmin(new_elements, taps));
+}
+
+struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                       size_t n_f, enum csa_schedule schedule)
+{
+    return analyse_in_place(p, caches, n_win, n_f, schedule, fmax(caches->l1_bytes, caches->l2_bytes / 4));
+}
+
+struct csa_tiling csa_analyse_in_l1(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                    size_t n_f, enum csa_schedule schedule)
+{
+    return analyse_in_place(p, caches, n_win, n_f, schedule, caches->l1_bytes);
 }
 
 enum csa_schedule csa_choose(const struct csa_tiling tiling[CSA_N_SCHEDULES])

@@ -89,6 +89,13 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule);
 
+/*
+ * The same where a pair may only take L1: micro-kernels that read a tile's windows again for each of its panels of
+ * filters.
+ */
+struct csa_tiling csa_analyse_in_l1(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                    size_t n_f, enum csa_schedule schedule);
+
 /* Lines that the equations count, whole layer: all groups, all images. */
 struct csa_lines {
     double cold;         /* Eq. 8, from memory */

@@ -97,9 +97,16 @@ static bool has_dead_rows(const struct conv_problem *p)
     return p->r > 1 && (live.first > 0 || live.end < conv_windows(p));
 }
 
+/* Tells whether windows are neighbours in the input as they are in the output. Pointwise ones need no walking. */
+static bool keeps_rows(const struct conv_problem *p)
+{
+    return p->stride_h == 1 && p->stride_w == 1 && p->q == p->w && !conv_is_pointwise(p);
+}
+
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr)
 {
-    return ukr->walks_taps && p->r <= CONV_MAX_TAPS && p->s <= CONV_MAX_TAPS;
+    return p->r <= CONV_MAX_TAPS && p->s <= CONV_MAX_TAPS &&
+           (ukr->walk == CONV_WALK_ANY || (ukr->walk == CONV_WALK_SAME && keeps_rows(p)));
 }
 
 static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
@@ -132,7 +139,8 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     };
     does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
     does->skips_padding &= !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
-    if (does->reads_in_place && ukr->walks_taps) {
+    plan->sconv.walks = does->reads_in_place && conv_plan_can_walk(p, ukr);
+    if (plan->sconv.walks && ukr->walk == CONV_WALK_ANY) {
         plan->sconv.cut = cut_rows(&view, ukr->n_win);
         plan->sconv.tiling.in_tiles = ceil_div(view.p, plan->sconv.cut.rows) * plan->sconv.cut.per_row;
     }

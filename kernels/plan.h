@@ -50,8 +50,8 @@ struct conv_sconv_options {
 };
 
 /*
- * How the output is cut into input tiles. Packed windows: n_win of the flattened plane. Read tap by tap: whole rows,
- * or equal parts of one, of at most n_win windows.
+ * How the output is cut into input tiles: n_win of the flattened plane; or, of micro-kernels that walk any windows
+ * (CONV_WALK_ANY), whole rows, or equal parts of one, of at most n_win windows.
  */
 struct conv_cut {
     size_t rows, per_row; /* rows of a tile, tiles of a row: one of them is 1; 0: flat */
@@ -67,6 +67,7 @@ enum conv_algorithm {
 struct conv_plan_sconv {
     struct csa_tiling tiling;
     struct conv_sconv_options options; /* of those asked for, the ones that the shape and the micro-kernel allow */
+    bool walks;                        /* reads_in_place: tap by tap */
     struct conv_cut cut;
     const struct conv_pack_windows *pack_windows;
     struct conv_problem padding; /* if it pads first: the 1x1 convolution whose im2col matrix is the padded image */
@@ -101,8 +102,8 @@ struct conv_plan {
 };
 
 /*
- * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks taps, and the filter is not too
- * large.
+ * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks such windows, and the filter is not
+ * too large.
  */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
 

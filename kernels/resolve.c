@@ -1,6 +1,7 @@
 #include "kernels/resolve.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
@@ -167,7 +168,7 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
         return a;
     /* slots are as deep as the deepest channel set */
     a.in_step = p->sconv.tiling.n_c * p->view.r * p->view.s * conv_ukr_win_panel(p->ukr);
-    if (p->sconv.options.reads_in_place && !p->sconv.cut.per_row) {
+    if (p->sconv.options.reads_in_place && !p->sconv.walks) {
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
     }
@@ -198,30 +199,17 @@ static uint32_t widen(uint32_t bits, size_t n)
     return wide;
 }
 
-const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
-                                          const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t)
+/* Where the windows of a tile start, and which of their taps meet no padding: whole rows of windows, or parts of one. */
+static void set_windows_by_rows(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
-    const struct conv_problem *v = &p->view;
     size_t row = s->win0 / v->q, column = s->win0 % v->q;
     size_t n_columns = min_size(s->n_win, v->q - column), n_rows = s->n_win / n_columns;
     ptrdiff_t ih0 = (ptrdiff_t)(row * v->stride_h) - (ptrdiff_t)v->pad_top;
     ptrdiff_t iw0 = (ptrdiff_t)(column * v->stride_w) - (ptrdiff_t)v->pad_left;
     size_t n = 0;
 
-    if (p->algorithm != CONV_SCONV || !p->sconv.cut.per_row)
-        return NULL;
-    assert(v->r <= CONV_MAX_TAPS && v->s <= CONV_MAX_TAPS && s->n_win <= CONV_MAX_TAP_WINDOWS);
     assert(n_rows * n_columns == s->n_win);
-    a->in = input_plane(p, b, s, s->k0 / (v->r * v->s)) +
-            (uint64_t)((ih0 * (ptrdiff_t)v->w + iw0) * (ptrdiff_t)sizeof(float));
-    t->n_c = s->n_k / (v->r * v->s);
-    t->r = v->r;
-    t->s = v->s;
-    t->channel_bytes = (int64_t)(v->h * v->w * sizeof(float));
-    t->row_bytes = (int64_t)(v->dilation_h * v->w * sizeof(float));
-    t->column_bytes = (int64_t)(v->dilation_w * sizeof(float));
     t->row_windows = n_columns;
-    t->apart_bytes = (int64_t)(v->stride_w * sizeof(float));
     for (size_t i = 0; i < n_rows; i++) {
         for (size_t j = 0; j < n_columns; j++)
             t->window_bytes[n++] = (int64_t)((i * v->stride_h * v->w + j * v->stride_w) * sizeof(float));
@@ -235,6 +223,48 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
         for (size_t i = 0; i < n_rows; i++)
             t->column_live[fw] |= live << i * n_columns;
     }
+}
+
+/* The same of windows side by side (CONV_WALK_SAME): the end of a row, whole rows, the start of another. */
+static void set_windows_side_by_side(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
+{
+    memset(t->row_live, 0, v->r * sizeof *t->row_live);
+    memset(t->column_live, 0, v->s * sizeof *t->column_live);
+    t->row_windows = s->n_win;
+    for (size_t i = 0; i < s->n_win; i++)
+        t->window_bytes[i] = (int64_t)(i * sizeof(float));
+    for (size_t first = 0, n; first < s->n_win; first += n) {
+        ptrdiff_t row = (ptrdiff_t)((s->win0 + first) / v->q) - (ptrdiff_t)v->pad_top;
+        ptrdiff_t column = (ptrdiff_t)((s->win0 + first) % v->q) - (ptrdiff_t)v->pad_left;
+
+        n = min_size(s->n_win - first, v->q - (s->win0 + first) % v->q);
+        for (size_t fh = 0; fh < v->r; fh++)
+            t->row_live[fh] |= widen(inside(row + (ptrdiff_t)(fh * v->dilation_h), 1, 1, v->h), n) << first;
+        for (size_t fw = 0; fw < v->s; fw++)
+            t->column_live[fw] |= inside(column + (ptrdiff_t)(fw * v->dilation_w), 1, n, v->w) << first;
+    }
+}
+
+const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
+                                          const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t)
+{
+    const struct conv_problem *v = &p->view;
+    ptrdiff_t row = (ptrdiff_t)(s->win0 / v->q * v->stride_h) - (ptrdiff_t)v->pad_top;
+    ptrdiff_t column = (ptrdiff_t)(s->win0 % v->q * v->stride_w) - (ptrdiff_t)v->pad_left;
+
+    if (p->algorithm != CONV_SCONV || !p->sconv.walks)
+        return NULL;
+    assert(v->r <= CONV_MAX_TAPS && v->s <= CONV_MAX_TAPS && s->n_win <= CONV_MAX_TAP_WINDOWS);
+    a->in = input_plane(p, b, s, s->k0 / (v->r * v->s)) +
+            (uint64_t)((row * (ptrdiff_t)v->w + column) * (ptrdiff_t)sizeof(float));
+    t->n_c = s->n_k / (v->r * v->s);
+    t->r = v->r;
+    t->s = v->s;
+    t->channel_bytes = (int64_t)(v->h * v->w * sizeof(float));
+    t->row_bytes = (int64_t)(v->dilation_h * v->w * sizeof(float));
+    t->column_bytes = (int64_t)(v->dilation_w * sizeof(float));
+    t->apart_bytes = (int64_t)(v->stride_w * sizeof(float));
+    (p->ukr->walk == CONV_WALK_ANY ? set_windows_by_rows : set_windows_side_by_side)(v, s, t);
     return t;
 }
 

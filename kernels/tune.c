@@ -83,7 +83,7 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (u->isa == isa && !u->walks_taps && is_better(u, best, p))
+        if (u->isa == isa && !u->walk && is_better(u, best, p))
             best = u;
     }
     return best;
@@ -119,7 +119,7 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (u->isa == chosen->isa && !u->walks_taps && u->n_win > chosen->n_win && !waits_for_loads(u, caches) &&
+        if (u->isa == chosen->isa && !u->walk && u->n_win > chosen->n_win && !waits_for_loads(u, caches) &&
             conv_ukr_slots(u, p) * 16 <= conv_ukr_slots(chosen, p) * 17)
             return u;
     }
@@ -143,12 +143,15 @@ static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr
 
 /*
  * Tells whether walking may win: over a sixteenth longer is more than packing costs, where tiles fit the filters badly
- * or sums are short.
+ * or sums are short. Windows side by side are loaded as they are; where rows are no longer than a tile, every tile meets
+ * padding and masks its loads.
  */
 static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     double steps = (double)conv_reduction(p);
 
+    if (walker->walk == CONV_WALK_SAME)
+        return p->q > walker->n_win;
     return conv_ukr_fmas(walker, p) * (steps + TRANSPOSE_STEPS) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
@@ -219,7 +222,7 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
     double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p), calls = n_calls(p, u) * CALL_SLOTS;
 
     if (conv_plan_can_walk(p, u))
-        return slots * (steps + TRANSPOSE_STEPS) / steps + calls;
+        return slots * (steps + (u->walk == CONV_WALK_ANY ? TRANSPOSE_STEPS : 0)) / steps + calls;
     if (conv_is_pointwise(p) && u->reads_in_place && reads_in_place(p, u, caches))
         return slots + calls;
     return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
@@ -248,6 +251,17 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
            conv_direct_slots(d, p) * 17 < sconv_slots(p, u, caches, d->lanes) * 16;
 }
 
+typedef struct csa_tiling (*analyse_fn)(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                        size_t n_f, enum csa_schedule schedule);
+
+/* How deep tiles may be: where a tile's windows are read again for each panel of filters, they have to stay in L1. */
+static analyse_fn analysis_for(const struct conv_ukr *u, bool walks)
+{
+    if (!walks)
+        return csa_analyse_deep;
+    return u->f_panel < u->n_f ? csa_analyse_in_l1 : csa_analyse_in_place;
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
@@ -268,7 +282,6 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     walks = conv_plan_can_walk(p, ukr);
     options.reads_in_place = walks || reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] =
-            (walks ? csa_analyse_in_place : csa_analyse_deep)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+        tiling[i] = analysis_for(ukr, walks)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
 }

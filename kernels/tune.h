@@ -12,16 +12,18 @@
  *                  one, input stationary
  *
  *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
- *                  window's elements one by one (walks_taps), and skips taps on padding; nor are windows that do not
+ *                  window's elements one by one (conv_ukr.walk), and skips taps on padding; nor are windows that do not
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
- *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing
+ *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing.
+ *                  With AVX2 this is so for convolutions that leave rows as wide as they are, where these are longer
+ *                  than a tile: elsewhere every tile meets padding
  *
  *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
  *                  depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of micro-kernels
  *                  (about as many slots as 500 of them), packing or transposing; all edges included. If there are
  *                  several filters to a group, the rows that they read again must fit into half of L1
  *
- *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place), then K2, K3 and the schedule by the paper's
+ *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the schedule by the paper's
  *                  equations
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the

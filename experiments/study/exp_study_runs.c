@@ -164,7 +164,7 @@ static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *other = conv_ukr_at(i);
 
-        if (other != u && other->isa == u->isa && !other->walks_taps)
+        if (other != u && other->isa == u->isa && !other->walk)
             add_schedules(m, other);
     }
     if (m->r->square.name)
@@ -180,7 +180,7 @@ static void make_square(struct exp_study_runs *r, const struct conv_ukr *u)
     for (size_t i = 0; i < conv_ukr_count() && !r->square.name; i++) {
         const struct conv_ukr *larger = conv_ukr_at(i);
 
-        if (larger->isa != u->isa || larger->walks_taps || larger->n_f <= larger->n_win)
+        if (larger->isa != u->isa || larger->walk || larger->n_f <= larger->n_win)
             continue;
         exp_say(r->square_name, sizeof r->square_name, "%s/%zu", larger->name, larger->n_win);
         r->square = *larger;

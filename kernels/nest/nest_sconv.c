@@ -186,7 +186,7 @@ static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t
     step->ahead.win0 = conv_plan_tile_start(s->plan, tile);
     step->ahead.k0 = (p->c0 + channels.first) * s->taps;
     step->ahead.channels = tile < s->plan->sconv.tiling.in_tiles ? channels.end - channels.first : 0;
-    step->ahead.is_top = !p->b && !s->plan->sconv.cut.per_row;
+    step->ahead.is_top = !p->b && !s->plan->sconv.walks;
 }
 
 /* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
@@ -246,7 +246,7 @@ static size_t run_of_windows(const struct sconv *s, const struct conv_step *step
     const struct conv_sconv_options *o = &s->plan->sconv.options;
     size_t win = step->n_win, end = s->n_windows - (o->prefetches && win <= s->n_windows ? win : 0);
 
-    if (s->plan->sconv.cut.per_row || (o->skips_padding && meets_padding(s, step)))
+    if (s->plan->sconv.walks || (o->skips_padding && meets_padding(s, step)))
         return 1;
     if (o->skips_padding)
         end = min_size(end, s->live.end);

@@ -110,6 +110,13 @@ struct conv_ukr_args {
     int64_t in_tile, filter_tile, out_tile; /* bytes from a tile's to the next one's */
 };
 
+/*
+ * Which windows a micro-kernel reads where they are. SAME: of convolutions without strides whose output rows are as wide
+ * as the input's, so that an element and its neighbour in memory belong to neighbouring windows, also from one row to
+ * the next; tiles need not heed rows.
+ */
+enum conv_walk { CONV_WALK_NONE, CONV_WALK_ANY, CONV_WALK_SAME };
+
 struct conv_ukr;
 typedef void (*conv_ukr_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a);
 typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
@@ -132,7 +139,7 @@ struct conv_ukr {
     uint32_t win_load_bytes; /* for emit functions shared by several descriptors: width of a window load or store, */
     uint32_t f_load_bytes;   /* and of one filter load */
     bool reads_in_place;     /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
-    bool walks_taps;         /* fn takes args.taps: windows of any convolution in place, at most CONV_MAX_TAP_WINDOWS */
+    enum conv_walk walk;     /* which windows fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
     bool prefetches;         /* fn does what args.ahead asks for; others ignore it */
     bool chains;             /* fn takes args.n_tiles; to emit, one tile at a time will do */
 };

@@ -193,10 +193,13 @@ static void check_ukr(const struct conv_ukr *u, size_t n_win, size_t n_f)
  * A random convolution's windows read tap by tap: n_win of them in rows, dead ones among them. Taps reach from one
  * window's element to the next's, so that live elements lie in a plane of the size that makes them just fit.
  */
-static void random_taps(size_t n_win, struct conv_taps *t, size_t *n_in)
+static void random_taps(const struct conv_ukr *u, size_t n_win, struct conv_taps *t, size_t *n_in)
 {
-    size_t n_columns = rng_below(3) ? n_win / (1 + rng_below(2)) : (size_t)rng_range(1, (int64_t)n_win);
-    size_t stride = (size_t)rng_range(1, 3);
+    bool is_same = u->walk == CONV_WALK_SAME;
+    size_t n_columns = is_same        ? n_win
+                       : rng_below(3) ? n_win / (1 + rng_below(2))
+                                      : (size_t)rng_range(1, (int64_t)n_win);
+    size_t stride = is_same ? 1 : (size_t)rng_range(1, 3);
     size_t width, height;
 
     n_columns = n_columns ? n_columns : 1;
@@ -228,7 +231,7 @@ static void check_taps(const struct conv_ukr *u, size_t n_win, size_t n_f)
     struct kbuffer b[3];
     size_t n[3];
 
-    random_taps(n_win, &taps, &n[0]);
+    random_taps(u, n_win, &taps, &n[0]);
     c.a.taps = &taps;
     c.a.k = taps.n_c * taps.r * taps.s;
     c.a.accumulate = rng_below(2);
@@ -264,7 +267,7 @@ static void walked_taps_are_touched_as_emitted(void)
     for (size_t i = 0; i < logged_conv_ukr_count(); i++) {
         const struct conv_ukr *u = logged_conv_ukr_at(i);
 
-        if (!u->walks_taps || !conv_ukr_runs(u))
+        if (!u->walk || !conv_ukr_runs(u))
             continue;
         n_walkers++;
         for_every_edge(u, check_taps);

@@ -446,6 +446,46 @@ static void walked_replay_has_closed_totals(void)
     }
 }
 
+/* Windows side by side: whole tiles of the flattened plane, and vectors from the first to the last live window. */
+static void walked_side_by_side_replay_has_closed_totals(void)
+{
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24_taps__avx2");
+    size_t n_walked = 0;
+
+    for (unsigned i = 0; i < test_rounds(300); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        struct csa_tiling t = random_tiling(&p, u);
+        const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = rng_below(2) };
+        uint64_t output = p.n * p.k * conv_windows(&p) * sizeof(float), live_rows = 0, live_columns = 0, live, panels;
+        struct conv_plan plan;
+        struct tally a;
+
+        if (!conv_plan_can_walk(&p, u))
+            continue;
+        n_walked++;
+        for (size_t row = 0; row < p.p; row++)
+            live_rows += live_taps(row, 1, p.r, p.dilation_h, p.pad_top, p.h);
+        for (size_t column = 0; column < p.q; column++)
+            live_columns += live_taps(column, 1, p.s, p.dilation_w, p.pad_left, p.w);
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        a = replay(&plan);
+        panels = t.f_tiles - 1;
+        panels = panels * (u->n_f / u->f_panel) + ceil_div(conv_group_filters(&p) - panels * u->n_f, u->f_panel);
+        live = p.n * p.c * panels * live_rows * live_columns * sizeof(float);
+        CU_ASSERT(plan.sconv.walks && !plan.sconv.cut.per_row && plan.sconv.tiling.in_tiles == t.in_tiles);
+        CU_ASSERT(plan.layout.bytes[CONV_PACKED_INPUT] == 0);
+        test_check(a.bytes[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] >= live &&
+                       a.n[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD] * sizeof(float) <= live,
+                   "%s: %llu bytes of windows", kcheck_describe(&p),
+                   (unsigned long long)a.bytes[CONV_INPUT][CONV_PHASE_UKR][SIM_LOAD]);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == t.channel_sets * output);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] == (t.channel_sets - 1) * output);
+        test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+    test_check(n_walked > 0, "no random shape leaves rows as wide as they are");
+}
+
 /*
  * Direct kernels on portable vectors of one float: of each output row and column of taps the live elements are loaded
  * at least once, and at most once per tap; every output is stored once. Vectors may store outputs twice where a row is
@@ -730,6 +770,7 @@ static const struct test_case cases[] = {
     { "dead rows of taps are those worked out by hand", dead_rows_are_those_worked_out_by_hand },
     { "tiles among live windows have no dead rows", tiles_among_live_windows_have_no_dead_rows },
     { "windows read tap by tap have the totals of closed formulas", walked_replay_has_closed_totals },
+    { "windows read side by side have the totals of closed formulas", walked_side_by_side_replay_has_closed_totals },
     { "tiles of windows read tap by tap are those worked out by hand", walked_tiles_are_those_worked_out_by_hand },
     { "prefetches stay inside their tensor, whatever the shape", prefetches_stay_inside_their_tensor },
     { "prefetches are those worked out by hand", prefetches_are_those_worked_out_by_hand },

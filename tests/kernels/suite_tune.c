@@ -232,7 +232,24 @@ static void overlapping_windows_are_walked(void)
     at_least.k = less.k = 96;
     CU_ASSERT_STRING_EQUAL(chosen(&at_least, CPU_ISA_AVX512), walker);
     CU_ASSERT_STRING_EQUAL(chosen(&less, CPU_ISA_AVX512), packing);
-    CU_ASSERT_PTR_NOT_NULL(strstr(chosen(&square, CPU_ISA_AVX2), "__avx2"));
+}
+
+/*
+ * AVX2 walks where rows stay as wide as they are and are longer than a tile of 16. Not so: 16 wide; without padding, or
+ * strided, as neighbours in the input are then no neighbours in the output.
+ */
+static void rows_as_wide_as_before_are_walked_side_by_side(void)
+{
+    struct conv_problem square = layer(64, 56, 64, 3, 1), longer = layer(64, 17, 64, 3, 1),
+                        short_rows = layer(64, 16, 64, 3, 1), narrower = layer(64, 56, 64, 3, 0), strided = square;
+
+    strided.stride_h = strided.stride_w = 2;
+    strided.p = strided.q = 28;
+    CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&longer, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&short_rows, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x24__avx2");
 }
 
 /* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
@@ -264,6 +281,8 @@ static void tiles_in_place_are_those_worked_out_by_hand(void)
     strided.p = strided.q = 4;
     s = csa_analyse_in_place(&strided, &caches, 14, 32, CSA_WS);
     CU_ASSERT(s.dram_lines == 16. * 512 / 16 + 512. * 512 / 16);
+    /* 16 windows and 24 filters: 928 bytes a channel, 1536 of outputs. 32 KiB hold 33: 512 / 16. */
+    CU_ASSERT(csa_analyse_in_l1(&p, &caches, 16, 24, CSA_WS).n_c == 32);
 }
 
 /* Without a word, the widest vectors here are chosen from; a micro-kernel that is to be kept is. */
@@ -361,6 +380,7 @@ static const struct test_case cases[] = {
     { "tiles are wider where loads bind", wider_tiles_where_loads_bind },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
+    { "rows as wide as before are walked side by side", rows_as_wide_as_before_are_walked_side_by_side },
     { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
     { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
     { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },

@@ -12,85 +12,7 @@
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 
 #if defined(__x86_64__)
-#include "kernels/ukr/avx2/x86_tile_avx2.h"
-
-static inline __attribute__((always_inline)) __m128 load_two(const float *in)
-{
-    return _mm_castsi128_ps(_mm_loadu_si64(in));
-}
-
-/* A panel's filters at one step: n_f is 4 or 6. */
-static inline __attribute__((always_inline)) __m256 load_weights(const float *filter, const size_t n_f)
-{
-    __m256 weights = _mm256_zextps128_ps256(_mm_loadu_ps(filter));
-
-    if (n_f > 4)
-        weights = _mm256_insertf128_ps(weights, load_two(filter + 4), 1);
-    IN_REGISTER(weights);
-    return weights;
-}
-
-static inline __attribute__((always_inline)) void step(const float *in, const float *filter, const size_t n_f,
-                                                       const size_t n_win, __m256 *acc)
-{
-    __m256 weights = load_weights(filter, n_f);
-
-#pragma GCC unroll 10
-    for (size_t i = 0; i < n_win; i++)
-        acc[i] = _mm256_fmadd_ps(weights, _mm256_set1_ps(in[i]), acc[i]);
-}
-
-/* n windows of a row; one, two and four are whole accesses, which cost less than masked ones. */
-static inline __attribute__((always_inline)) void update_row(float *out, __m128 row, const size_t n, bool accumulate)
-{
-    if (n == 4) {
-        _mm_storeu_ps(out, accumulate ? _mm_add_ps(row, _mm_loadu_ps(out)) : row);
-    } else if (n == 1) {
-        _mm_store_ss(out, accumulate ? _mm_add_ss(row, _mm_load_ss(out)) : row);
-    } else if (n == 2) {
-        row = accumulate ? _mm_add_ps(row, load_two(out)) : row;
-        LOG_WRITE(out, 2 * sizeof(float));
-        _mm_storel_pi((__m64 *)out, row);
-    } else {
-        const __m128i mask = _mm256_castsi256_si128(tile_lanes(n));
-
-        if (accumulate) {
-            LOG_READ(out, n * sizeof(float));
-            row = _mm_add_ps(row, _mm_maskload_ps(out, mask));
-        }
-        LOG_WRITE(out, n * sizeof(float));
-        _mm_maskstore_ps(out, mask, row);
-    }
-}
-
-/* The four windows of filters i and i + 4 in rows[i]. */
-static inline __attribute__((always_inline)) void transpose(const __m256 acc[GROUP], __m256 rows[GROUP])
-{
-    __m256 a = _mm256_unpacklo_ps(acc[0], acc[1]), b = _mm256_unpackhi_ps(acc[0], acc[1]);
-    __m256 c = _mm256_unpacklo_ps(acc[2], acc[3]), d = _mm256_unpackhi_ps(acc[2], acc[3]);
-
-    rows[0] = _mm256_shuffle_ps(a, c, 0x44);
-    rows[1] = _mm256_shuffle_ps(a, c, 0xee);
-    rows[2] = _mm256_shuffle_ps(b, d, 0x44);
-    rows[3] = _mm256_shuffle_ps(b, d, 0xee);
-}
-
-static inline __attribute__((always_inline)) void write_out(const struct conv_ukr_args *a, const __m256 *acc,
-                                                            const size_t n_win, const size_t n_f)
-{
-#pragma GCC unroll 3
-    for (size_t i = 0; i < n_win; i += GROUP) {
-        const size_t n = n_win - i < GROUP ? n_win - i : GROUP;
-        float *out = conv_out_ptr(a->out) + i;
-        __m256 rows[GROUP];
-
-        transpose(acc + i, rows);
-#pragma GCC unroll 6
-        for (size_t f = 0; f < n_f; f++, out += a->ld_out)
-            update_row(out, f < GROUP ? _mm256_castps256_ps128(rows[f]) : _mm256_extractf128_ps(rows[f - GROUP], 1), n,
-                       a->accumulate);
-    }
-}
+#include "kernels/ukr/avx2/x86_few_avx2.h"
 
 /* n_sets steps run into accumulators of their own, as in x86_tile_avx2.h. */
 static inline __attribute__((always_inline)) void few(const struct conv_ukr_args *a, const size_t n_win,
@@ -108,16 +30,16 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
     for (; t + n_sets <= a->k; t += n_sets) {
 #pragma GCC unroll 8
         for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
-            step(in, filter, n_f, n_win, acc + s * n_win);
+            few_step(in, filter, n_f, n_win, acc + s * n_win);
             ukr_prefetch(a, n_steps, t + s);
         }
     }
     for (; n_sets > 1 && t < a->k; t++, in += ld_in, filter += n_f) {
-        step(in, filter, n_f, n_win, acc);
+        few_step(in, filter, n_f, n_win, acc);
         ukr_prefetch(a, n_steps, t);
     }
     tile_add_sets(acc, n_win, n_sets);
-    write_out(a, acc, n_win, n_f);
+    few_write_out(conv_out_ptr(a->out), a->ld_out, a->accumulate, acc, n_win, n_f);
 }
 
 /* Lane i of the three is filter i % 6 of step i / 6. */
@@ -184,10 +106,10 @@ static void one_1x6(const struct conv_ukr_args *a)
     sum[0] = add_steps(acc);
     sum[1] = sum[2] = sum[3] = _mm256_setzero_ps();
     for (; t < a->k; t++, in += ld_in, filter += F_PANEL) {
-        step(in, filter, F_PANEL, 1, sum);
+        few_step(in, filter, F_PANEL, 1, sum);
         ukr_prefetch(a, n_steps, t);
     }
-    write_out(a, sum, 1, F_PANEL);
+    few_write_out(conv_out_ptr(a->out), a->ld_out, a->accumulate, sum, 1, F_PANEL);
 }
 
 #define FEW(n_win, n_f, n_sets)                                                                                        \

@@ -32,4 +32,23 @@ static inline struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f
     return part;
 }
 
+/* How many taps of a row are taken together, neighbours in the input; what they prefetch follows them. */
+static inline size_t tap_group(const struct conv_taps *t)
+{
+    return t->column_bytes == sizeof(float) && (t->s == 3 || t->s == 5) ? t->s : 1;
+}
+
+/* Emits how a panel's outputs are updated. */
+static inline void emit_update(const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    size_t group = is_few(a->n_win, a->n_f) ? GROUP : a->n_win;
+    struct conv_ukr_args part = *a;
+
+    for (size_t i = 0; i < a->n_win; i += group) {
+        part.n_win = min_size(group, a->n_win - i);
+        part.out = a->out + i * sizeof(float);
+        conv_emit_tile_update(&part, group == GROUP ? GROUP * sizeof(float) : 32, sink);
+    }
+}
+
 #endif

@@ -93,14 +93,8 @@ static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args 
 
 static void emit_few(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
-    struct conv_ukr_args group = *a;
-
     emit_few_steps(u, a, a->n_win == 1 && a->n_f == F_PANEL ? emit_blocks(u, a, sink) : 0, sink);
-    for (size_t i = 0; i < a->n_win; i += GROUP) {
-        group.n_win = a->n_win - i < GROUP ? a->n_win - i : GROUP;
-        group.out = a->out + i * sizeof(float);
-        conv_emit_tile_update(&group, GROUP * sizeof(float), sink);
-    }
+    emit_update(a, sink);
 }
 
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)

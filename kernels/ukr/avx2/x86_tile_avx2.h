@@ -79,6 +79,19 @@ static inline __attribute__((always_inline)) __m256 load_tail(const float *in, c
     return _mm256_maskload_ps(in, tail->mask);
 }
 
+static inline __attribute__((always_inline)) void tile_multiply(const __m256 windows[3], const float *filter,
+                                                                const size_t n_v, const size_t n_f, __m256 *acc)
+{
+#pragma GCC unroll 6
+    for (size_t f = 0; f < n_f; f++) {
+        __m256 weight = _mm256_set1_ps(filter[f]);
+
+#pragma GCC unroll 3
+        for (size_t v = 0; v < n_v; v++)
+            acc[f * n_v + v] = _mm256_fmadd_ps(windows[v], weight, acc[f * n_v + v]);
+    }
+}
+
 /* tail: NULL if the last vector is read whole. */
 static inline __attribute__((always_inline)) void tile_step(const float *in, const float *filter, const size_t n_v,
                                                             const size_t n_f, const struct tile_tail *tail, __m256 *acc)
@@ -92,14 +105,7 @@ static inline __attribute__((always_inline)) void tile_step(const float *in, con
         windows[v] = tail && v + 1 == n_v ? load_tail(at, tail) : _mm256_loadu_ps(at);
         IN_REGISTER(windows[v]);
     }
-#pragma GCC unroll 6
-    for (size_t f = 0; f < n_f; f++) {
-        __m256 weight = _mm256_set1_ps(filter[f]);
-
-#pragma GCC unroll 3
-        for (size_t v = 0; v < n_v; v++)
-            acc[f * n_v + v] = _mm256_fmadd_ps(windows[v], weight, acc[f * n_v + v]);
-    }
+    tile_multiply(windows, filter, n_v, n_f, acc);
 }
 
 /* n_sets times n_acc accumulators into the first n_acc. */
