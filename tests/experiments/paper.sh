@@ -35,6 +35,9 @@ for figure in 8 9 10 11; do
 done
 check "all parts were made" grep -q '^6 parts made, 0 kept' "$work/out"
 check "every published number is there" [ "$(columns "$dir/numbers.csv" figure model arch metric | sort -u | wc -l)" -eq 157 ]
+check "each number has one use" [ "$(columns "$dir/numbers.csv" figure model arch metric use | sort -u | wc -l)" -eq 157 ]
+check "what is taken over has its reason" [ "$(csv_rows "$dir/numbers.csv" | grep -c ',taken over,.*[^,]$')" -eq "$(csv_rows "$dir/numbers.csv" | grep -c ',taken over,')" ]
+check "the other papers' numbers are all checked, or counted with a reason" [ "$(sed -n '/^## Other papers/,$p' "$dir/paper.md" | awk '/: printed /{ n++ } match($0, /, [0-9]+ numbers: ./) { split(substr($0, RSTART + 2), word, " "); n += word[1] } END { print n }')" -eq "$(grep -cv '^#' experiments/published/others.csv | awk '{ print $1 - 1 }')" ]
 check "... and used" bash -c "! grep -q ',unused,' '$dir/numbers.csv'"
 check "what is missing has a reason" [ -z "$(columns "$dir/numbers.csv" use ours remark | awk '$1 == "compared" && $2 == "-" && $3 == "-"')" ]
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
