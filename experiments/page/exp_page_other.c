@@ -10,7 +10,7 @@
 #include "experiments/base/exp_names.h"
 #include "experiments/page/exp_page_folder.h"
 
-enum { MOST_ROWS = 120 };
+enum { MOST_ROWS = 200 };
 
 static const char *const texts[] = { "verdict.txt", "paper.md", "study.md" };
 
