@@ -28,6 +28,7 @@ const char cachesim_help[] =
     "                      another geometry for level 1; --l2 to --l8 likewise; the next level is added.\n"
     "                      Without --machine there are no levels but these. SIZE takes k and m\n"
     "  --3c                classify misses: compulsory, capacity, conflict\n"
+    "  --vary GRID         one row for each machine of a grid: 'L1.size=16K,32K L2.ways=4..16*2' (CSV, or JSON)\n"
     "The run\n"
     "  --passes N          run the trace N times in a row (a file, not -)\n"
     "  --warmup N          do not count the first N accesses; 'pass': not all passes but the last\n"
@@ -163,7 +164,7 @@ static const char *set_mode(struct cachesim_options *o, const char *value, size_
 {
     (void)value;
     if (o->mode != CACHESIM_SIMULATE && o->mode != (enum cachesim_mode)which)
-        return "only one of --reuse, --mrc, --wss and --convert at a time";
+        return "only one of --vary, --reuse, --mrc, --wss and --convert at a time";
     o->mode = (enum cachesim_mode)which;
     return NULL;
 }
@@ -172,6 +173,12 @@ static const char *set_window(struct cachesim_options *o, const char *value, siz
 {
     if (!cachesim_number(value, true, 1, UINT64_MAX, &o->window))
         return "not a number of accesses from 1";
+    return set_mode(o, value, which);
+}
+
+static const char *set_vary(struct cachesim_options *o, const char *value, size_t which)
+{
+    o->vary = value;
     return set_mode(o, value, which);
 }
 
@@ -226,6 +233,7 @@ static const struct row {
     { "l7", true, set_level, 6 },
     { "l8", true, set_level, 7 },
     { "3c", FLAG(is_classified) },
+    { "vary", true, set_vary, CACHESIM_VARY },
     { "passes", true, set_passes, 0 },
     { "warmup", true, set_warmup, 0 },
     { "flush", FLAG(flushes) },
@@ -369,7 +377,7 @@ static int guess_format(struct cachesim_options *o, char *why, size_t why_bytes)
 static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 {
     bool is_stdin = o->trace && !strcmp(o->trace, "-");
-    bool simulates = o->mode == CACHESIM_SIMULATE;
+    bool simulates = o->mode == CACHESIM_SIMULATE || o->mode == CACHESIM_VARY;
 
     if (!o->trace)
         return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
@@ -384,8 +392,10 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
     if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
         return cachesim_complain(why, why_bytes, NULL, "--warmup, --flush and --3c are for simulating a machine only",
                                  o->trace);
-    if (!simulates && o->has_output && o->output == SIM_REPORT_TABLE)
-        return cachesim_complain(why, why_bytes, "--output", "the analyses print csv or json", "table");
+    if (o->mode != CACHESIM_SIMULATE && o->has_output && o->output == SIM_REPORT_TABLE)
+        return cachesim_complain(why, why_bytes, "--output", "the analyses and --vary print csv or json", "table");
+    if (o->mode == CACHESIM_VARY && (o->by_tag || o->plot))
+        return cachesim_complain(why, why_bytes, "--vary", "counts all tags together, and draws nothing", o->vary);
     if (o->plot && !simulates && o->mode != CACHESIM_MRC)
         return cachesim_complain(why, why_bytes, "--plot", "there are figures of simulations and of --mrc", o->plot);
     if (o->warms_up_passes && o->passes < 2)

@@ -15,6 +15,7 @@ enum cachesim_mode {
     CACHESIM_MRC,
     CACHESIM_WSS,
     CACHESIM_CONVERT,
+    CACHESIM_VARY,
     CACHESIM_HELP,
     CACHESIM_VERSION,
 };
@@ -36,6 +37,7 @@ struct cachesim_options {
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
+    const char *vary;       /* what varies (sim/machine/machine_grid.h) */
     const char *plot;       /* path of a figure, .png or .svg; NULL: none */
     const char *ranges;     /* path of named ranges (cachesim_ranges.h); NULL: none */
     uint32_t line_bytes;    /* of the analyses */

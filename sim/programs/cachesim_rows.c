@@ -1,6 +1,7 @@
 #include "sim/programs/cachesim_rows.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "sim/report/json.h"
 
@@ -77,12 +78,28 @@ void cachesim_rows_ratio(struct cachesim_rows *r, double value)
     end_value(r);
 }
 
+/* Writes a text as a CSV field: in quotes, if it has anything that would end it. */
+static void put_field(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
 void cachesim_rows_text(struct cachesim_rows *r, const char *value)
 {
     start_value(r);
     if (r->is_json)
         sim_json_string(value, r->out);
     else
-        fputs(value, r->out);
+        put_field(r->out, value);
     end_value(r);
 }

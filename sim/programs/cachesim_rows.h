@@ -14,12 +14,12 @@
 
 #include "sim/access.h"
 
-enum { CACHESIM_MAX_COLUMNS = 4 + SIM_MAX_TAGS };
+enum { CACHESIM_MAX_COLUMNS = 96 };
 
 struct cachesim_rows {
     FILE *out;
     bool is_json;
-    char column[CACHESIM_MAX_COLUMNS][24];
+    char column[CACHESIM_MAX_COLUMNS][64];
     size_t n_columns;
     size_t next; /* the column whose value comes next */
     uint64_t n_rows;

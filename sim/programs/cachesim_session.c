@@ -1,6 +1,7 @@
 #include "sim/programs/cachesim_session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,20 @@ int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what,
     snprintf(s->why, sizeof s->why, "%s, %s", what, value);
     s->exit_status = exit_status;
     return -EINVAL;
+}
+
+int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m)
+{
+    const int err = sim_hierarchy_new(hierarchy, m);
+    uint64_t bytes = 0;
+    char text[64];
+
+    if (!err)
+        return 0;
+    for (size_t k = 0; k < m->n_levels; k++)
+        bytes += sim_level_bytes(&m->level[k]);
+    snprintf(text, sizeof text, "%s for caches of %" PRIu64 " MiB", strerror(-err), bytes >> 20);
+    return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", text);
 }
 
 /* Takes the first accesses off a run, at most max. */
@@ -36,7 +51,7 @@ static void warm_up(struct cachesim_session *s, struct sim_run *run)
     cachesim_progress_add(&s->progress, head.count);
     s->warmup_left -= head.count;
     if (!s->warmup_left)
-        sim_hierarchy_clear_stats(s->hierarchy);
+        s->clear_stats(s->counter);
 }
 
 static void feed_long(struct cachesim_session *s, struct sim_run *run)
@@ -145,10 +160,11 @@ int cachesim_run_passes(struct cachesim_session *s)
     const bool is_packed = o->program || o->trace[cachesim_source_unpacked(o->trace)];
     int err = sort_by_ranges(s);
 
+    s->warmup_left = o->warmup;
     cachesim_progress_start(&s->progress, o->trace, is_packed ? "-" : o->trace, o->reader.format, o->passes);
     for (uint64_t pass = 0; pass < o->passes && !err && !is_over(s); pass++) {
         if (o->warms_up_passes && pass + 1 == o->passes)
-            sim_hierarchy_clear_stats(s->hierarchy);
+            s->clear_stats(s->counter);
         cachesim_progress_pass(&s->progress, pass);
         err = run_pass(s);
     }

@@ -14,10 +14,11 @@ enum { CACHESIM_BAD_OUTPUT = 1, CACHESIM_BAD_INPUT = 2 }; /* exit statuses */
 
 struct cachesim_session {
     struct cachesim_options options;
-    struct sim_hierarchy *hierarchy; /* NULL without a simulation */
-    struct sim_sink *sink;           /* of whatever takes the accesses */
-    struct cachesim_ranges ranges;   /* what they are sorted by, before they go there */
-    const int *sink_error;           /* if not NULL: reading ends when it is not 0 */
+    struct sim_sink *sink;              /* of whatever takes the accesses */
+    struct cachesim_ranges ranges;      /* what they are sorted by, before they go there */
+    const int *sink_error;              /* if not NULL: reading ends when it is not 0 */
+    void (*clear_stats)(void *counter); /* forgets what was counted so far; of simulations */
+    void *counter;
     uint64_t warmup_left;
     struct sim_trace_counts counts; /* of one pass */
     struct cachesim_progress progress;
@@ -27,6 +28,9 @@ struct cachesim_session {
 
 /* Keeps "what, value" and the exit status. Returns -EINVAL. */
 int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value);
+
+/* Makes the caches of a machine that is one. Returns as cachesim_run_passes: memory may not suffice. */
+int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m);
 
 /* Sends the trace to s->sink as often as the options say. Returns 0, or -errno with s->why and s->exit_status set. */
 int cachesim_run_passes(struct cachesim_session *s);

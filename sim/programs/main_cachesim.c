@@ -1,6 +1,5 @@
 /* cachesim: a command line for the simulator and its analyses. `cachesim --help` lists the options. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +11,33 @@
 #include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_session.h"
 #include "sim/programs/cachesim_signal.h"
+#include "sim/programs/cachesim_vary.h"
 #include "sim/cpu.h"
+#include "sim/hierarchy.h"
 
-static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
+static void clear_stats(void *counter)
+{
+    sim_hierarchy_clear_stats(counter);
+}
+
+static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, struct sim_hierarchy *hierarchy)
 {
     const struct cachesim_options *o = &s->options;
     int err;
 
-    s->sink = sim_hierarchy_sink(s->hierarchy);
-    s->warmup_left = o->warmup;
+    s->sink = sim_hierarchy_sink(hierarchy);
+    s->clear_stats = clear_stats;
+    s->counter = hierarchy;
     err = cachesim_run_passes(s);
     if (!err && o->flushes)
-        sim_hierarchy_flush(s->hierarchy, 0);
-    if (!err && sim_hierarchy_error(s->hierarchy))
+        sim_hierarchy_flush(hierarchy, 0);
+    if (!err && sim_hierarchy_error(hierarchy))
         err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot classify all misses",
-                            strerror(-sim_hierarchy_error(s->hierarchy)));
+                            strerror(-sim_hierarchy_error(hierarchy)));
     if (!err) {
         const struct sim_report report = {
             .machine = m,
-            .stats = sim_hierarchy_stats(s->hierarchy),
+            .stats = sim_hierarchy_stats(hierarchy),
             .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
             .counts = &s->counts,
             .by_tag = o->by_tag,
@@ -43,30 +50,19 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m)
     return err;
 }
 
-/* Says why a machine that is one cannot be simulated. */
-static int fail_to_simulate(struct cachesim_session *s, const struct sim_machine *m, int err)
-{
-    uint64_t bytes = 0;
-    char text[64];
-
-    for (size_t k = 0; k < m->n_levels; k++)
-        bytes += sim_level_bytes(&m->level[k]);
-    snprintf(text, sizeof text, "%s for caches of %" PRIu64 " MiB", strerror(-err), bytes >> 20);
-    return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot simulate the machine", text);
-}
-
 static int simulate(struct cachesim_session *s)
 {
+    struct sim_hierarchy *hierarchy;
     struct sim_machine m;
     int err = cachesim_machine(&s->options, &m, s->why, sizeof s->why);
 
     if (err)
         return err;
-    err = sim_hierarchy_new(&s->hierarchy, &m);
+    err = cachesim_hierarchy(s, &hierarchy, &m);
     if (err)
-        return fail_to_simulate(s, &m, err);
-    err = simulate_on(s, &m);
-    sim_hierarchy_free(s->hierarchy);
+        return err;
+    err = simulate_on(s, &m, hierarchy);
+    sim_hierarchy_free(hierarchy);
     return err;
 }
 
@@ -123,9 +119,13 @@ static int print_version(struct cachesim_session *s)
 int main(int argc, char **argv)
 {
     static int (*const run[])(struct cachesim_session * s) = {
-        [CACHESIM_SIMULATE] = simulate,        [CACHESIM_REUSE] = cachesim_analyse_reuse,
-        [CACHESIM_MRC] = cachesim_analyse_mrc, [CACHESIM_WSS] = cachesim_analyse_wss,
-        [CACHESIM_CONVERT] = convert,          [CACHESIM_HELP] = print_help,
+        [CACHESIM_SIMULATE] = simulate,
+        [CACHESIM_VARY] = cachesim_vary,
+        [CACHESIM_REUSE] = cachesim_analyse_reuse,
+        [CACHESIM_MRC] = cachesim_analyse_mrc,
+        [CACHESIM_WSS] = cachesim_analyse_wss,
+        [CACHESIM_CONVERT] = convert,
+        [CACHESIM_HELP] = print_help,
         [CACHESIM_VERSION] = print_version,
     };
     struct cachesim_session s = { .exit_status = CACHESIM_BAD_INPUT };

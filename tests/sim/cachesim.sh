@@ -409,6 +409,32 @@ ranges() {
     check "... of instructions too" grep -q '"tag": 7, "name": "instructions"' "$work/out"
 }
 
+# Each row of --vary is what the machine counts alone.
+vary() {
+    local size ways extra
+    for extra in '' '--passes 3 --warmup pass --flush' '--warmup 100'; do
+        # shellcheck disable=SC2086
+        "$cachesim" --machine toy $extra --vary 'L1.size=512,1K,2K L2.ways=2,4' tests/golden/mix.din >"$work/vary" 2>"$work/err"
+        check "rows of six machines: $(cat "$work/err")" [ "$(grep -vc '^#' "$work/vary")" -eq 7 ]
+        for size in 512 1K 2K; do
+            for ways in 2 4; do
+                # shellcheck disable=SC2086
+                counts --l1 ${size/K/k},2,64 --l2 4k,$ways,64 --l3 16k,4,64 $extra tests/golden/mix.din |
+                    awk -F, '!n { while (++n <= NF) name[$n] = n; next }
+                        $3 ~ /^L/ { printf "%d,%d,", $name["load_misses"], $name["read_misses"] + $name["write_misses"] }
+                        $3 == "memory" { print $name["memory_read_lines"] "," $name["memory_written_lines"] }' >"$work/alone"
+                check "$size, $ways ways $extra: $(cat "$work/alone")" \
+                    grep -q "^$size,$ways,$(cat "$work/alone")," "$work/vary"
+            done
+        done
+    done
+    "$cachesim" --machine toy --output json --vary 'L1.policy=lru,fifo; L1.prefetch={stream degree=2 distance=8}' tests/golden/mix.din >"$work/out" 2>"$work/err"
+    check "two grids: $(cat "$work/err")" [ "$(grep -c '"L1_misses"' "$work/out")" -eq 3 ]
+    refuses "no such key: 'L1.foo'" --machine toy --vary L1.foo=1 tests/golden/mix.din
+    refuses "1000000 points; at most 1000" --machine toy --vary L1.size=1..1000000 tests/golden/mix.din
+    refuses "--vary: counts all tags together" --machine toy --tags --vary L1.ways=1,2 tests/golden/mix.din
+}
+
 plots() {
     if ! command -v gnuplot >/dev/null; then
         skip "no gnuplot: --plot"
@@ -528,7 +554,7 @@ bad_options() {
     refuses "QLRU_H.._M._R._U.[_UMO], '1k,2,64,QLRU_H99_M1_R0_U0'" --l1 1k,2,64,QLRU_H99_M1_R0_U0 tests/golden/mix.din
     refuses "the option takes no value, '--tags=1'" --tags=1 a.din
     refuses "unknown option; cachesim --help lists them, '-x'" -x a.din
-    refuses "--output: the analyses print csv or json, 'table'" --mrc --output=table tests/golden/mix.din
+    refuses "--output: the analyses and --vary print csv or json, 'table'" --mrc --output=table tests/golden/mix.din
     refuses "--l3: there is no level before it" --l1 1k,2,64 --l3 8k,2,64 tests/golden/mix.din
     refuses "--passes: not a number from 1, '0'" --passes 0 tests/golden/mix.din
     refuses "--passes: standard input can be read only once" --passes 2 --format din -
@@ -649,6 +675,7 @@ estimate
 stores
 compressed
 ranges
+vary
 plots
 json_members
 traced
