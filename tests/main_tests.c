@@ -46,6 +46,7 @@
     X(exp_model) \
     X(exp_workload) \
     X(compare) \
+    X(page) \
     X(counters) \
     X(counters_run) \
     X(counters_proof) \
