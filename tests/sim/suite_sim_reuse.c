@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/analysis/reuse.h"
+#include "sim/analysis/ways.h"
+#include "sim/hierarchy.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -265,7 +268,85 @@ static void bad_sizes_are_refused(void)
     CU_ASSERT_PTR_NULL(w);
 }
 
+/* ---- all numbers of ways ---- */
+
+enum { MOST_WAYS = 12 };
+
+static struct sim_run random_access(uint64_t window, uint32_t line_bytes)
+{
+    return (struct sim_run){
+        .addr = rng_below(window),
+        .stride_bytes = rng_range(-(int64_t)line_bytes, 3 * (int64_t)line_bytes),
+        .step_bytes = rng_range(-64, 64),
+        .count = (uint32_t)rng_below(20),
+        .access_bytes = 1 + (uint32_t)rng_below(line_bytes * UINT64_C(2)),
+        .kind = (uint8_t)rng_below(SIM_N_KINDS),
+        .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
+        .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
+    };
+}
+
+/* One pass, and a simulation of each number of ways: every count of every tag and phase is the same. */
+static void ways_count_as_the_engine_does(void)
+{
+    for (unsigned round = 0; round < test_rounds(40); round++) {
+        struct sim_machine m = { .name = "one", .n_levels = 1, .memory_latency_cycles = 1 };
+        struct sim_level *l = &m.level[0];
+        struct sim_hierarchy *h[MOST_WAYS];
+        struct sim_ways *w;
+        struct sim_stats stats;
+        uint64_t window;
+
+        *l = (struct sim_level){
+            .name = "L1", .policy = "lru", .n_sets = 1 + rng_below(9), .line_bytes = UINT32_C(16) << rng_below(4)
+        };
+        window = l->n_sets * l->line_bytes * (1 + rng_below(2 * MOST_WAYS));
+        CU_ASSERT_EQUAL_FATAL(sim_ways_new(&w, l->n_sets, l->line_bytes, MOST_WAYS), 0);
+        for (uint32_t n = 0; n < MOST_WAYS; n++) {
+            l->n_ways = n + 1;
+            CU_ASSERT_TRUE(sim_ways_counts_for(&m));
+            CU_ASSERT_EQUAL_FATAL(sim_hierarchy_new(&h[n], &m), 0);
+        }
+        for (int i = 0; i < 300; i++) {
+            const struct sim_run run[] = { random_access(window, l->line_bytes), random_access(window, l->line_bytes) };
+            uint64_t n_times = rng_below(4);
+
+            sim_emit(sim_ways_sink(w), run, 2, n_times);
+            for (uint32_t n = 0; n < MOST_WAYS; n++)
+                sim_emit(sim_hierarchy_sink(h[n]), run, 2, n_times);
+            if (i == 100) {
+                sim_ways_clear_stats(w);
+                for (uint32_t n = 0; n < MOST_WAYS; n++)
+                    sim_hierarchy_clear_stats(h[n]);
+            }
+        }
+        for (uint32_t n = 0; n < MOST_WAYS; n++) {
+            sim_ways_stats(w, n + 1, &stats);
+            test_check(!memcmp(&stats, sim_hierarchy_stats(h[n]), sizeof stats), "%u ways of %u differ", n + 1,
+                       MOST_WAYS);
+            sim_hierarchy_free(h[n]);
+        }
+        sim_ways_free(w);
+    }
+}
+
+static void impossible_ways_are_refused(void)
+{
+    struct sim_machine m = { .n_levels = 1,
+                             .level = { { .policy = "fifo", .n_ways = 4, .n_sets = 4, .line_bytes = 64 } } };
+    struct sim_ways *w;
+
+    CU_ASSERT_FALSE(sim_ways_counts_for(&m));
+    CU_ASSERT_EQUAL(sim_ways_new(&w, 0, 64, 4), -EINVAL);
+    CU_ASSERT_EQUAL(sim_ways_new(&w, 4, 48, 4), -EINVAL);
+    CU_ASSERT_EQUAL(sim_ways_new(&w, 4, 64, 0), -EINVAL);
+    CU_ASSERT_EQUAL(sim_ways_new(&w, 4, 64, SIM_MAX_COUNTED_WAYS + 1), -EINVAL);
+    CU_ASSERT_PTR_NULL(w);
+}
+
 static const struct test_case cases[] = {
+    { "ways count as the engine does", ways_count_as_the_engine_does },
+    { "impossible ways are refused", impossible_ways_are_refused },
     { "a worked example holds", a_worked_example_holds },
     { "distances and curves agree with looking back", distances_and_curves_agree_with_looking_back },
     { "working sets agree with counting", working_sets_agree_with_counting },
