@@ -25,6 +25,8 @@ static const struct kind {
     { "study.md", "cost models studied", exp_page_other_write },
     { "agreement.csv", "simulated beside counted", exp_page_other_write },
     { "phases.csv", "beside peers", exp_page_other_write },
+    { "sweep.csv", "machines and tilings varied", exp_page_other_write },
+    { "compare.csv", "two runs compared", exp_page_other_write },
 };
 
 bool exp_page_is_marker(const char *file)

@@ -8,6 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
+#include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_folder.h"
 
 enum { MOST_ROWS = 200 };
@@ -122,12 +123,24 @@ static int write_tables(struct exp_page_writer *w, const struct exp_page_folder 
     return err;
 }
 
+/* Says a verdict's first sentence, where there is one. */
+static void write_answer(struct exp_page_writer *w, const struct exp_page_folder *f)
+{
+    char *verdict = exp_page_folder_text(f, texts[0]), answer[640];
+
+    exp_page_answer_of(verdict ? verdict : "", answer, sizeof answer);
+    if (*answer)
+        w->ops->say(w, EXP_PAGE_ANSWER, answer);
+    free(verdict);
+}
+
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
 {
     struct exp_page_csv none = { 0 };
     char id[80];
     int err;
 
+    write_answer(w, f);
     exp_page_folder_figures(w, f, NULL, false);
     write_texts(w, f);
     exp_page_folder_id(f, "tables", id, sizeof id);
