@@ -142,6 +142,27 @@ static bool is_about(const struct exp_compare_condition *c, const struct exp_com
     return c->algo ? !strcmp(c->algo, x->algo) : strcmp(exp_algo_base()->name, x->algo) != 0;
 }
 
+static bool is_about_any(const struct exp_compare_condition *c, const struct exp_two_runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        if (is_about(c, &runs->cell[i]))
+            return true;
+    }
+    return false;
+}
+
+int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs, char *why,
+                                 size_t why_bytes)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (!is_about_any(&c->condition[i], runs))
+            return exp_fail(why, why_bytes, -ENODATA,
+                            "FAIL_IF: '%s': both runs must have %s (%s of layers.csv) of what it names, and do not",
+                            c->condition[i].text, c->condition[i].metric->name, c->condition[i].metric->column);
+    }
+    return 0;
+}
+
 bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x)
 {
     const double change = c->is_percent ? x->change_percent : x->b - x->a;

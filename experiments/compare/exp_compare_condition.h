@@ -31,6 +31,13 @@ struct exp_compare_conditions {
 /* Reads a list; "" has none. Returns 0, or -EINVAL with one line in why. */
 int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, char *why, size_t why_bytes);
 
+/*
+ * Checks that every condition is about something that both runs have: a check of nothing must not pass. Returns 0, or
+ * -ENODATA with one line in why.
+ */
+int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs, char *why,
+                                 size_t why_bytes);
+
 /* Tells whether a cell meets a condition. */
 bool exp_compare_meets(const struct exp_compare_condition *c, const struct exp_compare_cell *x);
 

@@ -257,23 +257,36 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     free(text);
 }
 
-/* Says in one sentence whether anything differs for certain. */
-static void say_sentence(struct exp_page_writer *w, const struct page *p)
+/* Finds the certain change of a model's time that is largest, of all but Base; *any: there are times. */
+static const struct exp_compare_cell *find_largest(const struct exp_two_runs *c, bool *any)
 {
     const struct exp_compare_cell *most = NULL;
 
-    for (size_t i = 0; i < p->c->n; i++) {
-        const struct exp_compare_cell *x = &p->c->cell[i];
+    *any = false;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
 
-        if (is_model(x) && is_time(x) && x->is_certain && strcmp(x->algo, exp_algo_base()->name) != 0 &&
-            (!most || fabs(x->change_percent) > fabs(most->change_percent)))
+        if (!is_model(x) || !is_time(x) || !strcmp(x->algo, exp_algo_base()->name))
+            continue;
+        *any = true;
+        if (x->is_certain && (!most || fabs(x->change_percent) > fabs(most->change_percent)))
             most = x;
     }
+    return most;
+}
+
+/* Says in one sentence whether a model's time differs for certain. */
+static void say_sentence(struct exp_page_writer *w, const struct page *p)
+{
+    bool any;
+    const struct exp_compare_cell *most = find_largest(p->c, &any);
+
     if (most)
         exp_page_say(w, EXP_PAGE_ANSWER, "B is %.1f %% %s than A with %s; p %.2g.", fabs(most->change_percent),
                      most->change_percent > 0 ? "faster" : "slower", exp_page_algo_title(most->algo), most->p_adjusted);
     else
-        w->ops->say(w, EXP_PAGE_ANSWER, "No time of a whole model differs for certain.");
+        w->ops->say(w, EXP_PAGE_ANSWER,
+                    any ? "No time of the whole model differs for certain." : "Not both runs were timed.");
 }
 
 static void write_chapter(struct exp_page_writer *w, const struct page *p)

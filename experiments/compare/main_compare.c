@@ -34,6 +34,8 @@ static int prepare(struct session *s)
     if (!err)
         err = exp_two_runs_compare(&s->comparison, o->run_a, o->run_b, s->why, sizeof s->why);
     if (!err)
+        err = exp_compare_conditions_check(&s->conditions, &s->comparison, s->why, sizeof s->why);
+    if (!err)
         err = exp_results_find(&s->results, EXP_COMPARE, o, NULL, NULL, 0, s->why, sizeof s->why);
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }

@@ -27,6 +27,10 @@ compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it
 says() { check "'$1' is not in: $(cat "$work/out")" grep -qE -- "$1" "$work/out"; }
 verdicts() { columns "$dir/compare.csv" metric b_is | sort | uniq -c | awk -v metric="$1" '$2 == metric { printf "%s %s ", $1, $3 }'; }
 
+untimed=results/reference/power10/resnet18
+refuses "FAIL_IF: 'speedup<-3%': both runs must have speedup" A=$untimed B=$untimed FAIL_IF='speedup<-3%'
+refuses "FAIL_IF: 'goto.loads>0': both runs must have loads" A=$first B=$first FAIL_IF='loads>0,goto.loads>0'
+
 # A run and itself.
 compares 0 $first FAIL_IF='speedup<0%,layer.speedup<0%,layer.gain<0%,l1_misses>0,layer.l1_misses>0'
 says "none of the conditions of FAIL_IF is met"
