@@ -29,7 +29,7 @@ enum {
     SIM_PLAIN_AHEAD = 16,       /* lookups that the host is told of before */
     SIM_PLAIN_RANGE = 64,       /* lines in a row that are touched together */
     SIM_PLAIN_SWEEPS = 16,      /* runs that are swept together, at most */
-    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, a byte each, see engine_plain_compact_tmpl.h */
+    SIM_PLAIN_N_REQUESTS = 256, /* kinds of them, a byte each, see engine_plain_compact_queues_tmpl.h */
     SIM_PLAIN_KINDS = 64,       /* bytes that are counted together */
 };
 
