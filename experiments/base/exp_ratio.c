@@ -3,17 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "experiments/base/exp_random.h"
 #include "experiments/base/exp_stats.h"
-
-/* Returns the next of a sequence of random numbers that is the same every time (SplitMix64). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* Both sides of a ratio. */
 struct sides {
@@ -47,7 +38,7 @@ static size_t draw_half(bool *taken, size_t n, uint64_t *random)
     size_t needed = half;
 
     for (size_t i = 0; i < n; i++) {
-        taken[i] = next_random(random) % (n - i) < needed;
+        taken[i] = exp_random_next(random) % (n - i) < needed;
         needed -= taken[i];
     }
     return half;

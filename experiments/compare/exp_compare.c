@@ -182,19 +182,11 @@ static double test_model(const struct exp_two_runs *c, const struct exp_compare_
     return value;
 }
 
-static size_t row_of_algo(const struct exp_page_csv *csv, const char *algo)
-{
-    size_t row = 0;
-
-    while (row < csv->table.n_rows && strcmp(exp_page_csv_cell(csv, row, "algo"), algo) != 0)
-        row++;
-    return row;
-}
-
 /* Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has them, for equal sets of layers. */
 static void sum_up(const struct exp_two_runs *c, const struct exp_compare_pair *p, struct exp_compare_cell *x)
 {
-    const size_t a = row_of_algo(&c->a.model, x->algo), b = row_of_algo(&c->b.model, x->algo);
+    const size_t a = exp_page_csv_find(&c->a.model, "algo", x->algo),
+                 b = exp_page_csv_find(&c->b.model, "algo", x->algo);
 
     if (x->metric->kind == RATIO) {
         const bool is_whole = c->n_pairs == c->a.layers.table.n_rows && c->n_pairs == c->b.layers.table.n_rows;

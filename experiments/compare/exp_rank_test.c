@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "experiments/base/exp_random.h"
+
 /* A round, and whose it is. */
 struct sample {
     uint64_t ns;
@@ -106,21 +108,11 @@ double exp_rank_test(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_
 
 /* ---- permutations ---- */
 
-/* Returns the next of a sequence of random numbers (SplitMix64). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* Gives n_b of n rounds to the second side, each choice as likely as any other. */
 static void shuffle(struct sample *s, size_t n, size_t n_b, uint64_t *random)
 {
     for (size_t i = 0; i < n; i++) {
-        s[i].is_b = next_random(random) % (n - i) < n_b;
+        s[i].is_b = exp_random_next(random) % (n - i) < n_b;
         n_b -= s[i].is_b;
     }
 }

@@ -74,15 +74,6 @@ static void say_answer(struct exp_page_writer *w, const char *verdict)
     }
 }
 
-static size_t row_of_algo(const struct exp_page_csv *csv, const char *algo)
-{
-    size_t row = 0;
-
-    while (row < csv->table.n_rows && strcmp(exp_page_csv_cell(csv, row, "algo"), algo) != 0)
-        row++;
-    return row;
-}
-
 enum { MOST_CARDS = 8, CARD_BYTES = 96 };
 
 struct cards {
@@ -136,8 +127,8 @@ static void add_speedups(struct cards *c, const struct exp_page_run *r)
 /* Misses of the chosen SConv against Base's. */
 static void add_misses(struct cards *c, const struct exp_page_run *r)
 {
-    size_t base = row_of_algo(&r->model, exp_algo_base()->name),
-           sconv = row_of_algo(&r->model, exp_algo_chosen()->name);
+    size_t base = exp_page_csv_find(&r->model, "algo", exp_algo_base()->name),
+           sconv = exp_page_csv_find(&r->model, "algo", exp_algo_chosen()->name);
 
     for (size_t l = 0; l < EXP_PAGE_LEVELS && r->level[l]; l++) {
         char column[64], name[64];

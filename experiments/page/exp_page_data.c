@@ -77,6 +77,15 @@ double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const cha
     return number_of(exp_page_csv_cell(csv, row, column));
 }
 
+size_t exp_page_csv_find(const struct exp_page_csv *csv, const char *column, const char *value)
+{
+    size_t row = 0;
+
+    while (row < csv->table.n_rows && strcmp(exp_page_csv_cell(csv, row, column), value) != 0)
+        row++;
+    return row;
+}
+
 /* Finds the line "# <name><mark>..." of the head; returns what follows the mark, up to the line's end. */
 static const char *find_said(const struct exp_page_csv *csv, const char *name, size_t *length)
 {

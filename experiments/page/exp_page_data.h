@@ -26,6 +26,9 @@ const char *exp_page_csv_cell(const struct exp_page_csv *csv, size_t row, const 
 /* Returns a cell's number; NaN if it has none. */
 double exp_page_csv_number(const struct exp_page_csv *csv, size_t row, const char *column);
 
+/* Finds the first row that has a value in a column; the number of rows if there is none. */
+size_t exp_page_csv_find(const struct exp_page_csv *csv, const char *column, const char *value);
+
 /* Copies what the head says of a key, such as "commit"; "" if nothing. */
 void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes);
 

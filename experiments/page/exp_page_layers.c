@@ -17,10 +17,7 @@ size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index,
 {
     size_t n = 0;
 
-    for (*first = 0; *first < csv->table.n_rows; ++*first) {
-        if (!strcmp(exp_page_csv_cell(csv, *first, "layer_index"), index))
-            break;
-    }
+    *first = exp_page_csv_find(csv, "layer_index", index);
     while (*first + n < csv->table.n_rows && !strcmp(exp_page_csv_cell(csv, *first + n, "layer_index"), index))
         n++;
     return n;
