@@ -8,7 +8,7 @@ set multiplot layout 1,2 title "A faster micro-kernel, nothing else: predicted f
 eval put_what
 set key at screen 0.5, 0.19 center top horizontal maxrows 1 samplen 3
 set logscale x 2
-set xrange [4:512]
+set xrange [3.6:570]
 set xtics (4, 8, 16, 32, 64, 128, 256, 512)
 set xlabel "multiply-adds of the micro-kernel per cycle"
 machines = "zen3 spr"

@@ -209,7 +209,7 @@ void exp_study_micro_print(const struct exp_study_micro micro[EXP_STUDY_N_RATES]
         "A faster micro-kernel, replayed: both algorithms on the caches of %s, a sample of %zu layers, cold, with the "
         "tiles of the micro-kernel that is named. Micro-kernels take their multiply-adds; im2col and packing take "
         "their loads or stores at %s's rates. Loads that miss hit all the same, or wait for their latency: the truth "
-        "is between the two.\n\n"
+        "is between the two. Packing is that of the tiles' instruction set: MMA's moves 16 bytes at a time.\n\n"
         "| multiply-adds per cycle | such as | tiles of | if all hit: packing, of Base | packing, of SConv | Base / "
         "SConv | if all misses wait: packing, of Base | packing, of SConv | Base / SConv |\n"
         "|---:|---|---|---:|---:|---:|---:|---:|---:|\n",

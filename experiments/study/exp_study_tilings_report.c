@@ -191,10 +191,12 @@ void exp_study_tilings_print(const struct exp_study_tilings *t, size_t n, FILE *
     fprintf(out, "\n");
     for (size_t i = 0; i <= EXP_STUDY_N_METHODS; i++)
         print_speed(t, n, i, out);
-    fprintf(out,
-            "\nMedian over the layers of the rank correlation over the tilings of one layer:\n\n| machine | layers | "
-            "Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
-            "|---|---|---:|---:|---:|---:|\n");
+    fprintf(out, "\nBy replay is by Eq. 6 with simulated counts, CSA's own yardstick. csa2 predicts time: only the "
+                 "clock can judge it.\n\n"
+                 "Median over the layers of the rank "
+                 "correlation over the tilings of one layer:\n\n| machine | layers | "
+                 "Eq. 6 as CSA predicts it | csa2 | Eq. 6, simulated | csa2 / clock: p10, median, p90 |\n"
+                 "|---|---|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < n; k++)
         print_orders(&t[k], out);
 }
