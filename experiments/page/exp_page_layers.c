@@ -1,5 +1,6 @@
 /* A page for each shape: what a layer is, how it was planned, and everything that is known of it. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,36 +196,48 @@ static void write_times(struct exp_page_writer *w, const struct exp_page_run *r,
     exp_page_drawing_of_samples(w, r, page);
 }
 
+enum { MOST_FACTS = 8 };
+
+struct facts {
+    struct exp_page_fact fact[MOST_FACTS];
+    char value[MOST_FACTS][96];
+    size_t n;
+};
+
+static void add_fact(struct facts *f, const char *name, const char *note, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add_fact(struct facts *f, const char *name, const char *note, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(f->value[f->n], sizeof f->value[0], format, args);
+    va_end(args);
+    f->fact[f->n] = (struct exp_page_fact){ name, f->value[f->n], note };
+    f->n++;
+}
+
+#define TIMES " \xc3\x97 "
+
 static void write_shape(struct exp_page_writer *w, const struct exp_page_plan *p)
 {
-    struct exp_page_fact fact[8];
-    char value[8][96];
     const struct conv_problem *s = &p->problem;
-    size_t n = 0;
+    struct facts f = { .n = 0 };
+    char macs[48];
 
-    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->n, s->c, s->h, s->w);
-    fact[n] = (struct exp_page_fact){ "input", value[n], "images \xc3\x97 channels \xc3\x97 height \xc3\x97 width" };
-    n++;
-    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->k, s->c / s->groups, s->r,
-            s->s);
-    fact[n] = (struct exp_page_fact){ "filters", value[n], "number \xc3\x97 channels \xc3\x97 height \xc3\x97 width" };
-    n++;
-    exp_say(value[n], sizeof value[n], "%zu \xc3\x97 %zu \xc3\x97 %zu \xc3\x97 %zu", s->n, s->k, s->p, s->q);
-    fact[n] = (struct exp_page_fact){ "output", value[n], "" };
-    n++;
-    exp_say(value[n], sizeof value[n], "%zu, %zu", s->stride_h, s->stride_w);
-    fact[n] = (struct exp_page_fact){ "stride", value[n], "" };
-    n++;
-    exp_say(value[n], sizeof value[n], "%zu, %zu, %zu, %zu", s->pad_top, s->pad_left, s->pad_bottom, s->pad_right);
-    fact[n] = (struct exp_page_fact){ "padding", value[n], "top, left, bottom, right" };
-    n++;
-    exp_say(value[n], sizeof value[n], "%zu, %zu; %zu", s->dilation_h, s->dilation_w, s->groups);
-    fact[n] = (struct exp_page_fact){ "dilation; groups", value[n], "" };
-    n++;
-    exp_page_print_number(value[n], sizeof value[n], conv_macs(s) * 1e-6, EXP_PAGE_DECIMAL);
-    fact[n] = (struct exp_page_fact){ "work", value[n], "million multiply-adds" };
-    n++;
-    w->ops->facts(w, EXP_PAGE_LIST, fact, n);
+    exp_page_print_number(macs, sizeof macs, conv_macs(s) * 1e-6, EXP_PAGE_DECIMAL);
+    add_fact(&f, "input", "images" TIMES "channels" TIMES "height" TIMES "width",
+             "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->n, s->c, s->h, s->w);
+    add_fact(&f, "filters", "number" TIMES "channels" TIMES "height" TIMES "width",
+             "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->k, conv_group_channels(s), s->r, s->s);
+    add_fact(&f, "output", "", "%zu" TIMES "%zu" TIMES "%zu" TIMES "%zu", s->n, s->k, s->p, s->q);
+    add_fact(&f, "stride", "down, across", "%zu, %zu", s->stride_h, s->stride_w);
+    add_fact(&f, "padding", "top, left, bottom, right", "%zu, %zu, %zu, %zu", s->pad_top, s->pad_left, s->pad_bottom,
+             s->pad_right);
+    add_fact(&f, "dilation; groups", "", "%zu, %zu; %zu", s->dilation_h, s->dilation_w, s->groups);
+    add_fact(&f, "work", "million multiply-adds", "%s", macs);
+    w->ops->facts(w, EXP_PAGE_LIST, f.fact, f.n);
 }
 
 static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
