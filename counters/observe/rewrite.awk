@@ -8,7 +8,7 @@
 # register and no flag. Calls go to originals: where there is a copy, they jump there. An indirect jump looks its target
 # up in a table at MAP of four bytes for each of the program's (0: there is no copy).
 #
-# Whatever is not understood (an unknown width, a string instruction) makes the function one that is not rewritten, with
+# Whatever is not understood (an unknown width, a lock) makes the function one that is not rewritten, with
 # the reason: it is then never entered unseen (obs_rewritten_watcher.c). So do a masked access and a call, unless WHOLE
 # is 1: then all the program's kernels are among the functions, and a masked access is recorded as one.
 
@@ -52,29 +52,25 @@ function vector_bytes(text) {
     return text ~ /%zmm/ ? 64 : text ~ /%ymm/ ? 32 : text ~ /%xmm/ ? 16 : 0
 }
 
-# Bytes that an instruction touches; 0: not known.
+# Bytes that an instruction touches; 0: not known. What has a vector touches as much, unless it widens or narrows.
 function width_of(name, text, n,   i) {
     if (text ~ /\{1to/)
         return name ~ /(pd|q)$/ ? 8 : 4
     if (name in width)
         return width[name]
-    if (name ~ /gather|scatter/)
+    if (name ~ /gather|scatter|^v?cvtt?ss2/ || (name ~ /ss$/ && name !~ /^v?cvt/))
         return 4
-    if (name ~ /^set/)
-        return 1
-    if (name ~ /^v?(p?(and|or|xor|andn|add|sub|mul|div|min|max|mov|comi|ucomi|cmp|sqrt|rndscale|f?n?m(add|sub)[0-9]*)|cvt.*2)ss$/)
-        return 4
-    if (name ~ /^v?((and|or|xor|andn|add|sub|mul|div|min|max|mov|comi|ucomi|cmp|sqrt|rndscale|f?n?m(add|sub)[0-9]*)|cvt.*2)sd$/)
+    if (name ~ /^v?cvtt?sd2/ || (name ~ /sd$/ && name !~ /^v?(cvt|p)/))
         return 8
-    if (name ~ /^v(mov[au]p[sd]|movdq[au](8|16|32|64)?|f?n?m(add|sub)[0-9]*p[sd]|(add|sub|mul|div|max|min|xor|and|andn|or|unpck[lh]|shuf)p[sd]|(pxor|por|pand|padd)[dq]?|movs[lh]dup|perm(ps|pd|ilps|ilpd|[dq])|permt2p[sd]|permi2p[sd]|fmaddsub[0-9]*p[sd]|shuf[fi](32x4|64x2)|p(add|sub|mull|min[su]|max[su]|cmpeq|cmpgt|and|or|xor|andn|shuf|sllv|srlv|srav|unpck[lh])[a-z]*|cvtdq2ps|blendp[sd]|p?(expand|compress)[a-z]*|maskmovp[sd]|pmaskmov[dq]|perm2f128|permi?2[dq]|align[dq]|valign[dq]|broadcast.*x[0-9]|pternlog[dq])$/ && name !~ /broadcast/)
-        return vector_bytes(text)
+    if (vector_bytes(text))
+        return name !~ /broadcast|insert|extr|insr|pmov|cvt/ || name ~ /cvt(dq2ps|t?ps2dq)$/ ? vector_bytes(text) : 0
     for (i = 1; i <= n; i++) {
         if (register_bytes(operand[i]))
             return register_bytes(operand[i])
     }
-    if (name ~ /^(movu|mova|and|xor|or|add|sub|mul|div|min|max|unpckl|unpckh|shuf)p[sd]$|^mov(dq[au])$|^p[a-z]+$/)
-        return vector_bytes(text)
-    if (name ~ /^(mov|add|sub|cmp|test|and|or|xor|inc|dec|neg|not|shl|shr|sar|imul|mul|div|idiv|adc|sbb|push|pop)[bwlq]$/)
+    if (name ~ /^set/)
+        return 1
+    if (name ~ /^(mov|add|sub|cmp|test|and|or|xor|inc|dec|neg|not|shl|shr|sar|i?mul|i?div|adc|sbb|push|pop)[bwlq]$/)
         return suffix[substr(name, length(name))]
     return 0
 }
@@ -85,9 +81,9 @@ function kind_of(name, n) {
         return 4
     if (n && !is_memory(operand[n]))
         return 1
-    if (name ~ /^(cmp|test|bt|push|v?u?comis|i?mul|i?div|call|jmp)/ || n == 0)
+    if (name ~ /^(cmp|test|bt[lq]?$|push|v?u?comis|i?mul|i?div|call|jmp)/ || n == 0)
         return 1
-    if (name ~ /^(v?p?mov|vp?mask|v?p?extr|vextract|vp?compress|vcvtps2ph|set|pop)/)
+    if (name ~ /^(v?p?mov|kmov|vp?mask|v?p?extr|vextract|vp?compress|vcvtps2ph|set|pop)/)
         return 2
     return 3
 }
@@ -206,17 +202,17 @@ function jump(name, text,   target, place) {
 BEGIN {
     FS = "\t"
     work = WORK
-    split("vbroadcastss 4 vbroadcastsd 8 vmovss 4 vmovsd 8 vmovhpd 8 vmovlpd 8 vmovhps 8 vmovlps 8 vinsertps 4 " \
-          "vextractps 4 vinsertf128 16 vextractf128 16 vbroadcastf128 16 vbroadcastf32x4 16 vinsertf32x4 16 " \
-          "vextractf32x4 16 vextractf64x4 32 vinsertf64x4 32 vbroadcastf64x4 32 vmovd 4 vmovq 8 movzbl 1 movzbq 1 " \
-          "movsbl 1 movzwl 2 movslq 4 movsbq 1 movzbw 1 movsbw 1 movswl 2 movswq 2 movzwq 2 " \
-          "vpbroadcastb 1 vpbroadcastw 2 vpbroadcastd 4 vpbroadcastq 8 vbroadcasti128 16 vbroadcasti32x4 16 vbroadcasti64x2 16 " \
-          "vextractf32x8 32 vextracti32x8 32 vinsertf32x8 32 vinserti32x8 32 vextractf64x2 16 vextracti64x2 16 vbroadcastf64x2 16 vbroadcasti64x4 32 vbroadcasti32x8 32 vbroadcastf32x8 32 vinserti128 16 vextracti128 16 " \
-          "vinserti32x4 16 vextracti32x4 16 vinserti64x4 32 vextracti64x4 32 vpinsrd 4 vpinsrq 8 pinsrd 4 pinsrq 8 " \
-          "vpextrd 4 vpextrq 8 vextractps 4 movd 4 movq 8 movhps 8 movlps 8 movhpd 8 movlpd 8 vpmovzxbd 8 vpmovsxdq 16 " \
-          "vpmovzxdq 16 cvtsi2ssl 4 cvtsi2sdl 4 cvtsi2ssq 8 cvtsi2sdq 8 vcvtsi2ssl 4 vcvtsi2sdl 4 vcvtsi2ssq 8 vcvtsi2sdq 8 " \
-          "kmovb 1 kmovw 2 kmovd 4 kmovq 8 push 8 pop 8 call 8 jmp 8 " \
-          "prefetcht0 1 prefetcht1 1 prefetcht2 1 prefetchnta 1 prefetchw 1 vmovddup 8 movss 4 movsd 8 movups 16", pair, " ")
+    split("movss 4 movsd 8 movd 4 movq 8 movhps 8 movlps 8 movhpd 8 movlpd 8 vmovss 4 vmovsd 8 vmovd 4 vmovq 8 vmovhps 8 " \
+          "vmovlps 8 vmovhpd 8 vmovlpd 8 vmovddup 8 movzbl 1 movzbq 1 movzbw 1 movsbl 1 movsbq 1 movsbw 1 movzwl 2 " \
+          "movzwq 2 movswl 2 movswq 2 movslq 4 vbroadcastss 4 vbroadcastsd 8 vpbroadcastb 1 vpbroadcastw 2 vpbroadcastd 4 " \
+          "vpbroadcastq 8 vbroadcastf128 16 vbroadcasti128 16 vbroadcastf32x4 16 vbroadcasti32x4 16 vbroadcastf64x2 16 " \
+          "vbroadcasti64x2 16 vbroadcastf64x4 32 vbroadcasti64x4 32 vbroadcastf32x8 32 vbroadcasti32x8 32 vinsertps 4 " \
+          "vinsertf128 16 vinserti128 16 vinsertf32x4 16 vinserti32x4 16 vinsertf64x4 32 vinserti64x4 32 vinsertf32x8 32 " \
+          "vinserti32x8 32 vextractps 4 vextractf128 16 vextracti128 16 vextractf32x4 16 vextracti32x4 16 vextractf64x2 16 " \
+          "vextracti64x2 16 vextractf64x4 32 vextracti64x4 32 vextractf32x8 32 vextracti32x8 32 pinsrd 4 pinsrq 8 " \
+          "vpinsrd 4 vpinsrq 8 vpextrd 4 vpextrq 8 vpmovzxbd 8 vpmovsxdq 16 vpmovzxdq 16 cvtsi2ssl 4 cvtsi2sdl 4 " \
+          "cvtsi2ssq 8 cvtsi2sdq 8 vcvtsi2ssl 4 vcvtsi2sdl 4 vcvtsi2ssq 8 vcvtsi2sdq 8 kmovb 1 kmovw 2 kmovd 4 kmovq 8 " \
+          "push 8 pop 8 call 8 jmp 8 prefetcht0 1 prefetcht1 1 prefetcht2 1 prefetchnta 1 prefetchw 1", pair, " ")
     for (i = 1; i in pair; i += 2)
         width[pair[i]] = pair[i + 1]
     suffix["b"] = 1; suffix["w"] = 2; suffix["l"] = 4; suffix["q"] = 8

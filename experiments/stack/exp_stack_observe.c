@@ -248,11 +248,16 @@ static int observe_cores(struct observing *ob, unsigned n_threads)
 static int observe(struct exp_stack_study *study, unsigned n_threads, char *why, size_t why_bytes)
 {
     struct observing ob = { .study = study, .folder = "/tmp/stack-XXXXXX", .why = why, .why_bytes = why_bytes };
-    int err = mkdtemp(ob.folder) ? 0 : exp_fail(why, why_bytes, -errno, "cannot make '%s'", ob.folder);
+    int err;
 
+    study->emulator = exp_stack_emulator(&study->machine, study->guest);
+    if (!study->emulator->program && !has_copies(study->guest))
+        return exp_fail(why, why_bytes, -ENOTSUP,
+                        "GUEST: no emulator runs %s, and there is no '%s.rewritten', copies of its machine code",
+                        sim_cpu_isa_name(study->emulator->isa), study->guest);
+    err = mkdtemp(ob.folder) ? 0 : exp_fail(why, why_bytes, -errno, "cannot make '%s'", ob.folder);
     if (err)
         return err;
-    study->emulator = exp_stack_emulator(&study->machine, study->guest);
     ob.emulator = *study->emulator;
     ob.machine_path = exp_format("%s/machine.cfg", ob.folder);
     err = ob.machine_path ? observe_cores(&ob, n_threads) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
