@@ -259,6 +259,28 @@ double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_par
     return median_rank(t, part, csa2_of);
 }
 
+static double other_of(const struct exp_study_run *run)
+{
+    return run->other_ns;
+}
+
+double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_part part)
+{
+    return median_rank(t, part, other_of);
+}
+
+static size_t pick_other(const struct exp_study_runs *r, size_t layer, size_t method)
+{
+    size_t best = exp_study_runs_best(r, layer, other_of);
+
+    return best == SIZE_MAX ? pick_method(r, layer, method) : best;
+}
+
+struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part)
+{
+    return speed_of(t, part, pick_other, EXP_STUDY_HALVING);
+}
+
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part)
 {
     return median_rank(t, part, sim_of);

@@ -55,6 +55,13 @@ double exp_study_csa_rank(const struct exp_study_tilings *t, enum exp_study_part
 double exp_study_csa2_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_part part);
 
+/*
+ * What the clock allows: the rank correlation of its own second measure, the median round, and the speed of the tilings
+ * that are the best ones by that.
+ */
+double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_part part);
+struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part);
+
 /* Returns csa2's predicted / measured over all timed runs. */
 struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
 
