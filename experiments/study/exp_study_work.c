@@ -9,7 +9,7 @@
 #include "experiments/study/exp_study_timing.h"
 #include "kernels/ukr/dispatch.h"
 
-/* Shapes of more multiply-adds are left out where many tilings are tried. */
+/* Shapes of more multiply-adds are left out of a sample: many tilings of each are tried. */
 static const double most_macs = 250e6;
 static const uint64_t enough_bytes = 64 << 20;
 
@@ -30,6 +30,12 @@ static int read_sources(struct exp_study_work *w)
     for (size_t i = 0; exp_study_recorded(i) && !err; i++)
         err = exp_study_source_read(&w->source[w->n_sources++], exp_study_recorded(i), w->models, w->why, w->why_bytes);
     return err;
+}
+
+/* A sample leaves large shapes out; who asks for all shapes gets them, too. */
+static struct exp_study_sampling sampling_of(const struct exp_study_work *w, enum exp_study_scope scope)
+{
+    return (struct exp_study_sampling){ w->options->sample, w->options->sample ? most_macs : (double)INFINITY, scope };
 }
 
 /* Says which part begins, above its progress. */
@@ -93,7 +99,7 @@ static int compare_terms(struct exp_study_work *w)
 static int replay_left_out(struct exp_study_work *w, const struct sim_machine *own, size_t left_out,
                            struct exp_study_terms *t)
 {
-    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_setup *setup = &w->spare;
     int err = exp_study_variant_make(&exp_study_left_out[left_out], own, &setup->machine, w->why, w->why_bytes);
 
@@ -138,7 +144,7 @@ static int leave_out_all(struct exp_study_work *w)
 
 static int replay_variant(struct exp_study_work *w, size_t variant)
 {
-    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_setup *setup = &w->spare;
     struct exp_study_runs runs = { 0 };
     struct sim_machine own;
@@ -174,7 +180,7 @@ static int replay_variants(struct exp_study_work *w)
 
 static int replay_micro_kernels(struct exp_study_work *w)
 {
-    const struct exp_study_sampling sampling = { w->options->sample, most_macs, EXP_STUDY_SCHEDULES };
+    const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
     struct exp_study_runs sample = { 0 };
     struct sim_machine machine;
     int err = exp_machine_find(&machine, exp_study_varied, w->options->results, w->why, w->why_bytes);
@@ -206,9 +212,8 @@ static void shrink_last_level(struct sim_machine *m)
 static struct exp_study_tilings *open_tilings(struct exp_study_work *w, const char *name, const char *which,
                                               enum exp_study_measure measure, int *err)
 {
-    const struct exp_study_sampling sampling = { w->options->sample, most_macs,
-                                                 measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS
-                                                                               : EXP_STUDY_SEARCH };
+    const struct exp_study_sampling sampling =
+        sampling_of(w, measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS : EXP_STUDY_SEARCH);
     struct exp_study_tilings *t = &w->tilings[w->n_tilings];
     struct exp_setup *setup = &w->setup[w->n_tilings++];
 

@@ -30,6 +30,7 @@ terms() { columns "$dir/terms.csv" machine schedule equation left_out "$1" | awk
 check "what is left out is missing" awk -v all="$(terms simulated eq7 nothing)" -v less="$(terms simulated eq7 packing)" 'BEGIN { exit !(less < all) }'
 check "the best tiling found is no slower than any method's" [ -z "$(columns "$dir/methods.csv" speed_percent | awk '$1 > 100.0001')" ]
 check "the better of both is no slower than either" [ -z "$(columns "$dir/hybrid.csv" best_cycles base_cycles sconv_cycles chosen_cycles | awk '$1 > $2 || $1 > $3 || $1 > $4')" ]
+check "nor than who knows the shape's median or the second measure" [ -z "$(columns "$dir/hybrid.csv" best_cycles same_shape_cycles second_measure_cycles | awk '$1 > $2 || $1 > $3')" ]
 check "packing's share grows with the micro-kernel's speed" [ "$(columns "$dir/rates.csv" machine base_packing_percent | awk '$1 == "spr" { if ($2 <= last) bad++; last = $2; n++ } END { print n + 0, bad + 0 }')" = "8 0" ]
 check "the page answers first" grep -q '^Does it choose the faster schedule? .*: CSA is right in [0-9]* to [0-9]* % of the layers' <(sed -n 3p "$dir/study.md")
 check "targets are judged" [ "$(grep -c '| \(reached\|missed.*\) |$' "$dir/study.md")" -ge 10 ]
