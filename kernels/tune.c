@@ -254,12 +254,15 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
 typedef struct csa_tiling (*analyse_fn)(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                         size_t n_f, enum csa_schedule schedule);
 
-/* How deep tiles may be: where a tile's windows are read again for each panel of filters, they have to stay in L1. */
-static analyse_fn analysis_for(const struct conv_ukr *u, bool walks)
+/*
+ * How deep tiles may be. Windows that are read again have to stay in L1: walked ones, for each panel of the tile's
+ * filters; those of wide tiles, which are several panels, for each tile of filters.
+ */
+static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, bool walks)
 {
-    if (!walks)
-        return csa_analyse_deep;
-    return u->f_panel < u->n_f ? csa_analyse_in_l1 : csa_analyse_in_place;
+    if (walks)
+        return u->f_panel < u->n_f ? csa_analyse_in_l1 : csa_analyse_in_place;
+    return u->win_panel && conv_group_filters(p) >= MANY_FILTERS ? csa_analyse : csa_analyse_deep;
 }
 
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
@@ -282,6 +285,6 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     walks = conv_plan_can_walk(p, ukr);
     options.reads_in_place = walks || reads_in_place(p, ukr, caches);
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = analysis_for(ukr, walks)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+        tiling[i] = analysis_for(p, ukr, walks)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
 }

@@ -119,8 +119,8 @@ static const char *chosen(const struct conv_problem *p, enum cpu_isa isa)
     return conv_plan_kernel_name(&plan);
 }
 
-/* The same for a core that issues so many multiply-adds and loads a cycle, and the schedule. */
-static const char *chosen_for(const struct conv_problem *p, double macs, double loads, enum csa_schedule *schedule)
+/* The same for a core that issues so many multiply-adds and loads a cycle, and the tiling. */
+static const char *chosen_for(const struct conv_problem *p, double macs, double loads, struct csa_tiling *tiling)
 {
     struct csa_caches core = caches;
     struct conv_plan plan;
@@ -128,26 +128,32 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
     core.macs_per_cycle = macs;
     core.loads_per_cycle = loads;
     CU_ASSERT(conv_plan_tuned(&plan, p, &core, &(struct conv_tune_options){ .ukr = conv_ukr_of(CPU_ISA_AVX512) }) == 0);
-    *schedule = plan.sconv.tiling.schedule;
+    *tiling = plan.sconv.tiling;
     return conv_plan_kernel_name(&plan);
 }
 
-/* 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. */
+/*
+ * 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. Its windows stay in L1: a channel takes (48 + 8) * 4 bytes,
+ * the outputs 1536, and 32 KiB hold 139: 512 / 4.
+ */
 static void wider_tiles_where_loads_bind(void)
 {
     struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(16, 56, 64, 1, 0),
-                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 16, 1, 0);
-    enum csa_schedule schedule;
+                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 16, 1, 0),
+                        reduction = layer(512, 28, 128, 1, 0);
+    struct csa_tiling t;
 
-    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &schedule), "f32_48x8__avx512");
-    CU_ASSERT(schedule == CSA_IS);
-    CU_ASSERT_STRING_EQUAL(chosen_for(&shallow, 2, 2, &schedule), "f32_16x24__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &schedule), "f32_16x24_few__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen_for(&few, 2, 2, &schedule), "f32_16x24__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 3, &schedule), "f32_16x24__avx512");
-    CU_ASSERT(schedule == CSA_WS);
-    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &schedule), "f32_16x24__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &schedule), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &t), "f32_48x8__avx512");
+    CU_ASSERT(t.schedule == CSA_IS);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&reduction, 2, 2, &t), "f32_48x8__avx512");
+    CU_ASSERT(t.n_c == 128);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&shallow, 2, 2, &t), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &t), "f32_16x24_few__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&few, 2, 2, &t), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 3, &t), "f32_16x24__avx512");
+    CU_ASSERT(t.schedule == CSA_WS);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &t), "f32_16x24__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &t), "f32_16x24__avx512");
 }
 
 /* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
