@@ -15,6 +15,7 @@
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 #include "kernels/tune.h"
+#include "kernels/ukr/ports.h"
 #include "sim/cpu.h"
 
 enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
@@ -94,6 +95,17 @@ static const struct sim_machine typical = {
     .memory_latency_cycles = 200,
 };
 
+/* Adds what the core issues, as far as it can be found. */
+static void add_ports(struct sim_issue *issue)
+{
+    struct conv_ports ports;
+
+    if (!conv_ports_measure(&ports))
+        return;
+    issue->mac_instructions_per_cycle = ports.macs_per_cycle;
+    issue->loads_per_cycle = ports.loads_per_cycle;
+}
+
 static int describe_machine(struct sconv_machine *m, const char *path, char *why, size_t why_bytes)
 {
     char ignored[160];
@@ -103,6 +115,7 @@ static int describe_machine(struct sconv_machine *m, const char *path, char *why
     m->is_assumed = sim_machine_host(&m->m, ignored, sizeof ignored) != 0;
     if (m->is_assumed)
         m->m = typical;
+    add_ports(&m->m.issue);
     return 0;
 }
 

@@ -77,7 +77,8 @@ struct sconv_plan;
 /*
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
  * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
- * one line in why (may be NULL if why_bytes is 0). Where the computer does not tell, typical sizes are assumed, and
+ * one line in why (may be NULL if why_bytes is 0). Of a computer with AVX-512 it times for a fifth of a millisecond how
+ * many vector instructions a cycle starts. Where the computer does not tell its caches, typical sizes are assumed, and
  * sconv_plan_describe says so. libhwloc, which is asked, may crash when memory runs out: a program that must survive
  * that gives a path, and the machine to every plan. Nothing else of the library calls libhwloc.
  */

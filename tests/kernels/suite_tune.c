@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/ports.h"
 #include "kernels/tune.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/suites.h"
@@ -154,6 +155,24 @@ static void wider_tiles_where_loads_bind(void)
     CU_ASSERT(t.schedule == CSA_WS);
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &t), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &t), "f32_16x24__avx512");
+}
+
+/* Cores start one or two 512-bit multiply-adds a cycle, and no more than three loads; found again, it is the same. */
+static void ports_are_found_by_timing(void)
+{
+    struct conv_ports first, again;
+
+    if (!conv_ports_measure(&first)) {
+        CU_ASSERT(!sim_cpu_has(CPU_ISA_AVX512));
+        test_skip("no AVX-512 here");
+        return;
+    }
+    CU_ASSERT(sim_cpu_has(CPU_ISA_AVX512) && conv_ports_measure(&again));
+    test_check(first.macs_per_cycle == 1 || first.macs_per_cycle == 2, "%g multiply-adds a cycle",
+               first.macs_per_cycle);
+    test_check(first.loads_per_cycle > 0.2 && first.loads_per_cycle < 3.5, "%g loads a cycle", first.loads_per_cycle);
+    test_check(first.macs_per_cycle == again.macs_per_cycle, "%g, then %g multiply-adds a cycle", first.macs_per_cycle,
+               again.macs_per_cycle);
 }
 
 /* Nothing is gained where all tiles are full; 7x7 outputs gain, and loads where filters are few. */
@@ -384,6 +403,7 @@ static const struct test_case cases[] = {
     { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
     { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
     { "tiles are wider where loads bind", wider_tiles_where_loads_bind },
+    { "what the core issues is found by timing", ports_are_found_by_timing },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
     { "rows as wide as before are walked side by side", rows_as_wide_as_before_are_walked_side_by_side },
