@@ -98,12 +98,9 @@ static void write_overview_row(const struct job *j, struct exp_page_writer *w, s
 {
     char id[24], answer[640] = "";
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
-    char *verdict = exp_page_folder_text(&f, "verdict.txt");
 
-    if (verdict)
-        exp_page_answer_of(verdict, answer, sizeof answer);
+    exp_page_answer_of_folder(&f, answer, sizeof answer);
     w->ops->row(w, (struct exp_page_cell[]){ { f.name, id }, { answer, NULL } }, 2);
-    free(verdict);
 }
 
 /* Says first what each of several folders found. */

@@ -49,28 +49,53 @@ static char *next_sentence(const char **verdict)
     return sentence;
 }
 
-void exp_page_answer_of(const char *verdict, char *text, size_t bytes)
+/* Tells whether an experiment measured no speed-up: then its verdict's second sentence has the numbers. */
+static bool is_untimed(const struct exp_page_csv *model)
+{
+    size_t rows = model->table.n_rows;
+
+    for (size_t i = 0; i < rows; i++) {
+        if (!isnan(exp_page_csv_number(model, i, "measured_speedup_vs_base")))
+            return false;
+    }
+    return rows && *exp_page_csv_cell(model, 0, "measured_speedup_vs_base");
+}
+
+void exp_page_answer_of(const char *verdict, size_t before, char *text, size_t bytes)
 {
     char *sentence = next_sentence(&verdict);
 
+    for (; sentence && before; before--) {
+        free(sentence);
+        sentence = next_sentence(&verdict);
+    }
     exp_say(text, bytes, "%s", sentence ? sentence : "");
     free(sentence);
 }
 
-/* Says the verdict's first paragraph: the answer, and how it was found. */
-static void say_answer(struct exp_page_writer *w, const char *verdict)
+void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size_t bytes)
 {
-    enum exp_page_text kind = EXP_PAGE_ANSWER;
+    struct exp_page_csv model;
+    char *verdict = exp_page_folder_text(f, "verdict.txt");
 
+    if (exp_page_csv_read(&model, f->path, "model.csv", NULL, 0))
+        model = (struct exp_page_csv){ 0 };
+    exp_page_answer_of(verdict ? verdict : "", is_untimed(&model), text, bytes);
+    exp_page_csv_release(&model);
+    free(verdict);
+}
+
+/* Says the verdict's first paragraph: the answer, and how it was found. */
+static void say_answer(struct exp_page_writer *w, const char *verdict, size_t at)
+{
     if (!*verdict)
         w->ops->say(w, EXP_PAGE_PARAGRAPH, "There is no verdict.txt in this folder: an older version made it.");
-    while (*verdict && *verdict != '\n') {
+    for (size_t i = 0; *verdict && *verdict != '\n'; i++) {
         char *sentence = next_sentence(&verdict);
 
         if (sentence)
-            w->ops->say(w, kind, sentence);
+            w->ops->say(w, i == at ? EXP_PAGE_ANSWER : EXP_PAGE_PARAGRAPH, sentence);
         free(sentence);
-        kind = EXP_PAGE_PARAGRAPH;
     }
 }
 
@@ -162,7 +187,7 @@ void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run 
 
     say_question(w, r);
     if (verdict)
-        say_answer(w, verdict);
+        say_answer(w, verdict, is_untimed(&r->model));
     if (c) {
         add_speedups(c, r);
         add_misses(c, r);

@@ -126,12 +126,11 @@ static int write_tables(struct exp_page_writer *w, const struct exp_page_folder 
 /* Says a verdict's first sentence, where there is one. */
 static void write_answer(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
-    char *verdict = exp_page_folder_text(f, texts[0]), answer[640];
+    char answer[640];
 
-    exp_page_answer_of(verdict ? verdict : "", answer, sizeof answer);
+    exp_page_answer_of_folder(f, answer, sizeof answer);
     if (*answer)
         w->ops->say(w, EXP_PAGE_ANSWER, answer);
-    free(verdict);
 }
 
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)

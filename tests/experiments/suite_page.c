@@ -193,12 +193,14 @@ static void test_answers(void)
 {
     char text[128];
 
-    exp_page_answer_of("VERDICT for x (3 convolutions): sconv is\n    faster: 1.5x\nMeasured here.\n", text,
+    exp_page_answer_of("VERDICT for x (3 convolutions): sconv is\n    faster: 1.5x\nMeasured here.\n", 0, text,
                        sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "Sconv is faster: 1.5x");
-    exp_page_answer_of("VERDICT for y: right\n  label      more\n", text, sizeof text);
+    exp_page_answer_of("VERDICT for y: right\n  label      more\n", 0, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "Right");
-    exp_page_answer_of("", text, sizeof text);
+    exp_page_answer_of("VERDICT for x: not timed\nBy misses\n    alone.\n\nx\n", 1, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "By misses alone.");
+    exp_page_answer_of("", 0, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "");
 }
 
