@@ -14,7 +14,10 @@
 
 enum { SIM_N_RECIPROCALS = 257 };
 
-/* How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The full engine knows bursts only. */
+/*
+ * How often each short cut was taken: for tests, which must exercise all of them. Kept by clear_stats, too. The full
+ * engine knows bursts only.
+ */
 struct sim_paths {
     uint64_t settled_times;      /* repetitions multiplied instead of walked */
     uint64_t quiet_times;        /* repetitions in which only the runs that moved were walked */

@@ -1,5 +1,6 @@
 /*
- * A run on its way through the repetitions of its burst: where its accesses fall, and touching their lines. Part of bursts_tmpl.h.
+ * A run on its way through the repetitions of its burst: where its accesses fall, and touching their lines. Part of
+ * bursts_tmpl.h.
  */
 #include "sim/bursts.h"
 
@@ -137,8 +138,8 @@ static inline void walk_one_access(ENGINE *h, struct walk *w)
 }
 
 /*
- * Finds out how many accesses of a run BY_LINE fall into its first line. As many as fit fall into every line after it, as
- * the stride divides lines, at the same offsets. Returns the slack: none of the accesses may change line.
+ * Finds out how many accesses of a run BY_LINE fall into its first line. As many as fit fall into every line after it,
+ * as the stride divides lines, at the same offsets. Returns the slack: none of the accesses may change line.
  */
 static inline uint32_t count_by_line(struct walk *w, uint32_t line_bytes, uint32_t offset, uint32_t slack)
 {

@@ -50,8 +50,8 @@ static inline void show_hit(struct sim_full *e, uint64_t line, const struct sim_
 }
 
 /*
- * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it was left, so
- * that the same once more would say nothing new: prefetchers brought nothing.
+ * A line that is there and is not used for the first time since it was prefetched. Returns whether it still is as it
+ * was left, so that the same once more would say nothing new: prefetchers brought nothing.
  */
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {

@@ -28,9 +28,10 @@
  *              distance enters it; a request for the block's last line again changes nothing. Any other has a
  *              train    direction, up or down from the last line. A change of direction (the first direction is one)
  *              first    starts the stream anew, in that direction, with this step as the first; a step of more than
- *              reach    reach lines does so with none. The train-th step in the same direction and every later one asks for up to degree lines (the train-th: first lines, if that is given), onward from
- *                       what was asked for last (if that is behind: from the line after this one), at most distance
- *                       lines ahead. With pages = cross a request for the line next to the last of a stream that ran to
+ *              reach    reach lines does so with none. The train-th step in the same direction and every later one
+ *                       asks for up to degree lines (the train-th: first lines, if that is given), onward from what
+ *                       was asked for last (if that is behind: from the line after this one), at most distance lines
+ *                       ahead. With pages = cross a request for the line next to the last of a stream that ran to
  *                       its block's end takes it on into the next block.
  *              entries (16), on (all), pages (stay), late; train (2), reach (64)
  *   stride     degree   Watches each instruction. The difference to its last line, if not 0, is its stride; when it has

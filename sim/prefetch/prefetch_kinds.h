@@ -30,8 +30,9 @@ static inline size_t sim_prefetch_ask(struct sim_prefetch_state *s, const struct
 }
 
 /*
- * Whether a request asks for nothing and teaches nothing: the same requests in the same order, made again, would change nothing.
- * If so, it is noted (its entry is the one used last); else it has to be asked. May say no where an answer takes long.
+ * Whether a request asks for nothing and teaches nothing: the same requests in the same order, made again, would
+ * change nothing. If so, it is noted (its entry is the one used last); else it has to be asked. May say no where an
+ * answer takes long.
  */
 static inline bool sim_prefetch_passes(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                        const struct sim_prefetch_request *r)

@@ -1,11 +1,11 @@
 /*
- * Another simulator's core beside ours in `make bench-sim`: a shared object that its user builds around it, given by path, PEERS=./peer.so.
- * It needs nothing but this header and exports one symbol,
+ * Another simulator's core beside ours in `make bench-sim`: a shared object that its user builds around it, given by
+ * path, PEERS=./peer.so. It needs nothing but this header and exports one symbol,
  *
  *     const struct sim_bench_peer sim_bench_peer = { SIM_BENCH_PEER_VERSION, "name", create, feed, l1_misses, release };
  *
- * It gets the records of a stream as an array, and simulates hierarchies of write-back caches, least recently used. What it
- * leaves out belongs into its name: "cachegrind (no write-backs)". sim/README.md has an example.
+ * It gets the records of a stream as an array, and simulates hierarchies of write-back caches, least recently used.
+ * What it leaves out belongs into its name: "cachegrind (no write-backs)". tests/sim/peer_lru.c is one.
  */
 #ifndef SIM_BENCH_PEER_H
 #define SIM_BENCH_PEER_H

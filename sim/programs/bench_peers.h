@@ -25,8 +25,8 @@ struct bench_peers {
 };
 
 /*
- * Loads the peers in a list of paths with commas between (NULL: none), for a machine. Returns 0 or -errno with one line in
- * why; either way bench_peers_release() has to follow.
+ * Loads the peers in a list of paths with commas between (NULL: none), for a machine. Returns 0 or -errno with one
+ * line in why; either way bench_peers_release() has to follow.
  */
 int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, char *why,
                      size_t why_bytes);

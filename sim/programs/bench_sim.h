@@ -50,9 +50,10 @@ bool sim_bench_machine_called(const char *name, struct sim_machine *m);
  * and the slowest, by the processor time of the thread that feeds; whoever wants it pinned pins before. With several
  * threads, which all wait without working, two rows: by that time, and by the clock on the wall.
  *
- * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run; -ENOTSUP
- * for an engine that this CPU does not execute, or a peer that cannot simulate the machine; -ENOENT for a peer that is not there; -ENOMEM; -EDOM if any two
- * disagree in any count, or a peer in the first level's misses; -EIO.
+ * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run;
+ * -ENOTSUP for an engine that this CPU does not execute, or a peer that cannot simulate the machine; -ENOENT for a
+ * peer that is not there; -ENOMEM; -EDOM if any two disagree in any count, or a peer in the first level's misses;
+ * -EIO.
  */
 int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
               const struct sim_bench_reference *reference, char *why, size_t why_bytes);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The simulator's benchmark beside another simulator's core, given by path, and what it says to bad input. Run from the project's
-# folder; SIMBENCH is the program (default build/simbench), CC compiles for the CPU that it runs on.
+# The simulator's benchmark beside another simulator's core, given by path, and what it says to bad input. Run from the
+# project's folder; SIMBENCH is the program (default build/simbench), CC compiles for the CPU that it runs on.
 set -u
 
 work=$(mktemp -d)
