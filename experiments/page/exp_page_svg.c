@@ -1,7 +1,9 @@
 #include "experiments/page/exp_page_svg.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,8 @@ struct copy {
     size_t depth, pending;             /* pending: groups that were opened and have no content yet */
     char recent[RECENT][RECENT_BYTES]; /* elements that were written since a group was opened */
     size_t n_recent;
-    char *run; /* the attributes of a path that is being written, of polygons that have them in common; NULL */
+    char *run; /* how the element began that is being written, of several that have it in common; NULL */
+    const char *run_end;
     bool skips;
     const char *skipped; /* until this element ends */
 };
@@ -153,11 +156,11 @@ static size_t cut_attributes(char *text, struct attribute *a)
 
 /* ---- elements ---- */
 
-/* Ends the path of polygons that are alike. */
+/* Ends the element of several that are alike. */
 static void end_run(struct copy *c)
 {
     if (c->run)
-        fputs("\"/>", c->out);
+        fputs(c->run_end, c->out);
     free(c->run);
     c->run = NULL;
 }
@@ -246,27 +249,68 @@ static const char *value_of(const char *name, const struct attribute *a, size_t 
     return "";
 }
 
+/* Sees to it that an element that begins like this is open; takes the beginning over, which is from malloc. */
+static void begin_run(struct copy *c, char *begins, const char *ends)
+{
+    if (c->run && !strcmp(c->run, begins)) {
+        free(begins);
+        return;
+    }
+    end_run(c);
+    write_groups(c);
+    fputs(begins, c->out);
+    c->run = begins;
+    c->run_end = ends;
+    memset(c->recent, 0, sizeof c->recent);
+}
+
 /* Bars are polygons: those of one colour that follow each other become one path. */
 static void copy_polygon(struct copy *c, const struct attribute *a, size_t n)
 {
     const char *points = value_of("points", a, n);
-    char *rest = attributes_but(c, "points", a, n);
+    char *rest = attributes_but(c, "points", a, n), *begins = rest ? exp_format("<path%s d=\"", rest) : NULL;
 
-    if (!rest || !exp_page_is_drawn(points)) {
-        free(rest);
+    free(rest);
+    if (!begins || !exp_page_is_drawn(points)) {
+        free(begins);
         return;
     }
-    if (!c->run || strcmp(c->run, rest) != 0) {
-        end_run(c);
-        write_groups(c);
-        fprintf(c->out, "<path%s d=\"", rest);
-        c->run = rest;
-    } else {
-        free(rest);
-    }
+    begin_run(c, begins, "\"/>");
     fputc('M', c->out);
     exp_page_put_numbers(points, c->out);
     fputc('z', c->out);
+}
+
+struct point {
+    double x, y, scale;
+    unsigned symbol;
+};
+
+/* Reads a point as gnuplot writes it. Returns whether it is one. */
+static bool read_point(struct point *p, const struct attribute *a, size_t n)
+{
+    char end;
+
+    return sscanf(value_of("transform", a, n), "translate(%lf,%lf) scale(%lf%c", &p->x, &p->y, &p->scale, &end) == 4 &&
+           end == ')' && p->scale > 0.01 && p->scale < 100 && fabs(p->x) < 1e5 && fabs(p->y) < 1e5 &&
+           sscanf(value_of("xlink:href", a, n), "#gpPt%2u%c", &p->symbol, &end) == 1;
+}
+
+/* Points of one colour and size become one group. */
+static void copy_point(struct copy *c, const struct point *p, const struct attribute *a, size_t n)
+{
+    struct attribute colour = { "color", value_of("color", a, n) };
+    char *rest = attributes_but(c, "", &colour, 1), text[RECENT_BYTES];
+    char *begins = rest ? exp_format("<g%s transform=\"scale(%.3g)\">", rest, p->scale) : NULL;
+
+    free(rest);
+    if (!begins)
+        return;
+    begin_run(c, begins, "</g>");
+    snprintf(text, sizeof text, "<use href=\"#gpPt%u\" x=\"%.5g\" y=\"%.5g\"/>", p->symbol, p->x / p->scale,
+             p->y / p->scale);
+    if (!is_repeated(c, text, strlen(text)))
+        fputs(text, c->out);
 }
 
 static void copy_element(struct copy *c, const char *name, const struct attribute *a, size_t n, bool is_empty)
@@ -287,9 +331,12 @@ static void copy_tag(struct copy *c, const char *name, char *attributes, bool is
 {
     struct attribute a[MOST_ATTRIBUTES];
     size_t n = cut_attributes(attributes, a);
+    struct point point;
 
     if (is_empty && !strcmp(name, "polygon"))
         copy_polygon(c, a, n);
+    else if (is_empty && !strcmp(name, "use") && read_point(&point, a, n))
+        copy_point(c, &point, a, n);
     else
         copy_element(c, name, a, n, is_empty);
 }

@@ -46,7 +46,7 @@ void exp_page_escape(const char *text, FILE *out)
     static const struct {
         char c;
         const char *as;
-    } special[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" } };
+    } special[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" } };
 
     for (; *text; text++) {
         const char *as = NULL;

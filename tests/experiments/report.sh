@@ -52,7 +52,7 @@ has "$html" "micro-kernel f32_16x24__avx512: 16 x 24 outputs"
 has_not "$html" '<td>nan'
 has_not "$html" 'inf<'
 
-has "$html" '<p class=answer>SConv, OpenBLAS&#39;s micro-kernel is faster than im2col + OpenBLAS: '
+has "$html" "<p class=answer>SConv, OpenBLAS's micro-kernel is faster than im2col + OpenBLAS: "
 has "$html" '<p class=answer>By simulated misses alone, on power10: '
 has "$all/report.md" '| power10/resnet18 | By simulated misses alone, on power10: '
 

@@ -58,6 +58,12 @@ static const struct {
     { "points on each other are one",
       SVG("<g><use xlink:href='#gpPt6' x='1'/><use xlink:href='#gpPt6' x='1'/><use xlink:href='#gpPt6' x='2'/></g>"),
       COPY("<use href=\"#gpPt6\" x=\"1\"/><use href=\"#gpPt6\" x=\"2\"/>") },
+    { "points of one colour and size are a group",
+      SVG("<use xlink:href='#gpPt6' transform='translate(10,20) scale(2.00)' color='black'/>"
+          "<use xlink:href='#gpPt6' transform='translate(11,20) scale(2.00)' color='black'/>"
+          "<use xlink:href='#gpPt6' transform='translate(10,20) scale(4.00)' color='black'/>"),
+      COPY("<g transform=\"scale(2)\"><use href=\"#gpPt6\" x=\"5\" y=\"10\"/><use href=\"#gpPt6\" x=\"5.5\" "
+           "y=\"10\"/></g><g transform=\"scale(4)\"><use href=\"#gpPt6\" x=\"2.5\" y=\"5\"/></g>") },
     { "text stays as it is",
       SVG("<g font-family='x' stroke='none' text-anchor='end'><text>1.500 &lt;b&gt; &amp;</text></g>"),
       COPY("<g text-anchor=\"end\"><text>1.500 &lt;b&gt; &amp;</text></g>") },
