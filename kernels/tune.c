@@ -255,14 +255,16 @@ typedef struct csa_tiling (*analyse_fn)(const struct conv_problem *p, const stru
                                         size_t n_f, enum csa_schedule schedule);
 
 /*
- * How deep tiles may be. Windows that are read again have to stay in L1: walked ones, for each panel of the tile's
- * filters; those of wide tiles, which are several panels, for each tile of filters.
+ * How deep tiles may be. Windows in place that are read again have to stay in L1: those read for each panel of the
+ * tile's filters, and those of wide tiles, which are several panels, read for each tile of filters.
  */
-static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, bool walks)
+static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, bool in_place)
 {
-    if (walks)
-        return u->f_panel < u->n_f ? csa_analyse_in_l1 : csa_analyse_in_place;
-    return u->win_panel && conv_group_filters(p) >= MANY_FILTERS ? csa_analyse : csa_analyse_deep;
+    bool is_wide = u->win_panel && conv_group_filters(p) >= MANY_FILTERS;
+
+    if (in_place && (u->f_panel < u->n_f || is_wide))
+        return csa_analyse_in_l1;
+    return conv_plan_can_walk(p, u) ? csa_analyse_in_place : csa_analyse_deep;
 }
 
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
@@ -276,15 +278,15 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     };
     const struct conv_direct *direct = tune->keeps_ukr ? NULL : conv_direct_for(p, ukr->isa);
     struct csa_tiling tiling[CSA_N_SCHEDULES];
-    bool walks;
+    bool in_place;
 
     if (!tune->keeps_ukr)
         ukr = choose_walker(p, choose_wider(p, choose_ukr(p, ukr->isa), caches));
     if (is_direct_better(p, direct, ukr, caches))
         return conv_plan_direct(plan, p, direct, caches->l1_bytes);
-    walks = conv_plan_can_walk(p, ukr);
-    options.reads_in_place = walks || reads_in_place(p, ukr, caches);
+    in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
+    options.reads_in_place = in_place;
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = analysis_for(p, ukr, walks)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+        tiling[i] = analysis_for(p, ukr, in_place)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
 }

@@ -24,7 +24,8 @@
  *                  several filters to a group, the rows that they read again must fit into half of L1
  *
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the schedule by the paper's
- *                  equations
+ *                  equations. In L1: where windows in place are read again, for each panel of a tile's filters
+ *                  (AVX2), or by a wide tile for each tile of filters
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
  *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes), or rows

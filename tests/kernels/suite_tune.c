@@ -362,6 +362,26 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
     return plan.sconv.options.reads_in_place;
 }
 
+/*
+ * AVX2 reads windows in place again for each 6 of 24 filters: a channel takes (16 + 24) * 4 bytes, and 32 KiB less 1536
+ * of outputs hold 195: 512 / 4. Packed ones are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which
+ * are read once.
+ */
+static void windows_read_again_stay_in_l1(void)
+{
+    struct conv_problem in_place = layer(512, 28, 128, 1, 0), packed = layer(512, 32, 128, 1, 0);
+    const struct conv_tune_options avx2 = { .ukr = conv_ukr_of(CPU_ISA_AVX2) },
+                                   avx512 = { .ukr = conv_ukr_of(CPU_ISA_AVX512) };
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx2) == 0 && plan.sconv.options.reads_in_place);
+    CU_ASSERT(plan.sconv.tiling.n_c == 128);
+    CU_ASSERT(conv_plan_tuned(&plan, &packed, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
+    CU_ASSERT(plan.sconv.tiling.n_c == 512);
+    CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx512) == 0 && plan.sconv.options.reads_in_place);
+    CU_ASSERT(plan.sconv.tiling.n_c == 512);
+}
+
 /* In place: pointwise only, and not where planes are whole pages apart: 32x32 floats are; nor of tiles that are half a
  * line. */
 static void windows_are_read_in_place_where_that_pays(void)
@@ -413,6 +433,7 @@ static const struct test_case cases[] = {
     { "few channels per group are convolved directly", few_channels_per_group_are_convolved_directly },
     { "direct steps are those worked out by hand", direct_steps_are_those_worked_out_by_hand },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
+    { "windows that are read again stay in L1", windows_read_again_stay_in_l1 },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
     { "rows of padding are skipped where there are some", rows_of_padding_are_skipped_where_there_are_some },
     { NULL, NULL },
