@@ -5,8 +5,6 @@
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
-enum { OFTEN_TILES = 10 };
-
 static double step_fmas(const struct conv_ukr *u, size_t n_win, size_t n_f)
 {
     if (!n_win || !n_f)
@@ -183,21 +181,9 @@ static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *c
     return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
 }
 
-/*
- * Tells whether most rows lie across two lines, as they do where planes are no whole lines. A micro-kernel that reads
- * its windows once per panel of filters then pays every time, and packing pays from some number of filter tiles on.
- */
-static bool rows_cross_lines_often(const struct conv_problem *p, const struct conv_ukr *u,
-                                   const struct csa_caches *caches)
-{
-    bool crosses = p->h * p->w * sizeof(float) % (size_t)caches->line_bytes != 0;
-
-    return crosses && u->f_panel < u->n_f && conv_group_filters(p) > OFTEN_TILES * u->n_f;
-}
-
 static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
 {
-    return !planes_collide(p) && rows_fill_lines(u, caches) && !rows_cross_lines_often(p, u, caches);
+    return !planes_collide(p) && rows_fill_lines(u, caches);
 }
 
 /*

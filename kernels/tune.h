@@ -28,8 +28,7 @@
  *                  (AVX2), or by a wide tile for each tile of filters
  *
  *   windows        a pointwise convolution's are read in place, unless the planes' distance makes them fight for the
- *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes), or rows
- *                  lie across two lines and are read many times over (AVX2, more than 240 filters)
+ *                  same sets of the first caches, or a tile's row is shorter than a line (POWER10's 128 bytes)
  *
  *   padding        rows of taps that only meet padding are skipped
  *
