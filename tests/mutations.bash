@@ -47,3 +47,6 @@ mutant "a calibration: the line beside is looked for" experiments/calibrate/exp_
     's/l\.probed = from \+/l.probed = from + 64 +/' timing
 mutant "the host's file: caches of other ways are the same" experiments/setup/exp_host.c \
     's/a->n_ways == b->n_ways && //' timing
+mutant "a figure's scripts pass into the page" experiments/page/exp_page_svg.c 's/c->skips = !closes && !is_empty;/c->skips = false;/' page
+mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
+mutant "Holm's method forgets how many tests are left" experiments/compare/exp_rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
