@@ -251,7 +251,7 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 
 test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
-	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory guest-$(ARCH) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
+	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh

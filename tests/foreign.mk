@@ -101,7 +101,7 @@ ifeq ($(ARCH),x86_64)
 test-older: deps ## Run the tests as CPUs without AVX-512 and AVX2 do: emulated ones (some suites), and this one with CONV_CPU (all)
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
-	$(Q)$(MAKE) --no-print-directory guest-$(ARCH)
+	$(Q)$(MAKE) --no-print-directory $(guest_of_tests)
 	$(Q)for cpu in Nehalem:"$(older_suites_Nehalem)" Haswell:"$(older_suites_Haswell)"; do for suite in $${cpu#*:}; do \
 	    echo "$$suite on an emulated $${cpu%%:*}"; qemu-x86_64 -cpu $${cpu%%:*} $(BUILD)/tests --suite $$suite || exit 1; done; done
 	$(Q)for cpu in avx2 baseline; do echo "this computer as CONV_CPU=$$cpu"; \

@@ -56,6 +56,7 @@ rewrite = awk -v MAGIC=$(rewritten_magic) -v WORK=0x60000000 -v MAP=0x62000000 -
 define assemble_rewritten
 $(Q)$(CC) -c -o $@.o $@.s
 $(Q)$(LD) -static -nostdlib -T counters/observe/rewritten.ld -o $@ $@.o
+$(Q)rm $@.s $@.o
 endef
 
 rewritten_names := sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE|HASWELL|ZEN)
@@ -96,7 +97,7 @@ GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/
 native-guest: deps
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten $(native_copied).rewritten)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten)
 
 ifeq ($(ARCH),ppc64le)
 guest-ppc64le: native-guest
@@ -107,7 +108,10 @@ guest-ppc64le: power10-root
 endif
 
 ifeq ($(ARCH),x86_64)
-guest-x86_64 guest-x86_64-copied: native-guest
+guest-x86_64: native-guest
+
+guest-x86_64-copied: native-guest
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_copied).rewritten
 else
 guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
@@ -124,6 +128,7 @@ guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) 
 
 # What the tests need to know of them; other suites than these run nothing under emulation.
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied))
+guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
 suite_needs_guest = $(if $1,$(filter observe,$1),all)
 
 .PHONY: native-guest guest-x86_64 guest-x86_64-copied guest-ppc64le
