@@ -183,7 +183,7 @@ pass = $(foreach v,$(variables_$1),"$v=$$$v")
 experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(call prepare_guest,experiment); \
-	$(BUILD)/experiment $(call pass,experiment) "COMMIT=$(COMMIT)" $(from_guest)
+	$(BUILD)/experiment $(call pass,experiment) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)" $(from_guest)
 
 redraw: deps ## Draw the figures of all results again from their tables: make redraw [RESULTS=results/host/vgg16]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
@@ -264,7 +264,7 @@ test: deps ## Build and run all tests (also: make check); SUITE=name runs one su
 	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
-	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/sweep.sh
+	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
 	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/slurm.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh

@@ -26,6 +26,11 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
+bool exp_replay_is_worth_keeping(const struct exp_setup *s)
+{
+    return exp_replay_mac_seconds(s) > plain_seconds;
+}
+
 /*
  * Tells whether caches alone are simulated by themselves: they check the classes, or the machine is more than they
  * are.
@@ -33,6 +38,17 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
 static bool is_simulated_twice(const struct exp_setup *s)
 {
     return s->classifies_misses || s->machine.has_stack || !sim_machine_is_plain(&s->machine);
+}
+
+/* Tells whether the machine and its caches alone are the same, by two engines of the simulator. */
+static bool must_agree(const struct exp_setup *s)
+{
+    return sim_machine_is_plain(&s->machine) && !s->machine.has_stack;
+}
+
+bool exp_replay_alone_differs(const struct exp_setup *s)
+{
+    return is_simulated_twice(s) && !must_agree(s);
 }
 
 /* Estimates all the runs of a case: one, or two for warm caches. */
@@ -86,7 +102,7 @@ static int simulations_new(struct simulations *s, const struct replaying *r)
 
     *s = (struct simulations){
         .issue = &setup->machine.issue,
-        .must_agree = sim_machine_is_plain(&setup->machine) && !setup->machine.has_stack,
+        .must_agree = must_agree(setup),
         .stacks = &setup->stacks,
         .h_seconds = exp_replay_mac_seconds(setup) / r->batch->n_threads,
         .reporter = { .progress = r->batch->progress },
@@ -125,7 +141,7 @@ static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hie
     return err ? err : sim_hierarchy_error(h);
 }
 
-static void forget_classes(struct sim_cell *cell)
+void exp_replay_forget_classes(struct sim_cell *cell)
 {
     for (size_t k = 0; k < SIM_MAX_LEVELS; k++)
         cell->level[k].compulsory_misses = cell->level[k].capacity_misses = cell->level[k].conflict_misses = 0;
@@ -146,7 +162,7 @@ static bool agree(const struct sim_stats *classified, const struct sim_stats *pl
         struct sim_cell a = classified->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
         const struct sim_cell *b = &plain->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
 
-        forget_classes(&a);
+        exp_replay_forget_classes(&a);
         if (memcmp(&a, b, sizeof a) != 0)
             return false;
     }

@@ -6,6 +6,7 @@
 
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_progress.h"
+#include "experiments/store/exp_tasks.h"
 
 /*
  * Replays every case that can be replayed, through the machine and through its caches alone, on n_threads threads.
@@ -34,7 +35,16 @@ struct exp_replay_batch {
      */
     int (*done)(void *ctx, size_t index, char *why, size_t why_bytes);
     void *ctx;
+    /*
+     * NULL, or where counts are kept and taken from: of a batch of one experiment, without `done`. counts becomes what
+     * came from there.
+     */
+    struct exp_store *store;
+    struct exp_tasks_counts *counts;
 };
+
+/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
+bool exp_replay_is_worth_keeping(const struct exp_setup *s);
 
 /* Does the same for several experiments. */
 int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_bytes);

@@ -122,6 +122,12 @@ int exp_replay_batch(const struct exp_replay_batch *b, char *why, size_t why_byt
     size_t n = 0;
     int err;
 
+    if (b->store) {
+        err = exp_replay_kept(b, why, why_bytes);
+        if (!err && b->cache != EXP_NETWORK)
+            copy_identical(b->experiment[0]);
+        return err;
+    }
     for (size_t i = 0; i < b->n; i++)
         n += exp_replay_streams(b->experiment[i], b->cache);
     all.stream = calloc(n + 1, sizeof *all.stream);

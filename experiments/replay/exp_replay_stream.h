@@ -15,4 +15,14 @@ double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_
 int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e, size_t stream, unsigned n_threads,
                       const struct exp_pool *pool);
 
+/*
+ * Tells whether the counts of caches alone are others than those of the machine; else they are the same, without the
+ * classes that the machine's may have.
+ */
+bool exp_replay_alone_differs(const struct exp_setup *s);
+void exp_replay_forget_classes(struct sim_cell *cell);
+
+/* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
+int exp_replay_kept(const struct exp_replay_batch *b, char *why, size_t why_bytes);
+
 #endif

@@ -61,7 +61,7 @@ static void report(struct runner *r, size_t job)
 {
     char step[96];
 
-    if (!r->o->progress)
+    if (!r->o->progress || r->t->reports_itself)
         return;
     snprintf(step, sizeof step, "%s; %zu done, %zu running, %zu left", r->t->doing, r->n_done, r->n_running,
              r->claimed.n - r->claimed.next + r->open.n - r->open.next);
@@ -71,7 +71,7 @@ static void report(struct runner *r, size_t job)
 static void report_end(struct runner *r, size_t job, bool was_run)
 {
     r->n_done++;
-    if (r->o->progress)
+    if (r->o->progress && !(was_run && r->t->reports_itself))
         (was_run ? exp_progress_step : exp_progress_drop)(r->o->progress, r->t->work, r->t->seconds(r->t->ctx, job));
 }
 

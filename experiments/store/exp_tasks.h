@@ -18,8 +18,9 @@ struct exp_tasks {
     const struct exp_task *task; /* [first[n_jobs]] */
     const size_t *first;         /* [n_jobs + 1]: job j makes the results of tasks first[j] .. first[j + 1] - 1 */
     size_t n_jobs;
-    enum exp_work work; /* what its time is announced as */
-    const char *doing;  /* "replaying" */
+    enum exp_work work;  /* what its time is announced as */
+    const char *doing;   /* "replaying" */
+    bool reports_itself; /* run tells the progress what is done; else jobs are told there */
 
     /*
      * Does a job: fills result[i] for its i-th task. Thread-safe. Returns 0; -EINTR or -ECANCELED if the pool stopped;

@@ -86,6 +86,23 @@ done
 run "$grid" STORE="$work/killed.sqlite"
 check "kills change nothing" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
 
+# make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks.
+experiment=${EXPERIMENT:-build/experiment}
+replays() { # replays ARGUMENTS...: what the tables say
+    "$experiment" "RESULTS=$work/results" "$three" MACHINE=toy TIMING=0 OBSERVE=0 "$@" >"$work/out" 2>"$work/err" </dev/null || return
+    cat "$work"/results/toy/three/{layers,traffic,classes,model}.csv | grep -v '^#'
+}
+for run in cold:12 network:4; do
+    cache=${run%:*} n=${run#*:}
+    replays CACHE=$cache STORE=no >"$work/first"
+    for stored in 0 "$n"; do
+        replays CACHE=$cache "STORE=$work/experiment.sqlite" >"$work/second"
+        check "an experiment with a store, $cache, $stored: $(tail -n 1 "$work/err")" cmp -s "$work/first" "$work/second"
+        check "$stored of the $cache simulations are from the store: $(grep store "$work/out")" \
+            grep -q "^$stored of $n simulations from the store" "$work/out"
+    done
+done
+
 documented sweep
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
