@@ -52,7 +52,7 @@ refuses 2 'it exports no sim_bench_peer' "--peers=$work/empty.so"
 refuses 2 "no engine is called 'fast'" --engine=fast
 refuses 2 'from 1 to' --threads=0
 refuses 2 'rounds: from 1 to 100 are possible' --rounds=0
-CONV_CPU=avx2 refuses 2 'this CPU does not execute it, or CONV_CPU masks it' --engine=avx512
+CONV_CPU=baseline refuses 2 'this CPU does not execute it, or CONV_CPU masks it' --engine=avx512
 
 make -n bench-sim MACHINE=3c PEERS=a.so >"$work/out" 2>&1
 check "make's variables are not the program's options" grep -q -- '--machine=3c --peers=a.so' "$work/out"
