@@ -82,9 +82,8 @@ static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
     return exp_page_layers_find(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
 }
 
-/* Simulated beside counted, else beside observed, else beside predicted. */
-static const char *const headlines[] = { "simulated_vs_measured", "observed_vs_replayed", "predicted_vs_simulated",
-                                         NULL };
+/* Simulated beside counted, else beside observed, else what was simulated. */
+static const char *const headlines[] = { "simulated_vs_measured", "observed_vs_replayed", "miss_rates_model", NULL };
 
 /* ---- parts ---- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_estimate.h"
@@ -20,7 +21,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char how[256];
+    char how[384];
     char *elsewhere;
 };
 
@@ -109,12 +110,12 @@ static void name_levels(struct exp_verdict *v, const struct sim_machine *m)
 
 static void describe(struct answer *a, const struct exp_report *r)
 {
-    const char *cache = exp_cache_state_name(r->cache);
+    char cpu[96];
 
-    snprintf(a->how, sizeof a->how, "Measured on %s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
-             ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates"
-                               : "this computer",
-             cache, r->info->n_rounds, exp_end_text(r->info->end));
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_say(a->how, sizeof a->how, "Measured on %s%s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
+            ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates, " : "", cpu,
+            exp_cache_state_name(r->cache), r->info->n_rounds, exp_end_text(r->info->end));
     a->v.how = a->how;
     a->v.observed = r->observed;
     a->v.why_no_check = r->why_elsewhere;
