@@ -52,8 +52,9 @@ struct exp_sweep {
     size_t n_cases;
 
     struct exp_task *task; /* [n_tasks] */
-    size_t *first;         /* [n_tasks + 1] a job has one task */
-    size_t *case_of;       /* [n_tasks] one that is the task's */
+    size_t *first;         /* [n_jobs + 1] tasks of a job are answered by one pass over one stream */
+    size_t n_jobs;
+    size_t *case_of; /* [n_tasks] one that is the task's */
     struct exp_sweep_counts *counts;
     size_t n_tasks;
 };

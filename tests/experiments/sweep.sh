@@ -86,6 +86,18 @@ done
 run "$grid" STORE="$work/killed.sqlite"
 check "kills change nothing" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
 
+# Plain caches of one level that differ in their ways alone are counted in one pass, and like any other.
+sed '/cache L2/,$d; s/^name = .*/name = single/' sim/machines/toy.cfg >"$work/single.cfg"
+single() { "$sweep" "RESULTS=$work/results" "MACHINE=$work/single.cfg" "$three" ALGO=base,sconv STORE=no "VARY=$1" >"$work/out" 2>"$work/err" </dev/null; }
+single 'L1.sets=8 L1.ways=1..9 nc=1 k2=1 k3=1'
+columns "$work/results/single/sweep/three/sweep.csv" L1.ways layer algo l1_load_misses memory_read_lines memory_written_lines >"$work/all"
+for ways in 1 4 9; do
+    single "L1.sets=8 L1.ways=$ways nc=1 k2=1 k3=1"
+    check "$ways ways: $(tail -n 1 "$work/err")" cmp -s <(grep "^$ways " "$work/all") \
+        <(columns "$work/results/single/sweep/three/sweep.csv" L1.ways layer algo l1_load_misses memory_read_lines memory_written_lines)
+done
+check "there are such rows" [ "$(grep -c '^9 ' "$work/all")" -eq 9 ]
+
 # make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks.
 experiment=${EXPERIMENT:-build/experiment}
 replays() { # replays ARGUMENTS...: what the tables say
