@@ -199,7 +199,7 @@ compare: deps ## Two runs, metric by metric, with tests (2 s; status 1 for FAIL_
 
 judge: deps ## Was CSA's choice of schedule right? All layers, all schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
-	$(Q)$(BUILD)/judge $(call pass,judge) "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/judge $(call pass,judge) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)"
 
 counters: deps ## Prove this computer's performance counters on loops of known work; without counters, say why and what to do
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters

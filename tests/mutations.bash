@@ -50,7 +50,6 @@ mutant "the host's file: caches of other ways are the same" experiments/setup/ex
 mutant "a figure's scripts pass into the page" experiments/page/exp_page_svg.c 's/c->skips = !closes && !is_empty;/c->skips = false;/' page
 mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/exp_rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
-mutant "a task of a dead process is left alone" experiments/store/exp_store.c 's/ \|\| !exp_lease_is_alive\(&l\)//' store
 mutant "a task of a living process is taken" experiments/store/exp_store.c 's/return EXP_CLAIM_ELSEWHERE;/return EXP_CLAIM_TAKEN;/' store
 mutant "a second result of a task is added" experiments/store/exp_store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse

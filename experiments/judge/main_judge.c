@@ -24,6 +24,7 @@ struct session {
     struct exp_models models;
     struct exp_judge_report report;
     struct exp_forecast forecast;
+    struct exp_tasks_counts replayed;
     struct exp_results results;
     char what[512];
     char why[1024];
@@ -116,8 +117,7 @@ static int announce(struct session *s, struct exp_experiment *e, struct exp_prog
 
 static int replay(struct session *s, struct exp_experiment *e, struct exp_progress *progress)
 {
-    int err =
-        exp_replay_all(e, (enum exp_cache_state)s->options.cache, s->options.jobs, progress, s->why, sizeof s->why);
+    int err = exp_replay_as_asked(e, &s->options, progress, &s->replayed, s->why, sizeof s->why);
 
     return err ? err : report_model(s, e);
 }
@@ -178,7 +178,9 @@ static int finish(struct session *s)
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("\n%s\ntables: %s/\n\n", s->what, s->results.path);
+    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
+    exp_replay_say_kept(&s->options, &s->replayed, stdout);
+    printf("\n");
     err = exp_judge_report_answer(&s->report, stdout);
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory for the verdict");

@@ -177,26 +177,6 @@ static int observe(struct session *s, struct exp_progress *progress)
     return exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
 }
 
-/* Replays, from the store what it has. */
-static int replay(struct session *s, struct exp_progress *progress)
-{
-    struct exp_experiment *e = &s->experiment;
-    struct exp_replay_batch b = { .experiment = &e,
-                                  .n = 1,
-                                  .cache = (enum exp_cache_state)s->options.cache,
-                                  .n_threads = s->options.jobs,
-                                  .progress = progress,
-                                  .counts = &s->replayed };
-    int err = 0;
-
-    if (*s->options.store && strcmp(s->options.store, EXP_STORE_NONE) != 0 && exp_replay_is_worth_keeping(&s->setup))
-        err = exp_main_store(&b.store, &s->options, s->why, sizeof s->why);
-    if (!err)
-        err = exp_replay_batch(&b, s->why, sizeof s->why);
-    exp_store_close(b.store);
-    return err;
-}
-
 static int work(struct session *s)
 {
     const struct exp_rounds rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT);
@@ -214,7 +194,7 @@ static int work(struct session *s)
         exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
     err = measure(s, progress);
     if (!err)
-        err = replay(s, progress);
+        err = exp_replay_as_asked(&s->experiment, &s->options, progress, &s->replayed, s->why, sizeof s->why);
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
@@ -360,14 +340,6 @@ static void print_tables(const struct session *s)
         printf("  %s/%s\n", s->results.path, f->file.name);
 }
 
-/* Says what did not have to be simulated. */
-static void print_kept(const struct session *s)
-{
-    if (s->replayed.n_tasks)
-        printf("%zu of %zu simulations from the store (STORE=%s)\n", s->replayed.n_stored, s->replayed.n_tasks,
-               s->options.store);
-}
-
 /* Tells whether this computer's counters will count the machine that is simulated. */
 static bool is_counted(const struct session *s)
 {
@@ -422,7 +394,7 @@ static int run(struct session *s)
     if (err)
         return err;
     print_tables(s);
-    print_kept(s);
+    exp_replay_say_kept(&s->options, &s->replayed, stdout);
     printf("\n");
     err = exp_answer_print(&report, stdout, s->why, sizeof s->why);
     if (err)
