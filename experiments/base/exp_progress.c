@@ -162,16 +162,27 @@ static double percent_of(const struct exp_progress *p, double elapsed, double le
     return left < 0 ? p->percent : fmax(p->percent, 100 * elapsed / fmax(elapsed + left, 1e-9));
 }
 
+/* Says how long it will go on; beyond two minutes, until when by the clock on the wall. */
+static void say_left(char *text, size_t bytes, double left)
+{
+    const time_t end = time(NULL) + (time_t)left;
+    char duration[40], clock[16] = "";
+    struct tm tm;
+
+    exp_progress_duration(duration, sizeof duration, left);
+    if (left >= 120 && localtime_r(&end, &tm))
+        strftime(clock, sizeof clock, ", until %H:%M", &tm);
+    snprintf(text, bytes, ", about %s left%s", duration, clock);
+}
+
 static void print_line(struct exp_progress *p, char *line, size_t bytes)
 {
     double elapsed_s = (double)(p->counted_ns - p->start_ns) * 1e-9, left = estimate_left(p);
-    char elapsed[40], rest[64] = "", duration[40];
+    char elapsed[40], rest[96] = "";
 
     exp_progress_duration(elapsed, sizeof elapsed, elapsed_s);
-    if (left >= 0.0) {
-        exp_progress_duration(duration, sizeof duration, left);
-        snprintf(rest, sizeof rest, ", about %s left", duration);
-    }
+    if (left >= 0.0)
+        say_left(rest, sizeof rest, left);
     p->percent = percent_of(p, elapsed_s, left);
     snprintf(line, bytes, "[%3.0f %%] %s  %s  %s elapsed%s", floor(p->percent), p->name, p->step, elapsed, rest);
 }

@@ -10,7 +10,7 @@
  * is done. How long such a second really takes is learned, kind by kind, as the work goes on: the time spent on the
  * kind, over what is done of it, with the guess as if 2 % had been done at its pace. The guess for a kind that has not
  * begun is the pace of all that is done. The estimate appears when it has something to stand on (two seconds, or a
- * twentieth of the work). Thread-safe.
+ * twentieth of the work); beyond two minutes, with the time of day when it ends. Thread-safe.
  */
 #ifndef EXPERIMENTS_EXP_PROGRESS_H
 #define EXPERIMENTS_EXP_PROGRESS_H

@@ -605,6 +605,28 @@ static void test_progress_terminal(void)
 }
 
 /* As it was with VGG-16: verifying goes at the announced pace, replaying takes five times as long. */
+/* Work of more than two minutes says at what time of day it ends; the time depends on when the test runs. */
+static void test_progress_end(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 1000 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    const char *until;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake.ns = second_ns;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
+    fake.ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    exp_progress_free(p);
+    text = read_back(out);
+    until = strstr(text, "10 s elapsed, about 16 min 30 s left, until ");
+    test_check(until && strspn(strrchr(text, ' ') + 1, "0123456789:") == strlen("23:59"), "'%s'", text);
+    free(text);
+}
+
 static void test_progress_learns(void)
 {
     static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 10, [EXP_WORK_REPLAY] = 20 };
@@ -749,6 +771,7 @@ static const struct test_case cases[] = {
     { "progress knows limits and work that is dropped, and never falls", test_progress_ends_early },
     { "long work is announced, with its longest layer", test_forecast },
     { "progress rewrites one line on a terminal", test_progress_terminal },
+    { "progress says when long work ends", test_progress_end },
     { "progress takes steps from several threads", test_progress_threads },
     { NULL, NULL },
 };
