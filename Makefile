@@ -147,8 +147,8 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h full/pagemap.h prefetch/prefetch.h \
-                  replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h) \
+public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
+                  replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h ways.h) \
                   $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
 destination = $(DESTDIR)$(PREFIX)
@@ -180,12 +180,12 @@ export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
-experiment: deps ## Run one experiment: make experiment MODEL=vgg16 [variables below]
+experiment: deps ## Run one experiment (one to three minutes; TIMING=0 OBSERVE=0: seconds): make experiment MODEL=vgg16 [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(call prepare_guest,experiment); \
 	$(BUILD)/experiment $(call pass,experiment) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)" $(from_guest)
 
-redraw: deps ## Draw the figures of all results again from their tables: make redraw [RESULTS=results/host/vgg16]
+redraw: deps ## Draw the figures of all results again from their tables (seconds): make redraw [RESULTS=results/host/vgg16]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
 	$(Q)$(BUILD)/redraw $(call pass,redraw)
 
@@ -197,11 +197,11 @@ compare: deps ## Two runs, metric by metric, with tests (2 s; status 1 for FAIL_
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/compare
 	$(Q)$(BUILD)/compare $(call pass,compare) "COMMIT=$(COMMIT)"
 
-judge: deps ## Was CSA's choice of schedule right? All layers, all schedules: make judge MACHINE=power10 [MODEL=all or vgg16,...]
+judge: deps ## Was CSA's choice of schedule right? All layers, all schedules (10 s; minutes with prefetchers): make judge MACHINE=power10 [MODEL=all or vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
 	$(Q)$(BUILD)/judge $(call pass,judge) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)"
 
-counters: deps ## Prove this computer's performance counters on loops of known work; without counters, say why and what to do
+counters: deps ## Prove this computer's performance counters on loops of known work (5 s); without counters, say why and what to do
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
@@ -209,16 +209,16 @@ calibrate: deps ## Measure this computer's caches and prefetchers (2 minutes), o
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/calibrate
 	$(Q)$(BUILD)/calibrate $(call pass,calibrate) "COMMIT=$(COMMIT)"
 
-validate: deps ## How far are simulated counts from those of real counters? make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
+validate: deps ## How far are simulated counts from those of real counters? (1.5 minutes) make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
 	$(Q)$(BUILD)/validate $(call pass,validate) "COMMIT=$(COMMIT)"
 
-paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page: make paper [TIMING=0]
+paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page (20 minutes; TIMING=0 OBSERVE=0: 3): make paper [TIMING=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
 	$(Q)$(call prepare_guest,paper); \
 	$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)" $(from_guest)
 
-study: deps ## Does the cost model deserve the credit? CSA against the clock, and csa2, which predicts cycles: make study [TIMING=1] [SAMPLE=0]
+study: deps ## Does the cost model deserve the credit? CSA against the clock, and csa2, which predicts cycles (1 to 2 minutes; TIMING=1: 6): make study [TIMING=1] [SAMPLE=0]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
 	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
@@ -227,7 +227,7 @@ sweep: deps ## What if caches or tiles were others? Every combination: make swee
 	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
 
 # GUEST=path observes that program, of another commit, in place of today's.
-stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are: make stack [MACHINE=spr, power10]
+stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (15 s; power10: 3 minutes): make stack [MACHINE=spr, power10]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
 	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
 	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"
@@ -249,7 +249,7 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
 	$(Q)rm -rf $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
 
-test: deps ## Build and run all tests (also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
+test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
@@ -294,7 +294,7 @@ $(BUILD)/obj/experiments/peers/exp_dnnl.o: $(dnnl_note)
 
 FORCE:
 
-bench-peers: deps ## Compare with peers (oneDNN) over whole networks: make bench-peers [MODEL=vgg16,...] [REPS=10] [LIMIT=60] [HOT=3] [CLOCK=wall] [LAYERS=...] [UKR=avx2]
+bench-peers: deps ## Compare with peers (oneDNN) over whole networks (2 minutes a model): make bench-peers [MODEL=vgg16,...] [REPS=10] [LIMIT=60] [HOT=3] [CLOCK=wall] [LAYERS=...] [UKR=avx2]
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
 	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"
@@ -305,7 +305,7 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface: make bench-sim [variables below]
+bench-sim: deps ## Measure the simulator: accesses per second by stream and interface (20 s): make bench-sim [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
 	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(variables_bench-sim),$(if $($v),--$(shell echo $v | tr A-Z a-z)=$($v))))
 
