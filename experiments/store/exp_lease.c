@@ -8,7 +8,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Reads field 22 of /proc/PID/stat, counted after the command's name, which may hold anything. Returns 0 if there is none. */
+/*
+ * Reads field 22 of a process's stat, counted after the command's name, which may hold anything. Returns 0 if there is
+ * none. It is its first thread's file, because QEMU's emulators make up the process's for the process itself.
+ */
 static int64_t start_of(int64_t pid)
 {
     enum { FIELDS_BETWEEN = 20 };
@@ -17,7 +20,7 @@ static int64_t start_of(int64_t pid)
     const char *at;
     FILE *in;
 
-    snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/task/%" PRId64 "/stat", pid, pid);
     in = fopen(path, "r");
     if (!in)
         return 0;
