@@ -292,12 +292,6 @@ static int mark_all(const struct exp_model *m, char *patterns, bool *keep, char 
     return n_patterns ? 0 : exp_fail(why, why_bytes, -EINVAL, "the list of layer patterns is empty");
 }
 
-void exp_model_shorten(struct exp_model *m, size_t n)
-{
-    while (m->n_layers > n)
-        free(m->layer[--m->n_layers].name);
-}
-
 static void keep_marked(struct exp_model *m, const bool *keep)
 {
     size_t n = 0;

@@ -54,9 +54,6 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
  */
 int exp_model_filter(struct exp_model *m, const char *patterns, char *why, size_t why_bytes);
 
-/* Keeps the first n layers. */
-void exp_model_shorten(struct exp_model *m, size_t n);
-
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
 
 #endif

@@ -65,6 +65,12 @@ int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct ex
     return err;
 }
 
+void exp_model_shorten(struct exp_model *m, size_t n)
+{
+    while (m->n_layers > n)
+        free(m->layer[--m->n_layers].name);
+}
+
 static struct exp_skipped *find_skipped(struct exp_model *m, const char *path, const char *reason)
 {
     for (size_t i = 0; i < m->n_skipped; i++) {

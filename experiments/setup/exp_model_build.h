@@ -21,6 +21,9 @@ struct exp_model_place {
 int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
                   size_t why_bytes);
 
+/* Keeps the first n layers. */
+void exp_model_shorten(struct exp_model *m, size_t n);
+
 /*
  * Notes that something was left out, and why. What a file has for the same reason is noted together. Returns 0, or
  * -ENOMEM with one line in why.
