@@ -63,7 +63,7 @@ name_of_main = $(patsubst main_%.c,%,$(notdir $1))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
-LDLIBS := -lhwloc -lpfm -lsqlite3 -ldl -lm
+LDLIBS := -lhwloc -lisl -lpfm -lsqlite3 -ldl -lm
 
 # The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))

@@ -60,6 +60,7 @@
     X(validate) \
     X(paper) \
     X(study) \
+    X(polydl) \
     X(sconv)
 /* clang-format on */
 
