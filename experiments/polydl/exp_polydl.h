@@ -1,0 +1,72 @@
+/*
+ * What is known of layers and their variants, once generated, timed and simulated: what rankings are made of, and judged by.
+ *
+ * A layer's variants are timed in turns, in the same rounds, so that their times compare; on one thread with one image, and
+ * on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is one thread's work on one image, with cold
+ * caches.
+ */
+#ifndef EXPERIMENTS_EXP_POLYDL_H
+#define EXPERIMENTS_EXP_POLYDL_H
+
+#include <stdbool.h>
+
+#include "experiments/polydl/exp_variants.h"
+#include "experiments/setup/exp_models.h"
+#include "sim/machine/machine.h"
+#include "sim/stats.h"
+
+/* How a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says. */
+enum exp_polydl_replay { EXP_POLYDL_ALONE, EXP_POLYDL_WHOLE, EXP_N_POLYDL_REPLAYS };
+
+/* How many threads run a variant. */
+enum exp_polydl_threads { EXP_POLYDL_ONE, EXP_POLYDL_TWO, EXP_N_POLYDL_THREADS };
+
+/* Times of some rounds. */
+struct exp_polydl_time {
+    size_t n_rounds; /* 0: not timed */
+    double fastest_ns, median_ns;
+};
+
+struct exp_polydl_simulated {
+    bool is_known;
+    struct sim_cell total; /* of all tensors */
+    double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
+};
+
+struct exp_polydl_variant {
+    const struct exp_variant *variant;
+    struct exp_polydl_time time[EXP_N_POLYDL_THREADS];
+    struct exp_polydl_simulated simulated[EXP_N_POLYDL_REPLAYS];
+};
+
+/* What a layer's variants are held against; all on one thread and one image. */
+#define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
+    X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
+    X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \
+    X(EXP_POLYDL_ONEDNN, "onednn", "oneDNN, its own layouts")                                                          \
+    X(EXP_POLYDL_SCONV, "sconv_tuned", "SConv in the tilings of this project")                                         \
+    X(EXP_POLYDL_BASE, "base", "im2col and OpenBLAS; of a GEMM: OpenBLAS")
+
+#define EXP_POLYDL_BASELINE_NUMBER(number, name, meaning) number,
+enum exp_polydl_baseline { EXP_EACH_POLYDL_BASELINE(EXP_POLYDL_BASELINE_NUMBER) EXP_N_POLYDL_BASELINES };
+#undef EXP_POLYDL_BASELINE_NUMBER
+
+const char *exp_polydl_baseline_name(enum exp_polydl_baseline b);
+
+struct exp_polydl_layer {
+    const char *model, *name;
+    struct exp_variant_source source; /* with one image */
+    double flops;                     /* two per multiply-add, of one image */
+    char why_not[160];                /* "": it has variants */
+    struct exp_variants variants;
+    struct exp_polydl_variant *of; /* [variants.n] what is known of each */
+    struct exp_polydl_time baseline[EXP_N_POLYDL_BASELINES];
+};
+
+struct exp_polydl {
+    const struct sim_machine *machine;
+    struct exp_polydl_layer *layer; /* model by model */
+    size_t n_layers;
+};
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Which variants there are of a layer: orders of its loops, tile sizes, a parallel loop. A variant is written as its
+ * loops, outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
+ * several times, each time with a smaller step; what is left of it at the end is the micro-kernel's, if it has that
+ * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1.
+ */
+#ifndef EXPERIMENTS_EXP_VARIANTS_H
+#define EXPERIMENTS_EXP_VARIANTS_H
+
+#include "experiments/polydl/exp_variant.h"
+#include "kernels/problem.h"
+
+/* A matrix multiplication, in the words of PolyDL's Figure 16: C[m][n] += A[m][k] * B[k][n]. */
+struct exp_gemm {
+    char name[32];
+    uint64_t m, n, k;
+};
+
+/* What variants are made of. */
+struct exp_variant_source {
+    const struct conv_problem *problem; /* a convolution; NULL: the GEMM */
+    uint64_t block;                     /* of its channels */
+    struct exp_gemm gemm;
+    uint64_t n_images; /* one for each thread; a GEMM has one, whatever this says */
+};
+
+/*
+ * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with one
+ * line in why: for a layer whose channels would need padding, with groups or with dilation.
+ */
+uint64_t exp_variant_block(const struct conv_problem *p, char *why, size_t why_bytes);
+
+/*
+ * Makes the variant that a text describes. Returns 0; -EINVAL with one line in why: for a loop that is not one, a tile that
+ * does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids it; -ENOMEM.
+ */
+int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, char *why,
+                     size_t why_bytes);
+
+/* Variants, from malloc. Starts as { 0 }. */
+struct exp_variants {
+    struct exp_variant *variant;
+    size_t n;
+};
+
+/*
+ * Makes the variants that a text asks for:
+ *
+ *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8
+ *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM
+ *   a number       so many of paper and all, the first of paper and then a sample that is always the same
+ *   else           exp_variant_read's texts, comma-separated
+ *
+ * No two are the same nest. Returns 0, -ENOMEM, or -EINVAL with one line in why.
+ */
+int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted, char *why,
+                      size_t why_bytes);
+void exp_variants_release(struct exp_variants *v);
+
+#endif
