@@ -61,6 +61,7 @@
     X(paper) \
     X(study) \
     X(polydl) \
+    X(polydl_rank) \
     X(sconv)
 /* clang-format on */
 
