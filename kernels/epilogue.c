@@ -5,20 +5,27 @@
 /* So many tiles of a run are in L1 when they are finished. */
 enum { FUSED_TILES = 4 };
 
+/* Moves an address on, if there is one. */
+static uint64_t at(uint64_t address, size_t elements)
+{
+    return address ? address + elements * sizeof(float) : 0;
+}
+
 static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_step *s)
 {
     const struct conv_problem *p = &f->plan->problem;
-    size_t filter = s->group * f->plan->group_filters + s->f0;
-    uint64_t offset = ((s->image * p->k + filter) * conv_windows(p) + s->win0) * sizeof(float);
+    const size_t filter = s->group * f->plan->group_filters + s->f0;
+    const size_t offset = (s->image * p->k + filter) * conv_windows(p) + s->win0;
 
     return (struct conv_epilogue_args){
-        .out = f->out + offset,
-        .bias = f->bias ? f->bias + filter * sizeof(float) : 0,
-        .residual = f->residual ? f->residual + offset : 0,
+        .out = at(f->after.out, offset),
+        .scale = at(f->after.scale, filter),
+        .bias = at(f->after.bias, filter),
+        .residual = at(f->after.residual, offset),
         .ld_out = conv_windows(p),
         .n_f = s->n_f,
         .n_win = s->n_win,
-        .activation = f->activation,
+        .activation = f->after.activation,
     };
 }
 
@@ -27,9 +34,9 @@ static void finish(const struct conv_fused *f, const struct conv_step *s)
     const struct conv_epilogue_args a = resolve(f, s);
 
     if (f->sink)
-        conv_epilogue_emit(&a, f->sink);
+        conv_epilogue_emit(f->kernel, &a, f->sink);
     else
-        conv_epilogue(&a);
+        f->kernel->fn(&a);
 }
 
 static bool is_last(const struct conv_fused *f, const struct conv_step *s)
@@ -64,18 +71,16 @@ static int run(struct conv_backend *self, const struct conv_run *r)
     return err;
 }
 
-void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan, uint64_t out,
-                     uint64_t bias, uint64_t residual, enum conv_activation activation, struct sim_sink *sink)
+void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan,
+                     const struct conv_after *after, struct sim_sink *sink)
 {
     *f = (struct conv_fused){
         .base = { step, run },
         .inner = inner,
         .plan = plan,
+        .kernel = conv_epilogue_of(conv_plan_isa(plan)),
         .reduction = conv_reduction(&plan->problem),
-        .out = out,
-        .bias = bias,
-        .residual = residual,
-        .activation = activation,
+        .after = *after,
         .sink = sink,
     };
 }

@@ -176,6 +176,11 @@ const char *conv_plan_kernel_name(const struct conv_plan *plan)
     return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->name : plan->ukr->name;
 }
 
+enum cpu_isa conv_plan_isa(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? plan->direct.kernel->isa : plan->ukr->isa;
+}
+
 bool conv_plan_runs(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_DIRECT ? conv_direct_runs(plan->direct.kernel) : conv_ukr_runs(plan->ukr);

@@ -127,6 +127,9 @@ const char *conv_plan_windows_name(const struct conv_plan *plan);
 /* Returns the name of the micro-kernel, or of the direct kernel. */
 const char *conv_plan_kernel_name(const struct conv_plan *plan);
 
+/* Returns the instruction set of that kernel. */
+enum cpu_isa conv_plan_isa(const struct conv_plan *plan);
+
 /* Returns the core whose blocking it has; NULL if it is no GEMM. */
 static inline const struct conv_gemm_core *conv_plan_core(const struct conv_plan *plan)
 {

@@ -36,6 +36,7 @@
     X(stack) \
     X(stacks) \
     X(parts) \
+    X(epilogue) \
     X(emit) \
     X(watch) \
     X(exp_csv) \

@@ -401,13 +401,18 @@ static void *work(void *ctx)
     struct worker *w = ctx;
     const struct sconv_plan *plan = w->plan;
     bool is_fused = plan->bias || plan->adds_residual || plan->activation != CONV_ACTIVATION_NONE;
+    const struct conv_after after = {
+        .out = w->bind.addr[CONV_OUTPUT],
+        .bias = (uintptr_t)plan->bias,
+        .residual = w->residual,
+        .activation = plan->activation,
+    };
     struct conv_exec exec;
     struct conv_fused fused;
     struct conv_share share;
 
     conv_exec_init(&exec, &plan->plan, &w->bind);
-    conv_fused_init(&fused, &exec.base, &plan->plan, w->bind.addr[CONV_OUTPUT], (uintptr_t)plan->bias, w->residual,
-                    plan->activation, NULL);
+    conv_fused_init(&fused, &exec.base, &plan->plan, &after, NULL);
     conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, w->number, plan->n_threads);
     w->err = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base : is_fused ? &fused.base : &exec.base);
     return NULL;

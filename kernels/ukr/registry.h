@@ -11,6 +11,7 @@
 #define KERNELS_UKR_REGISTRY_H
 
 #include "kernels/ukr/direct.h"
+#include "kernels/ukr/epilogue.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
 #include "kernels/ukr/ukr.h"
@@ -48,6 +49,12 @@
     X(ref, 1, SIZE_MAX)     \
     X(avx2, 8, 2)           \
     X(avx512, 16, 2)
+
+/* Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector. Functions conv_epilogue__<isa>. */
+#define CONV_EPILOGUES(X)   \
+    X(ref, 4)               \
+    X(avx2, 8)              \
+    X(avx512, 16)
 
 /*
  * Peak loops, from wide to narrow vectors: isa, name, independent chains of multiply-adds, floats of a vector,
@@ -101,6 +108,11 @@ CONV_WINDOW_PACKERS(CONV_DECLARE_PACKER)
     enum { CONV_DIRECT_LANES__##isa = lanes };                                                                         \
     void conv_f32_direct__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
 CONV_DIRECTS(CONV_DECLARE_DIRECT)
+
+#define CONV_DECLARE_EPILOGUE(isa, lanes)                                                                              \
+    enum { CONV_EPILOGUE_LANES__##isa = lanes };                                                                       \
+    void conv_epilogue__##isa(const struct conv_epilogue_args *a);
+CONV_EPILOGUES(CONV_DECLARE_EPILOGUE)
 
 #define CONV_DECLARE_PEAK(isa, name, chains, lanes, adds)                                                              \
     enum { CONV_PEAK_CHAINS__##isa = chains, CONV_PEAK_LANES__##isa = lanes };                                         \

@@ -16,7 +16,7 @@ struct logged_access {
     uint8_t kind; /* enum sim_kind */
 };
 
-enum { LOGGED_MAX_BUFFERS = 4, LOGGED_MAX = 1 << 20 };
+enum { LOGGED_MAX_BUFFERS = 5, LOGGED_MAX = 1 << 20 };
 
 /* Accesses outside these buffers (arguments, stack) are not recorded. */
 struct logged_buffer {

@@ -29,7 +29,8 @@ TWIN(conv_pack_matrix);
 TWIN(conv_pack_filters);
 TWIN(conv_im2col);
 TWIN(conv_im2col_rows);
-TWIN(conv_epilogue);
+TWIN(conv_epilogue_count);
+TWIN(conv_epilogue_at);
 
 /* Compares the emitted accesses, one by one as they come, with the recorded ones. */
 struct comparison {
@@ -491,40 +492,63 @@ static void panel_packing_touches_what_it_emits(void)
     }
 }
 
-static void run_epilogue(void *args)
+struct epilogue_call {
+    const struct conv_epilogue_kernel *kernel;
+    struct conv_epilogue_args args;
+};
+
+static void run_epilogue(void *ctx)
 {
-    logged_conv_epilogue(args);
+    const struct epilogue_call *c = ctx;
+
+    c->kernel->fn(&c->args);
 }
 
-static void emit_epilogue(void *args, struct sim_sink *sink)
+static void emit_epilogue(void *ctx, struct sim_sink *sink)
 {
-    conv_epilogue_emit(args, sink);
+    const struct epilogue_call *c = ctx;
+
+    conv_epilogue_emit(c->kernel, &c->args, sink);
+}
+
+enum { EPILOGUE_TENSORS = 5 };
+
+/* Draws a tile; which of the terms there are, too. */
+static struct conv_epilogue_args random_epilogue(void)
+{
+    struct conv_epilogue_args a = { .n_f = (size_t)rng_range(1, 25), .n_win = (size_t)rng_range(1, 49) };
+
+    a.ld_out = a.n_win + rng_below(3);
+    a.activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
+    return a;
+}
+
+static void check_epilogue(const struct conv_epilogue_kernel *k)
+{
+    struct epilogue_call call = { k, random_epilogue() };
+    struct conv_epilogue_args *a = &call.args;
+    uint64_t *const address[EPILOGUE_TENSORS] = { &a->out, &a->in, &a->scale, &a->bias, &a->residual };
+    const size_t n_out = a->n_f * a->ld_out, elems[EPILOGUE_TENSORS] = { n_out, n_out, a->n_f, a->n_f, n_out };
+    struct logged_buffer watched[EPILOGUE_TENSORS];
+    struct kbuffer buffer[EPILOGUE_TENSORS];
+
+    for (size_t i = 0; i < EPILOGUE_TENSORS; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&buffer[i], elems[i]) == 0);
+        watched[i] = watch(&buffer[i], elems[i]);
+        *address[i] = !i || rng_below(2) ? watched[i].addr : 0;
+    }
+    check_emission("epilogue", run_epilogue, emit_epilogue, &call, watched, EPILOGUE_TENSORS);
+    for (size_t i = 0; i < EPILOGUE_TENSORS; i++)
+        kbuffer_release(&buffer[i]);
 }
 
 static void epilogues_touch_what_they_emit(void)
 {
-    for (unsigned round = 0; round < test_rounds(100); round++) {
-        struct conv_epilogue_args a = { .n_f = (size_t)rng_range(1, 25), .n_win = (size_t)rng_range(1, 49) };
-        size_t n_out;
-        struct logged_buffer watched[3];
-        struct kbuffer out, residual, bias;
+    for (size_t i = 0; i < logged_conv_epilogue_count(); i++) {
+        const struct conv_epilogue_kernel *k = logged_conv_epilogue_at(i);
 
-        a.ld_out = a.n_win + rng_below(3);
-        a.activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
-        n_out = a.n_f * a.ld_out;
-        CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
-        CU_ASSERT_FATAL(kbuffer_init(&residual, n_out) == 0);
-        CU_ASSERT_FATAL(kbuffer_init(&bias, a.n_f) == 0);
-        watched[0] = watch(&out, n_out);
-        watched[1] = watch(&residual, n_out);
-        watched[2] = watch(&bias, a.n_f);
-        a.out = watched[0].addr;
-        a.residual = rng_below(2) ? watched[1].addr : 0;
-        a.bias = rng_below(2) ? watched[2].addr : 0;
-        check_emission("epilogue", run_epilogue, emit_epilogue, &a, watched, 3);
-        kbuffer_release(&out);
-        kbuffer_release(&residual);
-        kbuffer_release(&bias);
+        for (unsigned round = 0; k->fn && sim_cpu_has(k->isa) && round < test_rounds(100); round++)
+            check_epilogue(k);
     }
 }
 
