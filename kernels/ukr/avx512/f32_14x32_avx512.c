@@ -43,8 +43,8 @@ static inline __attribute__((always_inline)) uint64_t offset(const struct conv_t
 /* One tap of one channel: its element of every window that is live, times its filters; n_last: of the last zmm. */
 static inline __attribute__((always_inline)) void tap(const struct conv_taps *taps, uint64_t in, uint32_t live,
                                                       const float *filter, size_t n_last, const size_t n_win,
-                                                      const size_t n_v, const bool is_whole, const enum spacing spacing,
-                                                      uint64_t second, __m512 *acc)
+                                                      const size_t n_v, const enum spacing spacing, uint64_t second,
+                                                      __m512 *acc)
 {
     __m512 weights[2];
 
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void tap(const struct conv_taps *ta
     }
 #pragma GCC unroll 14
     for (size_t w = 0; w < n_win; w++) {
-        if (is_whole || __builtin_expect(live >> w & 1, true)) {
+        if (__builtin_expect(live >> w & 1, true)) {
             __m512 window = _mm512_set1_ps(*conv_in_ptr(in + offset(taps, spacing, n_win, w, second)));
 
             IN_REGISTER(window);
@@ -120,10 +120,9 @@ static inline void update_row(float *out, __m512 row, size_t n, bool accumulate)
 
 /* The rows of up to 16 filters. */
 static inline __attribute__((always_inline)) void write_rows(const struct conv_ukr_args *a, __m512 row[VECTOR],
-                                                             const size_t n_win, size_t f0)
+                                                             const size_t n_win, size_t f0, size_t n_f)
 {
     float *out = conv_out_ptr(a->out) + f0 * a->ld_out;
-    size_t n_f = a->n_f - f0;
 
     transpose(row);
 #pragma GCC unroll 16
@@ -134,36 +133,103 @@ static inline __attribute__((always_inline)) void write_rows(const struct conv_u
     }
 }
 
+/*
+ * The taps of a group of channels, one after the other. The end of a loop of few steps is mispredicted, which costs as
+ * much as a step and a half: so there is one loop, of many.
+ */
+enum { GROUP_STEPS = 64, GROUPS = 8, MAX_GROUP = CONV_MAX_TAPS * CONV_MAX_TAPS };
+
+struct group {
+    size_t n, n_channels; /* steps */
+    bool is_whole;        /* no tap meets padding */
+    uint64_t offset[MAX_GROUP];
+    uint32_t live[MAX_GROUP];
+};
+
+static void list_taps(const struct conv_taps *taps, uint32_t whole, struct group *g)
+{
+    size_t k = taps->n_c * taps->r * taps->s;
+    uint32_t live = whole;
+
+    g->n = 0;
+    g->n_channels = max_size(1, min_size(GROUP_STEPS, k / GROUPS) / (taps->r * taps->s));
+    for (size_t c = 0; c < g->n_channels; c++) {
+        for (size_t fh = 0; fh < taps->r; fh++) {
+            uint64_t row = c * (uint64_t)taps->channel_bytes + fh * (uint64_t)taps->row_bytes;
+
+            for (size_t fw = 0; fw < taps->s; fw++, row += (uint64_t)taps->column_bytes) {
+                g->offset[g->n] = row;
+                g->live[g->n] = taps->row_live[fh] & taps->column_live[fw];
+                live &= g->live[g->n++];
+                IN_ORDER(); /* one by one: vectors of them take longer to put together */
+            }
+        }
+    }
+    g->is_whole = live == whole;
+}
+
+/* Bits of the first, or of the last window of each row of a tile. */
+static inline uint32_t row_ends(const enum spacing spacing, const size_t n_win, const bool is_last)
+{
+    size_t n = spacing == TWO_ROWS ? n_win / 2 : n_win;
+    uint32_t end = 1u << (is_last ? n - 1 : 0);
+
+    return spacing == TWO_ROWS ? end | end << n : end;
+}
+
+/* Adds up all taps of all channels. */
+static inline __attribute__((always_inline)) void sum_taps(const struct conv_ukr_args *a, const struct conv_taps *taps,
+                                                           const size_t n_win, const size_t n_v, size_t n_f,
+                                                           const enum spacing spacing, __m512 *acc)
+{
+    const uint32_t whole = (1u << n_win) - 1;
+    const uint32_t no_first = whole & ~row_ends(spacing, n_win, false);
+    const uint32_t no_last = whole & ~row_ends(spacing, n_win, true);
+    const bool has_places = spacing != ANYWHERE; /* row ends on padding have instructions of their own */
+    const uint64_t second = (uint64_t)taps->window_bytes[n_win / 2];
+    const float *filter = conv_in_ptr(a->filter);
+    size_t n_last = n_f - (n_v - 1) * VECTOR, n_steps = ukr_prefetch_steps(a);
+    uint64_t group_in = a->in;
+    struct group g;
+
+    list_taps(taps, whole, &g);
+    for (size_t t = 0; t < a->k; group_in += g.n_channels * (uint64_t)taps->channel_bytes) {
+        size_t n = min_size(g.n, a->k - t);
+
+        if (g.is_whole && t >= n_steps) { /* nothing to ask: the loop is a sixteenth faster */
+            for (size_t i = 0; i < n; i++, filter += n_f)
+                tap(taps, group_in + g.offset[i], whole, filter, n_last, n_win, n_v, spacing, second, acc);
+            t += n;
+            continue;
+        }
+        for (size_t i = 0; i < n; i++, filter += n_f, t++) {
+            uint64_t in = group_in + g.offset[i];
+            uint32_t live = g.live[i];
+
+            if (live == whole)
+                tap(taps, in, whole, filter, n_last, n_win, n_v, spacing, second, acc);
+            else if (has_places && live == no_first)
+                tap(taps, in, no_first, filter, n_last, n_win, n_v, spacing, second, acc);
+            else if (has_places && live == no_last)
+                tap(taps, in, no_last, filter, n_last, n_win, n_v, spacing, second, acc);
+            else if (live)
+                tap(taps, in, live, filter, n_last, n_win, n_v, spacing, second, acc);
+            ukr_prefetch(a, n_steps, t);
+        }
+    }
+}
+
 static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const struct conv_taps *taps,
                                                        const size_t n_win, const size_t n_v, const bool has_edge,
                                                        const enum spacing spacing)
 {
-    const uint32_t whole = (1u << n_win) - 1;
-    const uint64_t second = (uint64_t)taps->window_bytes[n_win / 2];
-    const float *filter = conv_in_ptr(a->filter);
-    size_t n_f = has_edge ? a->n_f : n_v * VECTOR, n_last = n_f - (n_v - 1) * VECTOR;
-    size_t n_steps = ukr_prefetch_steps(a), t = 0;
+    size_t n_f = has_edge ? a->n_f : n_v * VECTOR;
     __m512 acc[N_WIN * 2];
 
 #pragma GCC unroll 28
     for (size_t i = 0; i < n_win * n_v; i++)
         acc[i] = _mm512_setzero_ps();
-    for (size_t c = 0; c < taps->n_c; c++) {
-        for (size_t fh = 0; fh < taps->r; fh++) {
-            uint64_t in = a->in + c * (uint64_t)taps->channel_bytes + fh * (uint64_t)taps->row_bytes;
-            uint32_t row_live = taps->row_live[fh];
-
-            for (size_t fw = 0; fw < taps->s; fw++, in += (uint64_t)taps->column_bytes, filter += n_f) {
-                uint32_t live = row_live & taps->column_live[fw];
-
-                if (live == whole)
-                    tap(taps, in, live, filter, n_last, n_win, n_v, true, spacing, second, acc);
-                else if (live)
-                    tap(taps, in, live, filter, n_last, n_win, n_v, false, spacing, second, acc);
-                ukr_prefetch(a, n_steps, t++);
-            }
-        }
-    }
+    sum_taps(a, taps, n_win, n_v, n_f, spacing, acc);
 #pragma GCC unroll 2
     for (size_t v = 0; v < n_v; v++) {
         __m512 row[VECTOR];
@@ -171,7 +237,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
 #pragma GCC unroll 16
         for (size_t w = 0; w < VECTOR; w++)
             row[w] = w < n_win ? acc[w * n_v + v] : _mm512_setzero_ps();
-        write_rows(a, row, n_win, v * VECTOR);
+        write_rows(a, row, n_win, v * VECTOR, n_f - v * VECTOR);
     }
 }
 
