@@ -62,6 +62,7 @@
     X(paper) \
     X(study) \
     X(polydl) \
+    X(polydl_fusion) \
     X(polydl_rank) \
     X(sconv)
 /* clang-format on */

@@ -1,112 +1,11 @@
 #include "experiments/polydl/exp_affine.h"
 
 #include <errno.h>
-#include <isl/ctx.h>
-#include <isl/map.h>
 #include <isl/point.h>
-#include <isl/set.h>
 #include <isl/val.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- a nest in isl's words ---- */
-
-/* A text that grows. */
-struct words {
-    char text[4096];
-    size_t used;
-};
-
-static void put(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct words *w, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(w->text + w->used, sizeof w->text - w->used, format, args);
-    va_end(args);
-    if (n > 0)
-        w->used += (size_t)n < sizeof w->text - w->used ? (size_t)n : sizeof w->text - 1 - w->used;
-}
-
-/* Puts a tuple of iterators, S[i0,i1,...]; prefix tells those of a target from those of a source. */
-static void put_iterators(struct words *w, const struct exp_affine_nest *n, char prefix)
-{
-    put(w, "S[");
-    for (size_t l = 0; l < n->n_loops; l++)
-        put(w, "%s%c%zu", l ? "," : "", prefix, l);
-    put(w, "]");
-}
-
-static isl_set *domain(isl_ctx *ctx, const struct exp_affine_nest *n)
-{
-    struct words w = { .used = 0 };
-
-    put(&w, "{ ");
-    put_iterators(&w, n, 'i');
-    for (size_t l = 0; l < n->n_loops; l++)
-        put(&w, "%s 0 <= i%zu < %ju", l ? " and" : " :", l, (uintmax_t)n->loop[l].extent);
-    put(&w, " }");
-    return isl_set_read_from_str(ctx, w.text);
-}
-
-/* Makes the map from iterations to the elements of an access. */
-static isl_map *access_map(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_affine_access *a)
-{
-    struct words w = { .used = 0 };
-
-    put(&w, "{ ");
-    put_iterators(&w, n, 'i');
-    put(&w, " -> %s[", a->array);
-    for (size_t d = 0; d < a->n_dims; d++) {
-        put(&w, "%s%ju", d ? "," : "", (uintmax_t)a->dim[d].first);
-        for (size_t l = 0; l < n->n_loops; l++) {
-            if (a->dim[d].step[l])
-                put(&w, " + %ju i%zu", (uintmax_t)a->dim[d].step[l], l);
-        }
-    }
-    put(&w, "] }");
-    return isl_map_read_from_str(ctx, w.text);
-}
-
-/* Makes the pairs of iterations that differ first in a loop, where the second is later. */
-static isl_map *carried_by(isl_ctx *ctx, const struct exp_affine_nest *n, size_t loop)
-{
-    struct words w = { .used = 0 };
-
-    put(&w, "{ ");
-    put_iterators(&w, n, 'i');
-    put(&w, " -> ");
-    put_iterators(&w, n, 'j');
-    for (size_t l = 0; l < loop; l++)
-        put(&w, "%s i%zu = j%zu", l ? " and" : " :", l, l);
-    put(&w, "%s i%zu < j%zu }", loop ? " and" : " :", loop, loop);
-    return isl_map_read_from_str(ctx, w.text);
-}
-
-/* Makes the pairs of iterations in which no parallel iterator differs. */
-static isl_map *same_parallel(isl_ctx *ctx, const struct exp_affine_nest *n)
-{
-    struct words w = { .used = 0 };
-    bool any = false;
-
-    put(&w, "{ ");
-    put_iterators(&w, n, 'i');
-    put(&w, " -> ");
-    put_iterators(&w, n, 'j');
-    for (size_t l = 0; l < n->n_loops; l++) {
-        if (!n->loop[l].is_parallel)
-            continue;
-        put(&w, "%s i%zu = j%zu", any ? " and" : " :", l, l);
-        any = true;
-    }
-    put(&w, " }");
-    return isl_map_read_from_str(ctx, w.text);
-}
+#include "experiments/polydl/exp_affine_isl.h"
 
 /* ---- dependences ---- */
 
@@ -149,7 +48,7 @@ static isl_map *pairs(const struct maps *m, const struct exp_affine_nest *n, siz
 
     same = isl_map_intersect_domain(same, isl_set_copy(m->domain));
     same = isl_map_intersect_range(same, isl_set_copy(m->domain));
-    return isl_map_intersect(same, carried_by(m->ctx, n, loop));
+    return isl_map_intersect(same, exp_affine_carried_by(m->ctx, n, loop));
 }
 
 /* Describes pairs, which are some; frees them. */
@@ -225,10 +124,10 @@ size_t exp_affine_dependences(const struct exp_affine_nest *n, struct exp_depend
 
     *err = !n->n_loops ? -EINVAL : !m.ctx ? -ENOMEM : 0;
     if (!*err) {
-        m.domain = domain(m.ctx, n);
-        m.parallel = same_parallel(m.ctx, n);
+        m.domain = exp_affine_domain(m.ctx, n);
+        m.parallel = exp_affine_same_parallel(m.ctx, n);
         for (size_t i = 0; i < n->n_accesses; i++)
-            m.access[i] = access_map(m.ctx, n, &n->access[i]);
+            m.access[i] = exp_affine_access(m.ctx, n, &n->access[i]);
         count = find_all(&m, n, d);
         for (size_t i = 0; i < n->n_accesses; i++)
             isl_map_free(m.access[i]);
