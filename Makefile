@@ -56,14 +56,14 @@ BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-er
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
 # Every main_<program>.c, wherever it is, is a program, linked with the libraries below it: a folder each, lowest layer last.
-# Other files that are no part of a library have the names in `apart`.
+# main_sconv_plan.c is sconv-plan. Other files that are no part of a library have the names in `apart`.
 LIBRARIES := experiments kernels counters sim
 mains := $(filter-out %/main_guest.c,$(shell find $(LIBRARIES) tests -name 'main_*.c'))
-name_of_main = $(patsubst main_%.c,%,$(notdir $1))
+name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
-LDLIBS := -lhwloc -lisl -lpfm -lsqlite3 -ldl -lm
+LDLIBS := -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
 
 # The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
@@ -264,6 +264,7 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
+	$(Q)PLAN=$(BUILD)/sconv-plan EXPERIMENT=$(BUILD)/experiment tests/experiments/emit.sh
 	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
 	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/slurm.sh
 	$(Q)tests/deps.sh
@@ -271,7 +272,7 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment cachesim simbench peers judge validate calibrate paper study redraw report compare sweep)
+test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan cachesim simbench peers judge validate calibrate paper study redraw report compare sweep)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh

@@ -191,6 +191,16 @@ struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_cac
     return lines_of(p, caches, tiling, (double)(p->r * p->s));
 }
 
+unsigned csa_fits_of(const struct conv_problem *p, const struct csa_caches *caches, const struct csa_tiling *tiling)
+{
+    struct tiles t = tiles_of(p, tiling, (double)(p->r * p->s));
+    struct l23_question q = { &t, caches->l2_bytes, caches->l3_bytes, tiling->k2 };
+    double pair = t.stationary_bytes + t.streaming_bytes + t.out_bytes;
+
+    return (pair <= caches->l1_bytes ? CSA_FITS_L1 : 0) | (fits_l2(&q, tiling->k2) ? CSA_FITS_L2 : 0) |
+           (fits_l3(&q, tiling->k3) ? CSA_FITS_L3 : 0);
+}
+
 double csa_cycles_of(const struct csa_lines *l, const struct csa_caches *caches)
 {
     return caches->dram_cycles * (l->cold + l->reloads) + caches->l3_cycles * l->l3 + caches->l2_cycles * l->l2;

@@ -109,6 +109,9 @@ struct csa_lines {
 struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_caches *caches,
                               const struct csa_tiling *tiling);
 
+/* Tells which constraints any tiling meets, packed (CSA_FITS_*): n_c, k2, k3, schedule and n_win, n_f are looked at. */
+unsigned csa_fits_of(const struct conv_problem *p, const struct csa_caches *caches, const struct csa_tiling *tiling);
+
 /* Returns what such lines cost: Eq. 6 and 7. */
 double csa_cycles_of(const struct csa_lines *lines, const struct csa_caches *caches);
 

@@ -37,6 +37,7 @@
     X(stacks) \
     X(parts) \
     X(epilogue) \
+    X(plan_json) \
     X(emit) \
     X(watch) \
     X(exp_csv) \

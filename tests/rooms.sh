@@ -15,7 +15,7 @@ measure
 report
 observe
 page
-run compare judge peers bench validate calibrate paper stack study sweep polydl redraw'
+run compare judge peers bench validate calibrate paper stack study sweep polydl redraw emit'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another
     grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |

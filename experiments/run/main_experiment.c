@@ -28,6 +28,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/report/exp_report.h"
 #include "experiments/replay/exp_totals.h"
+#include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 
@@ -76,6 +77,21 @@ static enum exp_observe_mode observe_mode(const struct exp_options *o)
     return o->observe == EXP_OBSERVE_AUTO && !is_prepared ? EXP_OBSERVE_NONE : (enum exp_observe_mode)o->observe;
 }
 
+/* Reads the plans that PLAN names: they are run, too. */
+static int read_plans(struct session *s)
+{
+    const char *plan = s->options.plan, *algo = "sconv_plan";
+    unsigned noted;
+    int err = exp_algo_select(algo, &noted, s->why, sizeof s->why);
+
+    if (err)
+        return err;
+    if (!*plan)
+        return s->algos & noted ? exp_fail(s->why, sizeof s->why, -EINVAL, "ALGO=%s needs PLAN=file", algo) : 0;
+    s->algos |= noted;
+    return conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why, sizeof s->why);
+}
+
 /* Prepares everything. What can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
@@ -90,6 +106,8 @@ static int prepare(struct session *s)
     s->setup.classifies_misses = o->classes == 0;
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+    if (!err)
+        err = read_plans(s);
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
     if (!err)

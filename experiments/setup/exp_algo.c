@@ -99,6 +99,19 @@ static int plan_pads_first(const struct exp_setup *s, const struct conv_problem 
                             plan);
 }
 
+/* As a file says. */
+static int plan_noted(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                      const struct exp_algo *self, struct conv_plan *plan)
+{
+    const struct conv_noted_plan *n = conv_plans_find(&s->plans, p);
+
+    (void)tiling;
+    (void)self;
+    if (n)
+        *plan = n->plan;
+    return n ? 0 : -ENOENT;
+}
+
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     return conv_base_run(plan, bind, &s->blas);
@@ -133,6 +146,15 @@ static const char *why_no_ukr(const struct exp_setup *s)
     if (exp_setup_uses_openblas_ukr(s))
         return why_no_openblas_ukr(s);
     return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
+}
+
+static const char *why_no_noted_ukr(const struct exp_setup *s)
+{
+    for (size_t i = 0; i < s->plans.n; i++) {
+        if (!conv_plan_runs(&s->plans.plan[i].plan))
+            return "this computer cannot execute a micro-kernel of PLAN's file";
+    }
+    return NULL;
 }
 
 static const char *nothing_against_it(const struct exp_setup *s)
@@ -390,6 +412,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
 {
     int err;
 
+    s->plans = (struct conv_noted_plans){ 0 };
     s->classified = s->machine;
     for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
         s->classified.level[k].is_classified = true;
@@ -453,4 +476,5 @@ void exp_setup_release(struct exp_setup *s)
 {
     conv_blas_unload(&s->blas);
     exp_stacks_release(&s->stacks);
+    conv_plans_release(&s->plans);
 }

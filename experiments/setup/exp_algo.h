@@ -11,6 +11,7 @@
 #include "experiments/setup/exp_stack.h"
 #include "kernels/blas/blas.h"
 #include "kernels/blas/blas_ukr.h"
+#include "kernels/emit/noted_plans.h"
 #include "kernels/plan.h"
 #include "sim/machine/machine.h"
 
@@ -33,6 +34,7 @@ struct exp_setup {
     const char *stack_path;            /* table of recorded stacks; NULL: of this build's code */
     struct exp_stacks stacks;          /* empty where the machine's file asks for none, or there is none: */
     char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
+    struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
     bool packs_filters;                /* SConv packs its filters at run time */
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
@@ -57,7 +59,7 @@ struct exp_algo {
     bool is_sconv;                      /* the paper's, or another */
     enum csa_schedule schedule;         /* of a member; others have it in each layer's plan */
 
-    /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0 or -errno. */
+    /* Plans a layer; tiling is CSA's analysis of both schedules. Returns 0; -EOVERFLOW; -ENOENT: PLAN has none for it. */
     int (*plan)(const struct exp_setup *s, const struct conv_problem *p,
                 const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self, struct conv_plan *plan);
     /* Runs a plan on tensors in memory, filters already packed if the plan wants them so. Returns 0 or -errno. */

@@ -50,6 +50,10 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, char *why, s
     c->simulated.why_not = "not replayed yet";
     c->observed.why_not = "nothing was to be observed";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
+    if (err == -ENOENT)
+        return exp_fail(why, why_bytes, err,
+                        "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others", path,
+                        c->layer->line, c->layer->name, c->algo->name);
     if (err)
         return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space", path,
                         c->layer->line, c->layer->name, c->algo->name);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
@@ -26,8 +27,9 @@ enum {
     REPORT = 1 << EXP_REPORT,
     COMPARE = 1 << EXP_COMPARE,
     SWEEP = 1 << EXP_SWEEP,
+    PLAN = 1 << EXP_PLAN,
     TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE, /* they write some */
-    ALL = TABLES | REDRAW | REPORT
+    ALL = TABLES | REDRAW | REPORT | PLAN
 };
 
 enum { N_WORDS = 4 };
@@ -65,6 +67,8 @@ static const struct flag flags[] = {
     { "--columns", TABLES, FIELD(documents), "print what the columns of the result files mean" },
     { "--guest", EXPERIMENT | PAPER, FIELD(asks_guest),
       "print the CPU family of the program that would be observed; nothing if none would" },
+    { "--json", PLAN, FIELD(is_json), "print plans as JSON: its keys are those of --schema" },
+    { "--schema", PLAN, FIELD(describes), "print the keys of plans as JSON, and what they mean" },
     { "--help", ALL, FIELD(helps), "print this" },
 };
 
@@ -78,7 +82,7 @@ static const struct {
     { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
     { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
-    { "sweep", "", "host", 0, 0, 0, 0, 0 },
+    { "sweep", "", "host", 0, 0, 0, 0, 0 },           { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
@@ -165,6 +169,8 @@ static struct exp_options defaults(enum exp_program program)
         .counts = "results/reference/zen3/counts",
         .patterns = "",
         .out = "",
+        .layer = "",
+        .plan = "",
         .run_a = "",
         .run_b = "",
         .fail_if = "",
@@ -231,22 +237,48 @@ static int unknown(enum exp_program program, const char *arg, size_t name_length
                     programs[program].name);
 }
 
-static int read_argument(struct exp_options *o, enum exp_program program, const char *arg, char *why, size_t why_bytes)
+static bool read_flag(struct exp_options *o, enum exp_program program, const char *arg)
 {
-    size_t length = strcspn(arg, "=");
-
     for (size_t i = 0; i < N_FLAGS; i++) {
         if (flags[i].programs & 1u << program && !strcmp(flags[i].name, arg)) {
             *(bool *)(void *)((char *)o + flags[i].offset) = true;
-            return 0;
+            return true;
         }
     }
-    for (size_t i = 0; i < N_OPTIONS && arg[length]; i++) {
+    return false;
+}
+
+/* Finds the option that is called so: MACHINE, or machine behind two dashes. */
+static const struct option *find_option(enum exp_program program, const char *name, size_t length, bool has_dashes)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++) {
         if (options[i].programs & 1u << program && strlen(options[i].name) == length &&
-            !strncmp(options[i].name, arg, length))
-            return read_value(o, program, &options[i], arg + length + 1, why, why_bytes);
+            !(has_dashes ? strncasecmp : strncmp)(options[i].name, name, length))
+            return &options[i];
     }
-    return unknown(program, arg, length, why, why_bytes);
+    return NULL;
+}
+
+/* Reads the argument at *i, and the one behind it if that is its value; *i becomes the last one that was read. */
+static int read_argument(struct exp_options *o, enum exp_program program, int argc, char **argv, int *i, char *why,
+                         size_t why_bytes)
+{
+    const char *arg = argv[*i];
+    bool has_dashes = !strncmp(arg, "--", 2);
+    const char *name = arg + (has_dashes ? 2 : 0);
+    size_t length = strcspn(name, "=");
+    const struct option *opt;
+
+    if (read_flag(o, program, arg))
+        return 0;
+    opt = find_option(program, name, length, has_dashes);
+    if (opt && name[length])
+        return read_value(o, program, opt, name + length + 1, why, why_bytes);
+    if (!opt || !has_dashes)
+        return unknown(program, arg, strcspn(arg, "="), why, why_bytes);
+    if (*i + 1 == argc)
+        return exp_fail(why, why_bytes, -EINVAL, "%s: the value is missing", arg);
+    return read_value(o, program, opt, argv[++*i], why, why_bytes);
 }
 
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
@@ -254,7 +286,7 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
 {
     *o = defaults(program);
     for (int i = 1; i < argc; i++) {
-        int err = read_argument(o, program, argv[i], why, why_bytes);
+        int err = read_argument(o, program, argc, argv, &i, why, why_bytes);
 
         if (err)
             return err;

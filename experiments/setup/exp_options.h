@@ -20,6 +20,7 @@ enum exp_program {
     EXP_REPORT,
     EXP_COMPARE,
     EXP_SWEEP,
+    EXP_PLAN,
     EXP_N_PROGRAMS
 };
 
@@ -53,7 +54,9 @@ struct exp_options {
     const char *results;       /* folder of all results */
     const char *counts;        /* folder of recorded counts */
     const char *patterns;      /* file of recorded patterns; "": the machine's, of the host: to be measured */
-    const char *out;           /* where a fitted machine is written to; "": not */
+    const char *out;           /* where what is made is written to; "": standard output, or nowhere else */
+    const char *layer;         /* one layer, by a descriptor or as model:layer; "": as model and layers say */
+    const char *plan;          /* file of plans; "": none */
     const char *run_a, *run_b; /* folders of results that are compared */
     const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;
@@ -83,12 +86,14 @@ struct exp_options {
     unsigned launcher;        /* enum exp_launcher */
     unsigned shares;          /* jobs of the launcher */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
+    bool is_json;             /* plans as JSON, not as text */
+    bool describes;           /* print the schema and stop */
     bool documents;           /* print the columns and stop */
     bool helps;               /* print the usage and stop */
 };
 
 /*
- * Reads argv; an empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or -EINVAL with
+ * Reads argv; MACHINE=host may be written as --machine=host or --machine host, too. An empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or -EINVAL with
  * one line in why. Strings point into argv.
  */
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,

@@ -1,0 +1,129 @@
+#include "experiments/emit/exp_emit_plans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_case.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
+#include "kernels/emit/plan_json.h"
+
+/* ---- the layers ---- */
+
+/* Splits "vgg16:conv3_1" into the options that mean the same. The text is to be freed after them. */
+static int split_layer(struct exp_options *o, char **text, char *why, size_t why_bytes)
+{
+    char *colon;
+
+    *text = exp_format("%s", o->layer);
+    if (!*text)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    colon = strrchr(*text, ':');
+    if (colon)
+        *colon = '\0';
+    o->model = *text;
+    o->layers = colon ? colon + 1 : "";
+    return colon && !colon[1] ? exp_fail(why, why_bytes, -EINVAL, "LAYER: no name behind ':' in '%s'", o->layer) : 0;
+}
+
+static int read_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    struct exp_options as_models = *o;
+    char *text = NULL;
+    int err = *o->layer ? split_layer(&as_models, &text, why, why_bytes) : 0;
+
+    if (!err && !strcmp(as_models.model, "none"))
+        err = exp_fail(why, why_bytes, -EINVAL, "LAYER is missing: for example LAYER=vgg16:conv3_1");
+    if (!err)
+        err = exp_main_models(m, &as_models, why, why_bytes);
+    free(text);
+    return err;
+}
+
+/* ---- the algorithm ---- */
+
+/* Only SConvs have the tiles of CSA. */
+static int choose_algo(const struct exp_options *o, unsigned *bits, const struct exp_algo **algo, char *why,
+                       size_t why_bytes)
+{
+    const char *name = *o->algos ? o->algos : exp_algo_chosen()->name;
+
+    *algo = exp_algo_find(name);
+    if (*algo && ((*algo)->is_sconv || (*algo)->members) && (*algo)->plan != exp_algo_find("sconv_plan")->plan)
+        return exp_algo_select(name, bits, why, why_bytes);
+    return exp_fail(why, why_bytes, -EINVAL,
+                    "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
+}
+
+static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup, char *why,
+                size_t why_bytes)
+{
+    const struct conv_noted_plan n = {
+        .layer = c->layer->name,
+        .machine = setup->machine.name,
+        .caches = setup->caches,
+        .plan = c->plan,
+    };
+
+    if (c->plan.algorithm != CONV_SCONV)
+        return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
+                        c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
+    return conv_plans_add(noted, &n) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
+}
+
+/* Of a group of algorithms, what CSA chose is noted. */
+static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
+                      const struct exp_algo *algo, char *why, size_t why_bytes)
+{
+    struct exp_experiment e;
+    int err = exp_experiment_plan(&e, &p->setup, model, bits, why, why_bytes);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < e.n_cases && !err; i++) {
+        if (e.cases[i].is_chosen || !algo->members)
+            err = note(&p->noted, &e.cases[i], &p->setup, why, why_bytes);
+    }
+    exp_experiment_release(&e);
+    return err;
+}
+
+static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    struct exp_models *models = calloc(1, sizeof *models);
+    const struct exp_algo *algo = NULL;
+    unsigned bits;
+    int err =
+        models ? choose_algo(o, &bits, &algo, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = read_models(models, o, why, why_bytes);
+    for (size_t i = 0; !err && i < models->n; i++)
+        err = note_model(p, &models->model[i], bits, algo, why, why_bytes);
+    if (models)
+        exp_models_release(models);
+    free(models);
+    return err;
+}
+
+int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    int err = exp_machine_find(&p->setup.machine, o->machine, o->results, why, why_bytes);
+
+    p->setup.packs_filters = o->packs_filters != 0;
+    if (!err)
+        err = exp_setup_init(&p->setup, o->ukr, o->core, why, why_bytes);
+    if (err)
+        return err;
+    if (*o->plan)
+        return conv_plans_read(&p->noted, o->plan, &p->setup.openblas_ukr.ukr, why, why_bytes);
+    return plan_models(p, o, why, why_bytes);
+}
+
+void exp_emit_plans_release(struct exp_emit_plans *p)
+{
+    conv_plans_release(&p->noted);
+    exp_setup_release(&p->setup);
+}

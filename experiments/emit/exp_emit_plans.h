@@ -1,0 +1,21 @@
+/* The plans that a program of this room works on: of the layers that LAYER or MODEL name, or of PLAN's file. */
+#ifndef EXPERIMENTS_EXP_EMIT_PLANS_H
+#define EXPERIMENTS_EXP_EMIT_PLANS_H
+
+#include "experiments/setup/exp_algo.h"
+#include "experiments/setup/exp_options.h"
+#include "kernels/emit/noted_plans.h"
+
+struct exp_emit_plans {
+    struct exp_setup setup;
+    struct conv_noted_plans noted;
+};
+
+/*
+ * Plans, or reads, what the options ask for. Returns 0, or -errno with one line in why. An empty one, filled with
+ * zeros, may be released; the setup must stay where it is.
+ */
+int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, char *why, size_t why_bytes);
+void exp_emit_plans_release(struct exp_emit_plans *p);
+
+#endif

@@ -1,0 +1,44 @@
+#include "kernels/emit/noted_plans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void release(struct conv_noted_plan *p)
+{
+    free((char *)p->layer);
+    free((char *)p->machine);
+}
+
+int conv_plans_add(struct conv_noted_plans *plans, const struct conv_noted_plan *plan)
+{
+    struct conv_noted_plan *more = realloc(plans->plan, (plans->n + 1) * sizeof *more), copy = *plan;
+
+    if (more)
+        plans->plan = more;
+    copy.layer = strdup(plan->layer);
+    copy.machine = strdup(plan->machine);
+    if (more && copy.layer && copy.machine) {
+        more[plans->n++] = copy;
+        return 0;
+    }
+    release(&copy);
+    return -ENOMEM;
+}
+
+void conv_plans_release(struct conv_noted_plans *plans)
+{
+    for (size_t i = 0; i < plans->n; i++)
+        release(&plans->plan[i]);
+    free(plans->plan);
+    *plans = (struct conv_noted_plans){ 0 };
+}
+
+const struct conv_noted_plan *conv_plans_find(const struct conv_noted_plans *plans, const struct conv_problem *p)
+{
+    for (size_t i = 0; i < plans->n; i++) {
+        if (conv_problem_equal(&plans->plan[i].plan.problem, p))
+            return &plans->plan[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* Plans of SConv beside what they were made for: what a file of plans holds. */
+#ifndef KERNELS_EMIT_NOTED_PLANS_H
+#define KERNELS_EMIT_NOTED_PLANS_H
+
+#include <stddef.h>
+
+#include "kernels/plan.h"
+
+struct conv_noted_plan {
+    const char *layer, *machine; /* names */
+    struct csa_caches caches;
+    struct conv_plan plan; /* of SConv */
+};
+
+/* They own their names. */
+struct conv_noted_plans {
+    size_t n;
+    struct conv_noted_plan *plan;
+};
+
+/* Copies a plan to the end. Returns 0 or -ENOMEM. */
+int conv_plans_add(struct conv_noted_plans *plans, const struct conv_noted_plan *plan);
+
+void conv_plans_release(struct conv_noted_plans *plans); /* an empty one is fine */
+
+/* Returns the plan of such a shape, or NULL. */
+const struct conv_noted_plan *conv_plans_find(const struct conv_noted_plans *plans, const struct conv_problem *p);
+
+#endif

@@ -1,0 +1,408 @@
+#include "kernels/emit/plan_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/emit/plan_facts.h"
+
+/* Where the value of a key is in a record. */
+union place {
+    const char **text;
+    size_t *size;
+    double *real;
+    bool *flag;
+};
+
+static union place place_of(struct conv_plan_facts *f, const struct conv_plan_key *k)
+{
+    void *at = (char *)f + k->offset;
+
+    switch (k->type) {
+    case CONV_FACT_IS_TEXT:
+        return (union place){ .text = at };
+    case CONV_FACT_IS_SIZE:
+        return (union place){ .size = at };
+    case CONV_FACT_IS_REAL:
+        return (union place){ .real = at };
+    default:
+        return (union place){ .flag = at };
+    }
+}
+
+/* ---- writing ---- */
+
+static json_t *value_of(struct conv_plan_facts *f, const struct conv_plan_key *k)
+{
+    const union place at = place_of(f, k);
+
+    switch (k->type) {
+    case CONV_FACT_IS_TEXT:
+        return json_string(*at.text);
+    case CONV_FACT_IS_SIZE:
+        return json_integer((json_int_t)*at.size);
+    case CONV_FACT_IS_REAL:
+        return json_real(*at.real);
+    default:
+        return json_boolean(*at.flag);
+    }
+}
+
+/* Returns a section of a plan's object, which is made if it is not there; NULL when out of memory. */
+static json_t *section_of(json_t *plan, const char *name)
+{
+    json_t *section = json_object_get(plan, name);
+
+    if (section)
+        return section;
+    section = json_object();
+    return json_object_set_new(plan, name, section) ? NULL : section;
+}
+
+static int write_shape(json_t *plan, const struct conv_problem *p)
+{
+    json_t *layer = section_of(plan, "layer");
+    int err = 0;
+
+    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++)
+        err = json_object_set_new(layer, conv_fields[i].name, json_integer((json_int_t)conv_field(p, i)));
+    return err;
+}
+
+static json_t *plan_object(const struct conv_noted_plan *n)
+{
+    struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
+    json_t *plan = json_object();
+    int err = 0;
+
+    for (size_t i = 0; i < conv_plan_key_count() && !err; i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+
+        err = json_object_set_new(section_of(plan, k->section), k->key, value_of(&f, k));
+        if (!err && !i)
+            err = write_shape(plan, &f.problem); /* behind the layer's name */
+    }
+    if (!err)
+        return plan;
+    json_decref(plan);
+    return NULL;
+}
+
+int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text)
+{
+    json_t *root = json_object(), *plans = json_array();
+    int err = json_object_set_new(root, "schema", json_string(CONV_PLAN_SCHEMA));
+
+    for (size_t i = 0; i < n && !err; i++)
+        err = json_array_append_new(plans, plan_object(&plan[i]));
+    err |= json_object_set_new(root, "plans", plans);
+    *text = err ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    return *text ? 0 : -ENOMEM;
+}
+
+/* ---- reading ---- */
+
+/* A plan of a file that is being read, and where its errors go. */
+struct reader {
+    const char *path;
+    size_t index;
+    json_t *plan;
+    char *why;
+    size_t why_bytes;
+};
+
+static int __attribute__((format(printf, 3, 4))) refuse(const struct reader *r, int err, const char *format, ...)
+{
+    int used = snprintf(r->why, r->why_bytes, "%s: plans[%zu]: ", r->path, r->index);
+    va_list args;
+
+    va_start(args, format);
+    if (used >= 0 && (size_t)used < r->why_bytes)
+        vsnprintf(r->why + used, r->why_bytes - (size_t)used, format, args);
+    va_end(args);
+    return err;
+}
+
+/* Writes a value as it stands in the file. */
+static void say_value(const json_t *value, char text[80])
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(12));
+
+    snprintf(text, 80, "%s", dump ? dump : "?");
+    free(dump);
+}
+
+static int wrong_type(const struct reader *r, const char *section, const char *key, const json_t *value,
+                      const char *must)
+{
+    char text[80];
+
+    say_value(value, text);
+    return refuse(r, -EINVAL, "%s.%s is %s, must be %s", section, key, text, must);
+}
+
+static const char *type_name(enum conv_fact_type t)
+{
+    static const char *const names[] = { "a text", "a whole number, 0 or more", "a number", "true or false" };
+
+    return names[t];
+}
+
+static bool is_of_type(const json_t *value, enum conv_fact_type t)
+{
+    switch (t) {
+    case CONV_FACT_IS_TEXT:
+        return json_is_string(value);
+    case CONV_FACT_IS_SIZE:
+        return json_is_integer(value) && json_integer_value(value) >= 0;
+    case CONV_FACT_IS_REAL:
+        return json_is_number(value);
+    default:
+        return json_is_boolean(value);
+    }
+}
+
+static void take(const json_t *value, enum conv_fact_type t, union place at)
+{
+    switch (t) {
+    case CONV_FACT_IS_TEXT:
+        *at.text = json_string_value(value);
+        return;
+    case CONV_FACT_IS_SIZE:
+        *at.size = (size_t)json_integer_value(value);
+        return;
+    case CONV_FACT_IS_REAL:
+        *at.real = json_number_value(value);
+        return;
+    default:
+        *at.flag = json_is_true(value);
+    }
+}
+
+static json_t *find(const struct reader *r, const char *section, const char *key)
+{
+    return json_object_get(json_object_get(r->plan, section), key);
+}
+
+/* Reads what is decided; what is derived has its type checked. */
+static int read_keys(const struct reader *r, struct conv_plan_facts *f)
+{
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+        const json_t *value = find(r, k->section, k->key);
+
+        if (!value && k->is_decided)
+            return refuse(r, -EINVAL, "%s.%s is missing", k->section, k->key);
+        if (value && !is_of_type(value, k->type))
+            return wrong_type(r, k->section, k->key, value, type_name(k->type));
+        if (value)
+            take(value, k->type, place_of(f, k));
+    }
+    return 0;
+}
+
+static int read_shape(const struct reader *r, struct conv_problem *p)
+{
+    char why[256];
+    int err;
+
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+        const json_t *value = find(r, "layer", conv_fields[i].name);
+
+        if (!value && i && !conv_fields[i].fallback && conv_fields[i].low)
+            return refuse(r, -EINVAL, "layer.%s is missing", conv_fields[i].name);
+        if (value && !is_of_type(value, CONV_FACT_IS_SIZE))
+            return wrong_type(r, "layer", conv_fields[i].name, value, type_name(CONV_FACT_IS_SIZE));
+        conv_field_set(p, i, value ? (size_t)json_integer_value(value) : conv_fields[i].fallback);
+    }
+    err = conv_problem_finish(p, why, sizeof why);
+    return err ? refuse(r, err, "layer: %s", why) : 0;
+}
+
+static bool is_known(const char *section, const char *key)
+{
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+
+        if (!strcmp(k->section, section) && (!key || !strcmp(k->key, key)))
+            return true;
+    }
+    for (size_t i = 0; i < CONV_N_FIELDS && key && !strcmp(section, "layer"); i++) {
+        if (!strcmp(conv_fields[i].name, key))
+            return true;
+    }
+    return false;
+}
+
+/* A key that nobody reads may be a decision that somebody believes in. */
+static int check_names(const struct reader *r)
+{
+    const char *section, *key;
+    json_t *object, *value;
+
+    json_object_foreach(r->plan, section, object)
+    {
+        if (!is_known(section, NULL))
+            return refuse(r, -EINVAL, "unknown section '%s'; sconv-plan --schema lists them", section);
+        if (!json_is_object(object))
+            return refuse(r, -EINVAL, "%s: must be an object", section);
+        json_object_foreach(object, key, value)
+        {
+            if (!is_known(section, key))
+                return refuse(r, -EINVAL, "unknown key '%s.%s'; sconv-plan --schema lists them", section, key);
+        }
+    }
+    return 0;
+}
+
+static bool is_equal(const struct conv_plan_key *k, union place a, union place b)
+{
+    switch (k->type) {
+    case CONV_FACT_IS_TEXT:
+        return !strcmp(*a.text, *b.text);
+    case CONV_FACT_IS_SIZE:
+        return *a.size == *b.size;
+    case CONV_FACT_IS_REAL:
+        return fabs(*a.real - *b.real) <= 1e-9 * fabs(*b.real);
+    default:
+        return *a.flag == *b.flag;
+    }
+}
+
+/* Compares what the file says with what follows from its decisions: `given` with `made`. */
+static int check_facts(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made)
+{
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+        const json_t *value = find(r, k->section, k->key);
+        char is[80], must[80] = "?";
+        json_t *right;
+
+        if (!value || is_equal(k, place_of(given, k), place_of(made, k)))
+            continue;
+        right = value_of(made, k);
+        say_value(value, is);
+        if (right)
+            say_value(right, must);
+        json_decref(right);
+        return refuse(r, -EINVAL, "%s.%s is %s, but its layer and decisions give %s", k->section, k->key, is, must);
+    }
+    return 0;
+}
+
+static int check_caches(const struct reader *r, const struct conv_plan_facts *f)
+{
+    if (f->machine_line_bytes > 0 && isfinite(f->machine_line_bytes))
+        return 0;
+    return refuse(r, -EINVAL, "machine.line_bytes is %g, must be above 0", f->machine_line_bytes);
+}
+
+static int read_plan(const struct reader *r, const struct conv_ukr *other, struct conv_noted_plans *plans)
+{
+    struct conv_plan_facts given = { 0 }, made;
+    struct conv_noted_plan n;
+    char why[256];
+    int err = json_is_object(r->plan) ? check_names(r) : refuse(r, -EINVAL, "must be an object");
+
+    if (!err)
+        err = read_keys(r, &given);
+    if (!err)
+        err = read_shape(r, &given.problem);
+    if (!err)
+        err = check_caches(r, &given);
+    if (err)
+        return err;
+    err = conv_plan_of_facts(&n.plan, &given, other, why, sizeof why);
+    if (err)
+        return refuse(r, err, "%s", why);
+    n.caches = conv_plan_facts_caches(&given);
+    n.layer = given.layer_name;
+    n.machine = given.machine_name;
+    made = conv_plan_facts_of(&n.plan, &n.caches, n.layer, n.machine);
+    err = check_facts(r, &given, &made);
+    if (!err && conv_plans_add(plans, &n))
+        err = refuse(r, -ENOMEM, "out of memory");
+    return err;
+}
+
+static int load(const char *path, json_t **root, char *why, size_t why_bytes)
+{
+    json_error_t error;
+    FILE *in = fopen(path, "r");
+    int err = errno;
+
+    if (!in) {
+        snprintf(why, why_bytes, "cannot open '%s': %s", path, strerror(err));
+        return -err;
+    }
+    *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+    fclose(in);
+    if (*root)
+        return 0;
+    snprintf(why, why_bytes, "%s:%d: %s", path, error.line, error.text);
+    return -EINVAL;
+}
+
+/* Checks what stands around the plans. */
+static int check_frame(const json_t *root, const char *path, char *why, size_t why_bytes)
+{
+    const json_t *schema = json_object_get(root, "schema");
+
+    if (!json_is_string(schema) || strcmp(json_string_value(schema), CONV_PLAN_SCHEMA) != 0) {
+        char is[80] = "missing";
+
+        if (schema)
+            say_value(schema, is);
+        snprintf(why, why_bytes, "%s: schema is %s, must be \"" CONV_PLAN_SCHEMA "\"", path, is);
+        return -EINVAL;
+    }
+    if (json_array_size(json_object_get(root, "plans")))
+        return 0;
+    snprintf(why, why_bytes, "%s: plans must be an array of at least one plan", path);
+    return -EINVAL;
+}
+
+int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
+                    size_t why_bytes)
+{
+    json_t *root;
+    int err = load(path, &root, why, why_bytes);
+
+    *plans = (struct conv_noted_plans){ 0 };
+    if (err)
+        return err;
+    err = check_frame(root, path, why, why_bytes);
+    for (size_t i = 0; !err && i < json_array_size(json_object_get(root, "plans")); i++) {
+        const struct reader r = { path, i, json_array_get(json_object_get(root, "plans"), i), why, why_bytes };
+
+        err = read_plan(&r, other, plans);
+    }
+    json_decref(root);
+    if (err)
+        conv_plans_release(plans);
+    return err;
+}
+
+/* ---- the schema ---- */
+
+static void print_key(const char *section, const char *key, enum conv_fact_type type, bool is_decided,
+                      const char *meaning, FILE *out)
+{
+    fprintf(out, "| `%s.%s` | %s | %s | %s |\n", section, key, type_name(type), is_decided ? "decided" : "derived",
+            meaning);
+}
+
+void conv_plan_schema_print(FILE *out)
+{
+    fprintf(out, "| key | value | role | meaning |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+
+        print_key(k->section, k->key, k->type, k->is_decided, k->meaning, out);
+        for (size_t f = 0; f < CONV_N_FIELDS && !i; f++)
+            print_key("layer", conv_fields[f].name, CONV_FACT_IS_SIZE, true, conv_fields[f].what, out);
+    }
+}

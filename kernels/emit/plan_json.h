@@ -1,0 +1,30 @@
+/*
+ * SConv plans as JSON, for other compilers to read and to write: the keys are those of plan_keys.def. A text is one
+ * object:
+ *
+ *     { "schema": "sconv-plan/1", "plans": [ { "layer": { ... }, "machine": { ... }, ... }, ... ] }
+ */
+#ifndef KERNELS_EMIT_PLAN_JSON_H
+#define KERNELS_EMIT_PLAN_JSON_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "kernels/emit/noted_plans.h"
+
+#define CONV_PLAN_SCHEMA "sconv-plan/1"
+
+/* Puts the text of n plans into *text, from malloc. Returns 0 or -ENOMEM. */
+int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text);
+
+/*
+ * Reads a file. Every key that follows from others is checked. other is as in conv_plan_of_facts. Returns 0; -errno of
+ * opening it; -EINVAL with one line in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM. On failure
+ * *plans is empty.
+ */
+int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
+                    size_t why_bytes);
+/* Prints the keys as a table: section and key, type, role, meaning. */
+void conv_plan_schema_print(FILE *out);
+
+#endif

@@ -1,0 +1,202 @@
+/* Plans as JSON: written, read again and the same; what contradicts itself is refused by its key. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/emit/plan_facts.h"
+#include "kernels/emit/plan_json.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+static const struct conv_ukr *ours(void)
+{
+    return conv_ukr_at(rng_below(conv_ukr_count()));
+}
+
+static struct conv_noted_plan random_plan(void)
+{
+    const struct csa_caches caches = {
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+    };
+    struct conv_noted_plan n = { .layer = "conv \"1\"", .machine = "toy", .caches = caches };
+    const struct conv_sconv_options options = kcheck_random_options();
+    struct conv_problem p = kcheck_random_problem();
+    const struct conv_ukr *u = ours();
+    struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+
+    CU_ASSERT_FATAL(conv_plan_sconv_with(&n.plan, &p, u, &t, &options) == 0);
+    return n;
+}
+
+static char *text_of(const struct conv_noted_plan *n)
+{
+    char *text;
+
+    CU_ASSERT_FATAL(conv_plans_to_json(n, 1, &text) == 0);
+    return text;
+}
+
+static int read_text(struct conv_noted_plans *plans, const char *text, char why[512])
+{
+    return conv_plans_read(plans, scratch_text("plan.json", text), NULL, why, 512);
+}
+
+static bool same_plan(const struct conv_plan *a, const struct conv_plan *b)
+{
+    return conv_problem_equal(&a->problem, &b->problem) && a->ukr == b->ukr &&
+           a->sconv.tiling.schedule == b->sconv.tiling.schedule && a->sconv.tiling.n_c == b->sconv.tiling.n_c &&
+           a->sconv.tiling.k2 == b->sconv.tiling.k2 && a->sconv.tiling.k3 == b->sconv.tiling.k3 &&
+           !memcmp(&a->sconv.options, &b->sconv.options, sizeof a->sconv.options) &&
+           !memcmp(&a->layout, &b->layout, sizeof a->layout) && a->sconv.pack_windows == b->sconv.pack_windows;
+}
+
+static void what_is_written_is_read_again(void)
+{
+    scratch_open();
+    for (unsigned i = 0; i < test_rounds(200); i++) {
+        const struct conv_noted_plan n = random_plan();
+        struct conv_noted_plans plans;
+        char *text = text_of(&n), *again, why[512] = "";
+        int err = read_text(&plans, text, why);
+
+        test_check(err == 0, "%s: %s", kcheck_describe(&n.plan.problem), why);
+        if (!err) {
+            again = text_of(&plans.plan[0]);
+            test_check(same_plan(&n.plan, &plans.plan[0].plan), "%s: another plan", kcheck_describe(&n.plan.problem));
+            CU_ASSERT_STRING_EQUAL(text, again);
+            CU_ASSERT(conv_plans_find(&plans, &n.plan.problem) == &plans.plan[0]);
+            free(again);
+            conv_plans_release(&plans);
+        }
+        free(text);
+    }
+    scratch_close();
+}
+
+static void a_plan_that_was_read_computes_right(void)
+{
+    scratch_open();
+    for (unsigned i = 0; i < test_rounds(40); i++) {
+        const struct conv_noted_plan n = random_plan();
+        struct conv_noted_plans plans;
+        struct conv_mismatch where;
+        struct kcheck k;
+        char *text = text_of(&n), why[512];
+
+        CU_ASSERT_FATAL(read_text(&plans, text, why) == 0);
+        CU_ASSERT_FATAL(kcheck_init(&k, &n.plan.problem, true) == 0);
+        if (conv_plan_runs(&n.plan))
+            test_check(kcheck_run(&k, &plans.plan[0].plan, &where) == 0, "%s %s", n.plan.ukr->name,
+                       kcheck_describe(&n.plan.problem));
+        kcheck_release(&k);
+        conv_plans_release(&plans);
+        free(text);
+    }
+    scratch_close();
+}
+
+/* Another value of the same type. */
+static json_t *other_value(const json_t *v)
+{
+    if (json_is_string(v))
+        return json_string("otherwise");
+    if (json_is_integer(v))
+        return json_integer(json_integer_value(v) + 1);
+    if (json_is_real(v))
+        return json_real(2 * json_real_value(v) + 1);
+    return json_boolean(!json_is_true(v));
+}
+
+/* Changes one key of a written plan and reads that. Returns what reading returned. */
+static int read_changed(const char *text, const struct conv_plan_key *k, json_t *value, char why[512])
+{
+    json_t *root = json_loads(text, 0, NULL), *plan = json_array_get(json_object_get(root, "plans"), 0);
+    struct conv_noted_plans plans;
+    char *changed;
+    int err;
+
+    CU_ASSERT_FATAL(root != NULL);
+    if (value)
+        json_object_set_new(json_object_get(plan, k->section), k->key, value);
+    else
+        json_object_del(json_object_get(plan, k->section), k->key);
+    changed = json_dumps(root, 0);
+    err = read_text(&plans, changed, why);
+    conv_plans_release(&plans);
+    free(changed);
+    json_decref(root);
+    return err;
+}
+
+static const json_t *value_in(const json_t *root, const struct conv_plan_key *k)
+{
+    const json_t *plan = json_array_get(json_object_get(root, "plans"), 0);
+
+    return json_object_get(json_object_get(plan, k->section), k->key);
+}
+
+/* What follows from other keys cannot be changed alone; of no key may the type be another. */
+static void contradictions_are_named(void)
+{
+    const struct conv_noted_plan n = random_plan();
+    char *text = text_of(&n), why[512], key[64];
+    json_t *root = json_loads(text, 0, NULL);
+
+    scratch_open();
+    for (size_t i = 0; i < conv_plan_key_count(); i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+        int changed = read_changed(text, k, other_value(value_in(root, k)), why);
+
+        snprintf(key, sizeof key, "%s.%s", k->section, k->key);
+        test_check(k->is_decided || (changed == -EINVAL && strstr(why, key) && strstr(why, "plan.json: plans[0]: ")),
+                   "%s changed: %d, %s", key, changed, why);
+        test_check(read_changed(text, k, json_array(), why) == -EINVAL && strstr(why, key) && strstr(why, "[]"),
+                   "%s of another type: %s", key, why);
+        changed = read_changed(text, k, NULL, why);
+        test_check(changed == (k->is_decided ? -EINVAL : 0), "%s removed: %d, %s", key, changed, why);
+    }
+    scratch_close();
+    json_decref(root);
+    free(text);
+}
+
+static void refused(const char *text, const char *words)
+{
+    struct conv_noted_plans plans;
+    char why[512] = "";
+
+    test_check(read_text(&plans, text, why) == -EINVAL && strstr(why, words), "'%s': %s", text, why);
+}
+
+static void files_that_are_no_plans_are_refused(void)
+{
+    struct conv_noted_plans plans;
+    char why[512];
+
+    scratch_open();
+    refused("{", "plan.json:1: ");
+    refused("[]", "schema is missing");
+    refused("{\"schema\": \"sconv-plan/2\"}", "schema is \"sconv-plan/2\", must be \"sconv-plan/1\"");
+    refused("{\"schema\": \"sconv-plan/1\", \"plans\": []}", "at least one plan");
+    refused("{\"schema\": \"sconv-plan/1\", \"plans\": [7]}", "plans[0]: must be an object");
+    refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{}]}", "layer.name is missing");
+    refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{\"tile\": {}}]}", "unknown section 'tile'");
+    refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{\"tiling\": {\"nc\": 1}}]}", "unknown key 'tiling.nc'");
+    refused("{\"schema\": \"sconv-plan/1\", \"schema\": \"sconv-plan/1\"}", "duplicate");
+    CU_ASSERT(conv_plans_read(&plans, scratch_path("none.json"), NULL, why, sizeof why) == -ENOENT);
+    scratch_close();
+}
+
+static const struct test_case cases[] = {
+    { "what is written is read again", what_is_written_is_read_again },
+    { "a plan that was read computes right", a_plan_that_was_read_computes_right },
+    { "contradictions are named", contradictions_are_named },
+    { "files that are no plans are refused", files_that_are_no_plans_are_refused },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_plan_json = { "plan_json", cases };
