@@ -3,7 +3,8 @@
  *
  * The distance of a use is the number of other lines used since the last use of the same line. A cache of n lines hits
  * exactly the uses with distance < n (Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9, 1970). Each use costs
- * O(log m), m being the number of distinct lines so far, amortised.
+ * O(log m), m being the number of distinct lines so far, amortised. Lines that are always used one after another in one
+ * order have equal distances: they can be used as a run, which costs as much as one line.
  */
 #ifndef SIM_STACKDIST_H
 #define SIM_STACKDIST_H
@@ -22,6 +23,12 @@ void sim_stackdist_free(struct sim_stackdist *s); /* NULL is fine */
  * -ENOMEM with nothing changed.
  */
 int sim_stackdist_use(struct sim_stackdist *s, uint64_t line, uint64_t *distance);
+
+/*
+ * Uses all lines of a run, at least one, in their order; *distance is that of each of them. A run is called by one of its
+ * lines, of which none may be used in another way, neither alone nor in another run.
+ */
+int sim_stackdist_use_run(struct sim_stackdist *s, uint64_t line, uint64_t n_lines, uint64_t *distance);
 
 /* Uses so far; those that a cache of n_lines misses, first uses included (n_lines = 0 misses all). */
 uint64_t sim_stackdist_uses(const struct sim_stackdist *s);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/polydl/exp_haystack.h"
 #include "experiments/polydl/exp_working_sets.h"
+#include "sim/hierarchy.h"
 #include "tests/experiments/polydl_nests.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -139,10 +141,110 @@ static void test_sources(void)
     CU_ASSERT_EQUAL(exp_sources_of(&m, 2).source[1].bytes, 1 << 20);
 }
 
+/* ---- misses of fully associative caches ---- */
+
+enum { LINE = 64, MAX_CALL_LINES = 4096 };
+
+static size_t tensor_number(const struct exp_variant *v, const char *array)
+{
+    size_t t = 0;
+
+    while (strcmp(v->tensor[t].name, array) != 0)
+        t++;
+    return t;
+}
+
+static uint64_t address(const struct exp_variant *v, const struct exp_affine_access *a,
+                        const struct exp_affine_point *p)
+{
+    const size_t number = tensor_number(v, a->array);
+    uint64_t element = 0;
+
+    for (size_t d = 0; d < a->n_dims; d++) {
+        element = element * v->tensor[number].extent[d] + a->dim[d].first;
+        for (size_t l = 0; l < v->nest.n_loops; l++)
+            element += a->dim[d].step[l] * p->at[l];
+    }
+    return (1 + number) * ((uint64_t)1 << 30) + element * sizeof(float);
+}
+
+/* Uses the lines that some iterations touch by one access, in ascending order. */
+static void use_lines(struct sim_hierarchy *h, const struct exp_variant *v, const struct exp_affine_access *a,
+                      uint64_t first, uint64_t n)
+{
+    static uint64_t lines[MAX_CALL_LINES];
+
+    for (uint64_t i = 0; i < n; i++) {
+        const struct exp_affine_point p = polydl_iteration(&v->nest, first + i);
+
+        lines[i] = address(v, a, &p) / LINE;
+    }
+    qsort(lines, n, sizeof *lines, by_size);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct sim_run run = { .addr = lines[i] * LINE, .count = 1, .access_bytes = 4, .kind = SIM_LOAD };
+
+        if (!i || lines[i] != lines[i - 1])
+            sim_emit(sim_hierarchy_sink(h), &run, 1, 1);
+    }
+}
+
+/* Simulates one fully associative cache. Returns its misses. */
+static uint64_t simulate(const struct exp_variant *v, uint64_t n_lines)
+{
+    const struct sim_machine m = {
+        .name = "one",
+        .n_levels = 1,
+        .level = { { .name = "L1", .policy = "lru", .n_sets = 1, .n_ways = (uint32_t)n_lines, .line_bytes = LINE } },
+    };
+    uint64_t inner = 1, misses;
+    struct sim_hierarchy *h;
+
+    CU_ASSERT_EQUAL_FATAL(sim_hierarchy_new(&h, &m), 0);
+    for (size_t l = v->n_outer; l < v->nest.n_loops; l++)
+        inner *= v->nest.loop[l].extent;
+    for (uint64_t call = 0; call < polydl_iterations(&v->nest) / inner; call++) {
+        for (size_t i = 0; i + 1 < v->nest.n_accesses; i++) /* the last writes what the first has read */
+            use_lines(h, v, &v->nest.access[i], call * inner, inner);
+    }
+    misses = sim_stats_total(sim_hierarchy_stats(h)).level[0].read_misses;
+    sim_hierarchy_free(h);
+    return misses;
+}
+
+static void test_haystack(void)
+{
+    static const uint64_t blocks[] = { 2, 4, 8, 16, 16, 32 };
+
+    for (unsigned r = 0; r < test_rounds(60); r++) {
+        const struct exp_variant v = polydl_random_convolution(blocks[rng_below(6)]);
+        struct exp_sources s = { .n_caches = 3, .line_bytes = LINE };
+        struct exp_haystack h;
+
+        for (size_t i = 0; i < s.n_caches; i++)
+            s.source[i].bytes = (1 + rng_below(i ? 200 : 20)) * LINE;
+        CU_ASSERT_EQUAL_FATAL(exp_haystack_count(&h, &v, &s), 0);
+        for (size_t i = 0; i < s.n_caches; i++) {
+            const uint64_t n_lines = s.source[i].bytes / LINE, simulated = simulate(&v, n_lines);
+
+            test_check(h.misses[i] == simulated, "round %u: %ju lines miss %ju times, not %ju", r, (uintmax_t)n_lines,
+                       (uintmax_t)h.misses[i], (uintmax_t)simulated);
+        }
+    }
+}
+
+static void test_haystack_cycles(void)
+{
+    const struct exp_haystack h = { .uses = 50, .misses = { 20, 7 } };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_haystack_cycles(&h, &two_caches), 20 * 10. + 7 * 100., 1e-9);
+}
+
 static const struct test_case cases[] = {
     { "working sets are those of a plain search", test_working_sets },
     { "each working set goes to the first cache with room", test_placement },
     { "caches and bandwidths are the machine's", test_sources },
+    { "HayStack's misses are those of fully associative caches", test_haystack },
+    { "HayStack's cycles are misses times latencies", test_haystack_cycles },
     { NULL, NULL },
 };
 

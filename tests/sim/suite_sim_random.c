@@ -615,6 +615,29 @@ static void stack_distances_count_the_other_lines_since(void)
     sim_stackdist_free(s);
 }
 
+/* The runs are 1 to 7 lines long: run i begins at line 8 i. */
+static void runs_of_lines_are_as_far_as_their_lines(void)
+{
+    struct sim_stackdist *by_run, *by_line;
+    uint64_t run = 0, distance, of_line;
+
+    CU_ASSERT_FATAL(!sim_stackdist_new(&by_run));
+    CU_ASSERT_FATAL(!sim_stackdist_new(&by_line));
+    for (unsigned i = 0; i < 20000; i++) {
+        run = next_line(run, i < 10000 ? 90 : 1500);
+        CU_ASSERT_FATAL(!sim_stackdist_use_run(by_run, run * 8, 1 + run % 7, &distance));
+        for (uint64_t line = 0; line < 1 + run % 7; line++) {
+            CU_ASSERT_FATAL(!sim_stackdist_use(by_line, run * 8 + line, &of_line));
+            CU_ASSERT_EQUAL(of_line, distance);
+        }
+    }
+    CU_ASSERT_EQUAL(sim_stackdist_uses(by_run), sim_stackdist_uses(by_line));
+    for (uint64_t n_lines = 0; n_lines < 7000; n_lines += 1 + rng_below(50))
+        CU_ASSERT_EQUAL(sim_stackdist_misses(by_run, n_lines), sim_stackdist_misses(by_line, n_lines));
+    sim_stackdist_free(by_run);
+    sim_stackdist_free(by_line);
+}
+
 static const struct test_case cases[] = {
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
     { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
@@ -626,6 +649,7 @@ static const struct test_case cases[] = {
     { "lru never misses more with more ways", lru_never_misses_more_with_more_ways },
     { "inclusive levels contain and exclusive ones exclude", inclusive_levels_contain_and_exclusive_ones_exclude },
     { "stack distances count the other lines since", stack_distances_count_the_other_lines_since },
+    { "runs of lines are as far as their lines", runs_of_lines_are_as_far_as_their_lines },
     { "fully associative levels miss as stack distances say", fully_associative_levels_miss_as_stack_distances_say },
     { NULL, NULL },
 };
