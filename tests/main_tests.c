@@ -65,6 +65,7 @@
     X(polydl) \
     X(polydl_fusion) \
     X(polydl_rank) \
+    X(polydl_net) \
     X(sconv)
 /* clang-format on */
 
