@@ -25,12 +25,15 @@ enum exp_polydl_threads { EXP_POLYDL_ONE, EXP_POLYDL_TWO, EXP_N_POLYDL_THREADS }
 struct exp_polydl_time {
     size_t n_rounds; /* 0: not timed */
     double fastest_ns, median_ns;
+    double half_ns[2]; /* the fastest of every other round, from the first and from the second one on: how far the clock
+                          agrees with itself; 0 if nobody looked */
 };
 
 struct exp_polydl_simulated {
     bool is_known;
     struct sim_cell total; /* of all tensors */
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
+    double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
 };
 
 struct exp_polydl_variant {
