@@ -13,7 +13,7 @@
 #include "experiments/base/exp_bench.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
-#include "experiments/peers/exp_dnnl.h"
+#include "experiments/measure/exp_dnnl.h"
 #include "experiments/peers/exp_peers_methods.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_progress.h"

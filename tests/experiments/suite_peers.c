@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/peers/exp_dnnl.h"
+#include "experiments/measure/exp_dnnl.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/setup/exp_phases.h"

@@ -102,8 +102,8 @@ static void check_tile(const struct conv_epilogue_kernel *k)
         .n_win = n_win,
         .activation = activation,
     });
-    test_check(!count_wrong(t.buffer[OUT].data, t.wanted, n_f * ld), "%zu lanes, %zu x %zu: %u outputs wrong",
-               k->lanes, n_f, n_win, count_wrong(t.buffer[OUT].data, t.wanted, n_f * ld));
+    test_check(!count_wrong(t.buffer[OUT].data, t.wanted, n_f * ld), "%zu lanes, %zu x %zu: %u outputs wrong", k->lanes,
+               n_f, n_win, count_wrong(t.buffer[OUT].data, t.wanted, n_f * ld));
     release(&t);
 }
 

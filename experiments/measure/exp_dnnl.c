@@ -1,4 +1,4 @@
-#include "experiments/peers/exp_dnnl.h"
+#include "experiments/measure/exp_dnnl.h"
 
 #include <errno.h>
 #include <stdbool.h>
