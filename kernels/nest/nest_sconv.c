@@ -189,6 +189,12 @@ static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t
     step->ahead.is_top = !p->b && !s->plan->sconv.walks;
 }
 
+/* Whether the tiles of B come from afar: the first of A meets them before the others do. */
+static bool is_first_pass(const struct pass *m)
+{
+    return m->i == m->a.first;
+}
+
 /* In place, calls read the input themselves: the first pass over the set asks for the tile after the next. */
 static void prefetch_soon(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
@@ -196,13 +202,25 @@ static void prefetch_soon(const struct sconv *s, struct conv_step *step, const s
     bool is_here = tile < m->b.end;
     const struct place *p = is_here ? &m->here : &m->next;
 
-    if (m->i == m->a.first)
+    if (is_first_pass(m))
         prefetch_input(s, step, is_here ? tile : m->next.b + tile - m->b.end, p, (struct range){ 0, p->n_c });
 }
 
+/* Input stationary: the first pass over a set of filter tiles asks for the one after the next. */
+static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
+{
+    size_t tile = j + PREFETCH_TILES, f0 = tile * s->plan->ukr->n_f;
+
+    if (!is_first_pass(m) || tile >= m->b.end)
+        return;
+    step->ahead.panel = filter_panel(s, f0);
+    step->ahead.elems = min_size(s->n_filters - f0, s->plan->ukr->n_f) * s->n_c * s->taps;
+}
+
 /*
- * What the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i. Weight
- * stationary: a share of the filter tile that follows i, and of the input tile that takes j's place in the next set.
+ * What the call of tile j of B prefetches. Input stationary: a share of the input tile that follows i, and in the first
+ * pass the filter tiles ahead. Weight stationary: a share of the filter tile that follows i, and of the input tile that
+ * takes j's place in the next set.
  */
 static void set_ahead(const struct sconv *s, struct conv_step *step, const struct pass *m, size_t j)
 {
@@ -217,6 +235,7 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
         const struct place *p = is_last ? &m->next : &m->here;
 
         prefetch_input(s, step, is_last ? p->a : m->i + 1, p, share(p->n_c, m->channels_each, j - m->b.first));
+        prefetch_filters_soon(s, step, m, j);
     } else if (s->plan->sconv.options.reads_in_place) {
         prefetch_soon(s, step, m, j);
     } else {
@@ -264,7 +283,11 @@ static size_t run_of_windows(const struct sconv *s, const struct conv_step *step
 static size_t run_of_filters(const struct sconv *s, const struct conv_step *step, const struct pass *m, size_t j,
                              size_t n)
 {
+    size_t ahead = (j + PREFETCH_TILES) * s->plan->ukr->n_f;
+
     n = whole_tiles(step->f0, s->n_filters, step->n_f, n);
+    if (step->ahead.elems)
+        n = whole_tiles(ahead, min_size(s->n_filters, m->b.end * s->plan->ukr->n_f), s->plan->ukr->n_f, n);
     if (step->ahead.is_on)
         n = equal_shares(m->here_channels, m->channels_each, j - m->b.first, n);
     return n;
