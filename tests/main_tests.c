@@ -66,6 +66,7 @@
     X(polydl_fusion) \
     X(polydl_rank) \
     X(polydl_net) \
+    X(polydl_walk) \
     X(sconv)
 /* clang-format on */
 

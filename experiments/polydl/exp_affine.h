@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXP_AFFINE_MAX_LOOPS = 12, EXP_AFFINE_MAX_DIMS = 6, EXP_AFFINE_MAX_ACCESSES = 8 };
+enum { EXP_AFFINE_MAX_LOOPS = 13, EXP_AFFINE_MAX_DIMS = 6, EXP_AFFINE_MAX_ACCESSES = 8 };
 
 struct exp_affine_loop {
     char name[16];   /* letters and digits */

@@ -37,6 +37,12 @@ uint64_t exp_variant_block(const struct conv_problem *p, char *why, size_t why_b
 int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, char *why,
                      size_t why_bytes);
 
+/*
+ * Checks that no two iterations of the parallel loop touch the same element, one of them writing; any order of loops is
+ * legal: what is written are sums. Returns 0; -EINVAL with the dependence in why; -ENOMEM. isl takes some 30 ms for it.
+ */
+int exp_variant_check(const struct exp_variant *v, char *why, size_t why_bytes);
+
 /* Variants, from malloc. Starts as { 0 }. */
 struct exp_variants {
     struct exp_variant *variant;

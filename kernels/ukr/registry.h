@@ -14,6 +14,7 @@
 #include "kernels/ukr/epilogue.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
+#include "kernels/ukr/small.h"
 #include "kernels/ukr/ukr.h"
 
 /* clang-format off */
@@ -54,6 +55,12 @@
 #define CONV_EPILOGUES(X)   \
     X(ref, 4)               \
     X(avx2, 8)              \
+    X(avx512, 16)
+
+/* Micro-kernels on blocks, the portable one first: isa, floats of a vector. Functions conv_f32_small__<isa>. */
+#define CONV_SMALLS(X) \
+    X(ref, 1)          \
+    X(avx2, 8)         \
     X(avx512, 16)
 
 /*
@@ -113,6 +120,11 @@ CONV_DIRECTS(CONV_DECLARE_DIRECT)
     enum { CONV_EPILOGUE_LANES__##isa = lanes };                                                                       \
     void conv_epilogue__##isa(const struct conv_epilogue_args *a);
 CONV_EPILOGUES(CONV_DECLARE_EPILOGUE)
+
+#define CONV_DECLARE_SMALL(isa, lanes)                                                                                 \
+    enum { CONV_SMALL_LANES__##isa = lanes };                                                                          \
+    void conv_f32_small__##isa(const struct conv_small *s, const struct conv_small_args *a);
+CONV_SMALLS(CONV_DECLARE_SMALL)
 
 #define CONV_DECLARE_PEAK(isa, name, chains, lanes, adds)                                                              \
     enum { CONV_PEAK_CHAINS__##isa = chains, CONV_PEAK_LANES__##isa = lanes };                                         \

@@ -8,7 +8,8 @@
 #include "kernels/blas/im2col_rows.h"
 #include "kernels/ukr/direct.h"
 #include "kernels/ukr/dispatch.h"
-#include "sim/trace/trace.h"
+#include "kernels/ukr/small.h"
+#include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/logged_hooks.h"
 #include "tests/rng.h"
@@ -23,6 +24,8 @@ TWIN(conv_ukr_count);
 TWIN(conv_ukr_at);
 TWIN(conv_direct_count);
 TWIN(conv_direct_at);
+TWIN(conv_small_count);
+TWIN(conv_small_at);
 TWIN(conv_pack_windows_count);
 TWIN(conv_pack_windows_at);
 TWIN(conv_pack_matrix);
@@ -31,57 +34,6 @@ TWIN(conv_im2col);
 TWIN(conv_im2col_rows);
 TWIN(conv_epilogue_count);
 TWIN(conv_epilogue_at);
-
-/* Compares the emitted accesses, one by one as they come, with the recorded ones. */
-struct comparison {
-    const struct logged_access *real;
-    size_t n_real, n_emitted;
-    size_t first_wrong; /* SIZE_MAX: none */
-    struct sim_access emitted;
-};
-
-static void compare(void *ctx, const struct sim_access *a)
-{
-    struct comparison *c = ctx;
-    size_t i = c->n_emitted++;
-    bool same =
-        i < c->n_real && c->real[i].addr == a->addr && c->real[i].bytes == a->bytes && c->real[i].kind == a->kind;
-
-    if (!same && c->first_wrong == SIZE_MAX) {
-        c->first_wrong = i;
-        c->emitted = *a;
-    }
-}
-
-static const char *kind_name(unsigned kind)
-{
-    static const char *const names[SIM_N_KINDS] = { "load", "store", "prefetch", "non-temporal store" };
-
-    return names[kind];
-}
-
-/* Ends the recording that run() made and compares it with what emit() sends. */
-static void check_emission(const char *what, void (*run)(void *args), void (*emit)(void *args, struct sim_sink *sink),
-                           void *args, const struct logged_buffer *buffer, size_t n_buffers)
-{
-    struct comparison c = { .first_wrong = SIZE_MAX };
-    struct logged_access at = { 0 };
-    struct sim_expander expander;
-
-    logged_start(buffer, n_buffers);
-    run(args);
-    c.n_real = logged_stop(&c.real);
-    CU_ASSERT_FATAL(c.n_real < LOGGED_MAX);
-    sim_expander_init(&expander, compare, &c);
-    emit(args, &expander.sink);
-    if (c.first_wrong < c.n_real)
-        at = c.real[c.first_wrong];
-    test_check(c.first_wrong == SIZE_MAX && c.n_real == c.n_emitted,
-               "%s: %zu accesses, %zu emitted; first difference at %zu: %s of %u at %" PRIx64
-               ", emitted %s of %u at %" PRIx64,
-               what, c.n_real, c.n_emitted, c.first_wrong, kind_name(at.kind), at.bytes, at.addr,
-               kind_name(c.emitted.kind), (unsigned)c.emitted.bytes, c.emitted.addr);
-}
 
 static struct logged_buffer watch(const struct kbuffer *b, size_t n_floats)
 {
@@ -282,6 +234,62 @@ static void micro_kernels_touch_what_they_emit(void)
     for (size_t i = 0; i < logged_conv_ukr_count(); i++) {
         if (conv_ukr_runs(logged_conv_ukr_at(i)))
             for_every_edge(logged_conv_ukr_at(i), check_ukr);
+    }
+}
+
+struct small_case {
+    const struct conv_small *s;
+    struct conv_small_args a;
+};
+
+static void run_small(void *args)
+{
+    struct small_case *c = args;
+
+    c->s->fn(c->s, &c->a);
+}
+
+static void emit_small(void *args, struct sim_sink *sink)
+{
+    struct small_case *c = args;
+
+    c->s->emit(c->s, &c->a, sink);
+}
+
+static void check_small(const struct conv_small *s)
+{
+    struct small_case c = { .s = s };
+    struct conv_small_args *a = &c.a;
+    struct logged_buffer watched[3];
+    struct kbuffer b[3];
+
+    a->m = (size_t)rng_range(1, 9) * conv_small_granule(s);
+    a->n = (size_t)rng_range(1, 60);
+    a->k = (size_t)rng_range(1, 20);
+    a->lda = a->m + rng_below(20);
+    a->ldb = a->k + rng_below(20);
+    a->ldc = a->m + rng_below(20);
+    const size_t floats[3] = { a->k * a->lda, a->n * a->ldb, a->n * a->ldc };
+
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(kbuffer_init(&b[i], floats[i]) == 0);
+        watched[i] = watch(&b[i], floats[i]);
+    }
+    a->a = watched[0].addr;
+    a->b = watched[1].addr;
+    a->c = watched[2].addr;
+    check_emission(s->name, run_small, emit_small, &c, watched, 3);
+    for (int i = 0; i < 3; i++)
+        kbuffer_release(&b[i]);
+}
+
+static void small_kernels_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(60); round++) {
+        for (size_t i = 0; i < logged_conv_small_count(); i++) {
+            if (conv_small_runs(logged_conv_small_at(i)))
+                check_small(logged_conv_small_at(i));
+        }
     }
 }
 
@@ -555,6 +563,7 @@ static void epilogues_touch_what_they_emit(void)
 static const struct test_case cases[] = {
     { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
     { "direct kernels touch what they emit", direct_kernels_touch_what_they_emit },
+    { "micro-kernels on blocks touch what they emit", small_kernels_touch_what_they_emit },
     { "windows read tap by tap are touched exactly as emitted, dead ones left out",
       walked_taps_are_touched_as_emitted },
     { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },

@@ -1,0 +1,27 @@
+/*
+ * The portable micro-kernel on blocks: a vector is one float. Built without auto-vectorisation, so that a load in the
+ * source is a load in the machine. Descriptor: small_emit.c.
+ */
+#include "kernels/ukr/small_tile.h"
+
+#define ISA ref
+#define VECTOR float
+enum { LANES = CONV_SMALL_LANES__ref };
+
+/* Loads through a volatile pointer, so that loads stay as many as in the source, and in its order. */
+static inline float load(const volatile float *p)
+{
+    return *p;
+}
+
+#define multiply_add(a, b, c) ((a) * (b) + (c))
+#define store(p, x) (void)(*(p) = (x))
+#define broadcast(p) load(p)
+#define IN_REGISTER(x) ((void)(x))
+
+#include "kernels/ukr/small_tmpl.h"
+
+void conv_f32_small__ref(const struct conv_small *s, const struct conv_small_args *a)
+{
+    conv_small_tiles(s, a, run_tile, NULL);
+}

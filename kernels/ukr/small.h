@@ -1,0 +1,66 @@
+/*
+ * Micro-kernels on blocks: products of small matrices in place, as libraries of small GEMMs (LIBXSMM) have them. Nothing is
+ * packed: a blocked layout has its channels and filters side by side.
+ *
+ *     c[i][j] += sum over t < k of b[i][t] * a[t][j]          i < n, j < m
+ *
+ *   a       [k][lda]   vectors lie along j
+ *   b       [n][ldb]   one element at a time, to all lanes
+ *   c       [n][ldc]   is read first and written last
+ *
+ * A call is cut into tiles (small_tile.h). As for micro-kernels (ukr.h), `emit` lists the loads and stores that fn
+ * executes, in fn's order.
+ */
+#ifndef KERNELS_UKR_SMALL_H
+#define KERNELS_UKR_SMALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/access.h"
+#include "sim/cpu.h"
+
+/* One call. Addresses are real pointers when executed and synthetic ones when replayed; they are aligned to 4. */
+struct conv_small_args {
+    uint64_t a, b, c;
+    size_t m, n, k;       /* m is a multiple of the micro-kernel's granule */
+    size_t lda, ldb, ldc; /* elements from one row to the next */
+};
+
+struct conv_small;
+typedef void (*conv_small_fn)(const struct conv_small *s, const struct conv_small_args *a);
+typedef void (*conv_small_emit_fn)(const struct conv_small *s, const struct conv_small_args *a, struct sim_sink *sink);
+
+/* A tile in registers: so many vectors of c's rows, and so many rows at most. */
+struct conv_small_tile {
+    size_t n_vectors, n_rows;
+};
+
+enum { CONV_SMALL_MAX_TILES = 3 };
+
+struct conv_small {
+    const char *name; /* "f32_small__<isa>" */
+    enum cpu_isa isa; /* what a CPU must have to run fn */
+    size_t lanes;     /* floats of a vector */
+    conv_small_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
+    conv_small_emit_fn emit;
+    size_t n_tiles;
+    struct conv_small_tile tile[CONV_SMALL_MAX_TILES]; /* from wide to narrow */
+};
+
+/* List them, the portable one first, the widest last. */
+size_t conv_small_count(void);
+const struct conv_small *conv_small_at(size_t i);
+
+/* Tells whether this build and this CPU can execute it. */
+bool conv_small_runs(const struct conv_small *s);
+
+/* Returns the widest one that CPUs of an instruction set run; and the widest that this CPU runs. */
+const struct conv_small *conv_small_of(enum cpu_isa isa);
+const struct conv_small *conv_small_best(void);
+
+/* What m must be a multiple of. */
+size_t conv_small_granule(const struct conv_small *s);
+
+#endif

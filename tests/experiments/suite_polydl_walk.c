@@ -1,0 +1,405 @@
+/* PolyDL's variants: what they are, what they compute, and what they touch. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/polydl/exp_blocked.h"
+#include "experiments/polydl/exp_variants.h"
+#include "experiments/polydl/exp_walk.h"
+#include "kernels/conv_naive.h"
+#include "tests/kernels/emission.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+__typeof__(conv_small_count) logged_conv_small_count;
+__typeof__(conv_small_at) logged_conv_small_at;
+
+enum { MAX_DIMS = 7, TEXT = 256 };
+
+/* ---- random layers ---- */
+
+static struct conv_problem random_problem(void)
+{
+    static const size_t channels[] = { 16, 32, 48, 64, 96 };
+    char why[128];
+
+    for (;;) {
+        struct conv_problem p = { .n = 1 + rng_below(2),
+                                  .c = channels[rng_below(5)],
+                                  .h = 1 + rng_below(9),
+                                  .w = 1 + rng_below(17),
+                                  .k = channels[rng_below(5)],
+                                  .r = 1 + rng_below(3),
+                                  .s = 1 + rng_below(3),
+                                  .stride_h = 1 + rng_below(3),
+                                  .stride_w = 1 + rng_below(3),
+                                  .pad_top = rng_below(3),
+                                  .pad_left = rng_below(3),
+                                  .pad_bottom = rng_below(3),
+                                  .pad_right = rng_below(3),
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .groups = 1 };
+
+        if (!conv_problem_finish(&p, why, sizeof why))
+            return p;
+    }
+}
+
+static struct exp_variant_source conv_source(const struct conv_problem *p)
+{
+    struct exp_variant_source s = { .problem = p, .block = exp_variant_block(p, NULL, 0), .n_images = p->n };
+
+    CU_ASSERT_FATAL(s.block > 0);
+    while (s.block > 16 && rng_below(2))
+        s.block /= 2;
+    return s;
+}
+
+static struct exp_variant_source gemm_source(void)
+{
+    return (
+        struct exp_variant_source){ .gemm = { "gemm", 1 + rng_below(40), 16 * (1 + rng_below(8)), 1 + rng_below(40) } };
+}
+
+/* ---- random variants ---- */
+
+struct dim {
+    const char *name;
+    uint64_t extent, unit; /* what the loops leave is a multiple of unit */
+    bool leaves_any;
+};
+
+static uint64_t random_divisor(uint64_t n, uint64_t unit)
+{
+    uint64_t d;
+
+    do
+        d = unit * (1 + rng_below(n / unit));
+    while (n % d);
+    return d;
+}
+
+static void put_word(char *text, const struct dim *d, uint64_t step, const char *star)
+{
+    exp_say_more(text, TEXT, " %s.%" PRIu64 "%s", d->name, step, star);
+}
+
+/* Writes loops in any order, each dimension in one, two or no steps; one of the first loops may be parallel. */
+static void random_text(const struct dim *dim, size_t n, bool is_parallel, char text[TEXT])
+{
+    uint64_t left[MAX_DIMS];
+    size_t n_left = n;
+    bool done[MAX_DIMS] = { false };
+
+    *text = '\0';
+    for (size_t d = 0; d < n; d++)
+        left[d] = dim[d].extent;
+    while (n_left) {
+        const size_t d = rng_below(n);
+        const uint64_t step = random_divisor(left[d], dim[d].unit);
+
+        if (done[d])
+            continue;
+        done[d] = dim[d].leaves_any ? rng_below(2) != 0 : step == 1;
+        n_left -= done[d];
+        if (step == left[d])
+            continue;
+        put_word(text, &dim[d], step, is_parallel ? "*" : "");
+        is_parallel = false;
+        left[d] = step;
+    }
+}
+
+static void random_conv(const struct exp_variant_source *s, bool is_parallel, char text[TEXT])
+{
+    const struct conv_problem *p = s->problem;
+    const struct dim dims[] = { { "img", p->n, 1, false },
+                                { "ofm", p->k / s->block, 1, false },
+                                { "ifm", p->c / s->block, 1, false },
+                                { "oj", p->p, 1, false },
+                                { "oi", p->q, 1, true },
+                                { "kj", p->r, 1, false },
+                                { "ki", p->s, 1, false } };
+
+    random_text(dims, 7, is_parallel, text);
+}
+
+static void random_gemm(const struct exp_variant_source *s, bool is_parallel, char text[TEXT])
+{
+    const struct dim dims[] = { { "i", s->gemm.m, 1, true },
+                                { "j", s->gemm.n, 16, true },
+                                { "k", s->gemm.k, 1, true } };
+
+    random_text(dims, 3, is_parallel, text);
+}
+
+/* ---- execution ---- */
+
+static const struct conv_small *random_small(void)
+{
+    const struct conv_small *s;
+
+    do
+        s = conv_small_at(rng_below(conv_small_count()));
+    while (!conv_small_runs(s));
+    return s;
+}
+
+/* The operands of a variant, each before a guard page. */
+struct operands {
+    struct kbuffer of[EXP_N_OPERANDS];
+    uint64_t base[EXP_N_OPERANDS];
+};
+
+static void make_operands(struct operands *o, const struct exp_variant *v)
+{
+    for (size_t i = 0; i < EXP_N_OPERANDS; i++) {
+        const size_t n = exp_tensor_bytes(&v->tensor[i]) / sizeof(float);
+
+        CU_ASSERT_FATAL(kbuffer_init(&o->of[i], n) == 0);
+        o->base[i] = (uintptr_t)o->of[i].data;
+        if (i != EXP_OPERAND_C)
+            rng_small_ints(o->of[i].data, n, 4);
+    }
+}
+
+static void release_operands(struct operands *o)
+{
+    for (size_t i = 0; i < EXP_N_OPERANDS; i++)
+        kbuffer_release(&o->of[i]);
+}
+
+/* Executes the shares of all threads, the last first. */
+static void execute(const struct exp_variant *v, const struct operands *o)
+{
+    const struct exp_executor e = { .small = random_small() };
+    const size_t n_threads = 1 + rng_below(4);
+    struct exp_walk w;
+
+    exp_walk_init(&w, v, o->base);
+    for (size_t t = n_threads; t-- > 0;)
+        exp_walk_execute(&w, t, n_threads, &e);
+}
+
+static void check_conv(const struct conv_problem *p, const struct exp_variant_source *s, const struct exp_variant *v)
+{
+    struct kcheck k;
+    struct operands o;
+    struct conv_mismatch where = { 0 };
+    float *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
+    int err;
+
+    CU_ASSERT_FATAL(out && !kcheck_init(&k, p, true));
+    make_operands(&o, v);
+    exp_block_input(p, s->block, k.in, o.of[EXP_OPERAND_B].data);
+    exp_block_filter(p, s->block, k.filter, o.of[EXP_OPERAND_A].data);
+    execute(v, &o);
+    exp_unblock_output(p, s->block, o.of[EXP_OPERAND_C].data, out);
+    err = conv_naive_compare(p, k.in, k.filter, out, true, &where);
+    test_check(!err, "%s, block %" PRIu64 ", variant '%s': %d, output %zu is %g, not %g", kcheck_describe(p), s->block,
+               v->name, err, where.index, where.got, where.want);
+    release_operands(&o);
+    kcheck_release(&k);
+    free(out);
+}
+
+static void variants_compute_the_convolution(void)
+{
+    for (unsigned r = 0; r < test_rounds(60); r++) {
+        const struct conv_problem p = random_problem();
+        const struct exp_variant_source s = conv_source(&p);
+        char text[TEXT], why[512] = "";
+        struct exp_variant v;
+        int err;
+
+        random_conv(&s, r % 4 == 0, text);
+        err = exp_variant_read(&v, &s, text, why, sizeof why);
+        if (err == -EINVAL && strstr(why, "forbids it"))
+            continue;
+        if (test_check(!err, "'%s': %s", text, why))
+            check_conv(&p, &s, &v);
+    }
+}
+
+static double gemm_element(const struct exp_gemm *g, const struct operands *o, uint64_t i, uint64_t j)
+{
+    double sum = 0;
+
+    for (uint64_t k = 0; k < g->k; k++)
+        sum += (double)o->of[EXP_OPERAND_B].data[i * g->k + k] * (double)o->of[EXP_OPERAND_A].data[k * g->n + j];
+    return sum;
+}
+
+static void variants_compute_the_product(void)
+{
+    for (unsigned r = 0; r < test_rounds(60); r++) {
+        const struct exp_variant_source s = gemm_source();
+        const struct exp_gemm *g = &s.gemm;
+        char text[TEXT], why[512] = "";
+        struct operands o;
+        struct exp_variant v;
+        uint64_t n_wrong = 0;
+        int err;
+
+        random_gemm(&s, r % 4 == 0, text);
+        err = exp_variant_read(&v, &s, text, why, sizeof why);
+        if ((err == -EINVAL && strstr(why, "forbids it")) || !test_check(!err, "'%s': %s", text, why))
+            continue;
+        make_operands(&o, &v);
+        execute(&v, &o);
+        for (uint64_t i = 0; i < g->m * g->n; i++)
+            n_wrong += (double)o.of[EXP_OPERAND_C].data[i] != gemm_element(g, &o, i / g->n, i % g->n);
+        test_check(!n_wrong, "'%s': %" PRIu64 " wrong", text, n_wrong);
+        release_operands(&o);
+    }
+}
+
+/* ---- replay ---- */
+
+struct replayed {
+    struct exp_walk walk;
+    struct exp_executor executor;
+    size_t n_threads;
+};
+
+static void run_walk(void *args)
+{
+    struct replayed *r = args;
+
+    exp_walk_execute(&r->walk, 0, r->n_threads, &r->executor);
+}
+
+static void emit_walk(void *args, struct sim_sink *sink)
+{
+    struct replayed *r = args;
+
+    CU_ASSERT_EQUAL(exp_walk_replay(&r->walk, r->n_threads, r->executor.small, sink, NULL, NULL), 0);
+}
+
+static const struct conv_small *random_logged(void)
+{
+    const struct conv_small *s;
+
+    do
+        s = logged_conv_small_at(rng_below(logged_conv_small_count()));
+    while (!conv_small_runs(s));
+    return s;
+}
+
+static void replays_are_what_execution_touches(void)
+{
+    for (unsigned r = 0; r < test_rounds(40); r++) {
+        const struct exp_variant_source s = gemm_source();
+        struct replayed x = { .n_threads = 1 + rng_below(3), .executor.small = random_logged() };
+        struct logged_buffer watched[EXP_N_OPERANDS];
+        char text[TEXT], why[512];
+        struct operands o;
+        struct exp_variant v;
+
+        random_gemm(&s, r % 4 == 0, text);
+        if (exp_variant_read(&v, &s, text, why, sizeof why))
+            continue;
+        make_operands(&o, &v);
+        for (size_t i = 0; i < EXP_N_OPERANDS; i++)
+            watched[i] = (struct logged_buffer){ o.base[i], exp_tensor_bytes(&v.tensor[i]) };
+        exp_walk_init(&x.walk, &v, o.base);
+        check_emission(text, run_walk, emit_walk, &x, watched, EXP_N_OPERANDS);
+        release_operands(&o);
+    }
+}
+
+/* ---- generation ---- */
+
+static struct conv_problem plain_problem(size_t c, size_t k, size_t size, size_t taps)
+{
+    struct conv_problem p = { .n = 1,
+                              .c = c,
+                              .h = size,
+                              .w = size,
+                              .k = k,
+                              .r = taps,
+                              .s = taps,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .pad_top = taps / 2,
+                              .pad_left = taps / 2,
+                              .pad_bottom = taps / 2,
+                              .pad_right = taps / 2,
+                              .dilation_h = 1,
+                              .dilation_w = 1,
+                              .groups = 1 };
+
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, NULL, 0), 0);
+    return p;
+}
+
+static void the_generator_is_the_papers(void)
+{
+    static const struct {
+        const char *wanted;
+        size_t least, most;
+    } cases[] = { { "", 5, 21 }, { "paper", 5, 21 }, { "3", 3, 3 }, { "60", 60, 60 }, { "all", 120, 160 } };
+    const struct conv_problem p = plain_problem(256, 512, 56, 3);
+    const struct exp_variant_source s = { .problem = &p, .block = exp_variant_block(&p, NULL, 0), .n_images = 1 };
+
+    CU_ASSERT_EQUAL(s.block, 64);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct exp_variants v;
+
+        CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &s, cases[i].wanted, NULL, 0), 0);
+        test_check(v.n >= cases[i].least && v.n <= cases[i].most, "%s: %zu variants", cases[i].wanted, v.n);
+        CU_ASSERT_STRING_EQUAL(v.variant[0].name, "ofm ifm oj kj ki");
+        for (size_t a = 0; a < v.n; a++) {
+            for (size_t b = 0; b < a; b++)
+                test_check(strcmp(v.variant[a].name, v.variant[b].name) != 0, "'%s' twice", v.variant[a].name);
+        }
+        exp_variants_release(&v);
+    }
+}
+
+static void what_is_wrong_is_said(void)
+{
+    static const struct {
+        const char *text, *what;
+    } cases[] = {
+        { "ofm ifm* oj kj ki", "a dependence on output forbids it (read after write, carried by ifm, 0 -> 1)" },
+        { "ofm ifm oj.9 kj ki", "'oj.9' does not divide oj, 56 here" },
+        { "ofm ifm oj.8 kj ki", "'oj' is not walked to its end: loops leave 8 of it" },
+        { "ofm* ifm oj* kj ki", "is a second parallel loop" },
+        { "ofm ifm of kj ki", "is not dim, dim.tile or dim* with dim one of img ofm ifm oj oi kj ki" },
+        { "ofm ifm oj.0 kj ki", "is not dim" },
+    };
+    struct conv_problem p = plain_problem(256, 512, 56, 3);
+    const struct exp_variant_source s = { .problem = &p, .block = 64, .n_images = 1 };
+    char why[512];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct exp_variant v;
+        int err = exp_variant_read(&v, &s, cases[i].text, why, sizeof why);
+
+        test_check(err == -EINVAL && strstr(why, cases[i].what), "'%s': %d, %s", cases[i].text, err, err ? why : "");
+    }
+    p.k = 40;
+    CU_ASSERT_EQUAL(exp_variant_block(&p, why, sizeof why), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "need padding"));
+    p.k = 512;
+    p.groups = 2;
+    CU_ASSERT_EQUAL(exp_variant_block(&p, why, sizeof why), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "no groups"));
+}
+
+static const struct test_case cases[] = {
+    { "any order, tiles and threads compute the convolution", variants_compute_the_convolution },
+    { "any order, tiles and threads compute the product", variants_compute_the_product },
+    { "a replay is what execution touches", replays_are_what_execution_touches },
+    { "the generator has 5 to 21 variants, Figure 8 first", the_generator_is_the_papers },
+    { "what is wrong is said, with the dependence that forbids it", what_is_wrong_is_said },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_polydl_walk = { "polydl_walk", cases };
