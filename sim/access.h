@@ -16,7 +16,8 @@
  * addresses have, and few enough to leave room beside a line number in one word of the simulator.
  *
  * Tags and phases are small numbers that the caller gives a meaning (which tensor, which part of the algorithm); the
- * simulator only keeps its counts apart by them.
+ * simulator only keeps its counts apart by them. How many tags there are is said when a simulation is made: few of them
+ * fit beside a line's number in half a word, which is the fastest (hierarchy.h).
  */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
@@ -41,8 +42,9 @@ enum sim_kind {
 };
 
 enum {
-    SIM_MAX_TAGS = 8,
-    SIM_MAX_PHASES = 4,
+    SIM_MAX_TAGS = 64,
+    SIM_USUAL_TAGS = 8, /* what simulations tell apart unless they are made for more */
+    SIM_MAX_PHASES = 8,
     SIM_MAX_BURST_RUNS = 64, /* no burst holds more runs than this */
     SIM_ADDRESS_BITS = 58,
 };
@@ -54,7 +56,7 @@ struct sim_run {
     uint32_t count;        /* accesses per repetition; 0 makes the run empty */
     uint32_t access_bytes; /* width of each access, at least 1; it may straddle lines */
     uint8_t kind;          /* enum sim_kind */
-    uint8_t tag;           /* < SIM_MAX_TAGS */
+    uint8_t tag;           /* below the number that the simulation was made for, SIM_MAX_TAGS at most */
     uint8_t phase;         /* < SIM_MAX_PHASES */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Bursts, as the engines take them: a template, included after a back-end, which brings
  *
- *   ENGINE                                  the engine's struct, which has stats and a struct sim_bursts bursts
+ *   ENGINE                                  the engine's struct, which has a struct sim_bursts bursts
  *   init_toucher(who, h, kind, tag, phase, place)   who touches lines: a run, and its place in the burst
  *   touch_times(h, who, line, n)            n >= 1 accesses that lie within one line
  *   touch_line(h, who, line), touch_lines(h, who, first, n)   one such access, or one that covers n lines
@@ -297,7 +297,7 @@ static void take_access(ENGINE *h, const struct sim_run *r)
     uint64_t n_lines = (((r->addr & ((1u << shift) - 1)) + r->access_bytes - 1) >> shift) + 1;
     struct toucher who;
 
-    sim_count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, 1, r->access_bytes);
+    sim_count_accesses(sim_hierarchy_cell(&h->base, r->tag, r->phase), r->kind, 1, r->access_bytes);
     if (is_ignored(h, r->kind))
         return;
     init_toucher(&who, h, r->kind, r->tag, r->phase, 0);
@@ -316,7 +316,7 @@ static void take_burst(ENGINE *h, const struct sim_run *run, size_t n_runs, uint
     bool moves = false;
 
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
-        sim_count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, r->count * n_times,
+        sim_count_accesses(sim_hierarchy_cell(&h->base, r->tag, r->phase), r->kind, r->count * n_times,
                            r->count * n_times * r->access_bytes);
         if (!r->count || is_ignored(h, r->kind))
             continue;

@@ -23,8 +23,8 @@ struct sim_engine {
     /* Whether the machine, which validates, asks for nothing that this engine lacks. */
     bool (*can_run)(const struct sim_machine *m);
 
-    /* Builds an empty object with sink.accept set; the facade sets engine. Returns 0 or -errno with *h NULL. */
-    int (*create)(struct sim_hierarchy **h, const struct sim_machine *m);
+    /* Builds an empty object with sink.accept set; the facade sets the rest. Returns 0 or -errno with *h NULL. */
+    int (*create)(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags);
     void (*free)(struct sim_hierarchy *h); /* never NULL */
 
     /* See record.h. NULL: each record becomes a burst. */
@@ -40,8 +40,21 @@ struct sim_engine {
 struct sim_hierarchy {
     struct sim_sink sink; /* first: accept() finds the object around it */
     const struct sim_engine *engine;
+    struct sim_stats *stats; /* [sim_stats_rows(n_tags)], owned; what an engine defers is not in them yet */
+    unsigned n_tags;
     int err; /* what sim_hierarchy_error() says; 0 after clear */
 };
+
+/* For engines' constructors and destructors. Returns 0 or -ENOMEM. */
+int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned n_tags);
+void sim_hierarchy_release_stats(struct sim_hierarchy *h);
+void sim_hierarchy_zero_stats(struct sim_hierarchy *h);
+
+/* What an engine counts in. */
+static inline struct sim_cell *sim_hierarchy_cell(struct sim_hierarchy *h, unsigned tag, unsigned phase)
+{
+    return &h->stats[tag / SIM_USUAL_TAGS].cell[tag % SIM_USUAL_TAGS][phase];
+}
 
 /* Least recently used, non-inclusive, write-back, write-allocate, nothing else. */
 extern const struct sim_engine sim_engine_plain;
@@ -64,7 +77,11 @@ static inline unsigned sim_log2(uint64_t power)
 /* As sim_hierarchy_new_threads. */
 int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
 
-/* As sim_hierarchy_new, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
+/* As sim_hierarchy_new_tags, with the engine chosen by the caller; -EINVAL also if it cannot run the machine. */
+int sim_engine_new_tags(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m,
+                        unsigned n_tags);
+
+/* The same for the usual tags. */
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sim/engine.h"
 #include "sim/hierarchy.h"
@@ -14,29 +16,64 @@ static const struct sim_engine *const engines[] = {
     &sim_engine_full,
 };
 
-int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m)
+int sim_engine_new_tags(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m,
+                        unsigned n_tags)
 {
     int err;
 
     *h = NULL;
-    if (sim_machine_validate(m, NULL, 0) || !e->can_run(m))
+    if (!n_tags || n_tags > SIM_MAX_TAGS || sim_machine_validate(m, NULL, 0) || !e->can_run(m))
         return -EINVAL;
-    err = e->create(h, m);
+    err = e->create(h, m, n_tags);
     if (!err)
         (*h)->engine = e;
     return err;
 }
 
-int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m)
+int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m)
+{
+    return sim_engine_new_tags(h, e, m, SIM_USUAL_TAGS);
+}
+
+int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
     *h = NULL;
     if (sim_machine_validate(m, NULL, 0))
         return -EINVAL;
     for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
         if (engines[i]->can_run(m))
-            return sim_engine_new(h, engines[i], m);
+            return sim_engine_new_tags(h, engines[i], m, n_tags);
     }
     return -EINVAL;
+}
+
+int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m)
+{
+    return sim_hierarchy_new_tags(h, m, SIM_USUAL_TAGS);
+}
+
+int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned n_tags)
+{
+    const size_t n_rows = sim_stats_rows(n_tags);
+
+    h->stats = calloc(n_rows, sizeof *h->stats);
+    if (!h->stats)
+        return -ENOMEM;
+    h->n_tags = n_tags;
+    for (size_t i = 0; i < n_rows; i++)
+        h->stats[i].n_levels = n_levels;
+    return 0;
+}
+
+void sim_hierarchy_release_stats(struct sim_hierarchy *h)
+{
+    free(h->stats);
+}
+
+void sim_hierarchy_zero_stats(struct sim_hierarchy *h)
+{
+    for (size_t i = 0; i < sim_stats_rows(h->n_tags); i++)
+        memset(h->stats[i].cell, 0, sizeof h->stats[i].cell);
 }
 
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)

@@ -104,6 +104,12 @@ int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m);
 void sim_hierarchy_free(struct sim_hierarchy *h); /* NULL is fine */
 
 /*
+ * The same for tags below n_tags, at most SIM_MAX_TAGS; sim_hierarchy_new() is for SIM_USUAL_TAGS. More than those cost
+ * time: the machines that are simulated fastest take about twice as long, others hardly longer. -EINVAL also for 0 or too many.
+ */
+int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags);
+
+/*
  * The same, simulated by up to n_threads threads at once, one of them the caller's, with equal counts: by a power of two
  * of them, of which each has its own sets. Machines whose levels can't be shared out that way (all but least recently
  * used, non-inclusive and without prefetchers and TLBs; lines of several sizes; few sets, or numbers of sets that have no
@@ -115,7 +121,9 @@ int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine
 /* Where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 
-/* Counts so far; owned by h, valid until the next accesses or call on h. */
+/*
+ * Counts so far; owned by h, valid until the next accesses or call on h. As many in a row as all tags need (stats.h).
+ */
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h);
 
 /*

@@ -2,10 +2,10 @@
  * Single accesses, eight bytes each: for streams that come as they come and have no structure to tell the simulator
  * about (a recorded trace, an instrumented program). Where there is structure, bursts (access.h) are faster.
  *
- *     bits 63..15  byte address, below 2^SIM_RECORD_ADDRESS_BITS
- *     bits 14..7   width of the access in bytes, less one: 1..256
- *     bits 6..5    phase
- *     bits 4..2    tag
+ *     bits 63..16  byte address, below 2^SIM_RECORD_ADDRESS_BITS
+ *     bits 15..8   width of the access in bytes, less one: 1..256
+ *     bits 7..5    phase
+ *     bits 4..2    tag, below SIM_USUAL_TAGS
  *     bits 1..0    enum sim_kind
  *
  * Feeding n records counts exactly what n bursts of one access each would.
@@ -20,15 +20,15 @@
 #include "sim/access.h"
 
 enum {
-    SIM_RECORD_ADDRESS_BITS = 49, /* more than the 48 of a user program's addresses */
+    SIM_RECORD_ADDRESS_BITS = 48, /* as many as a user program's addresses have */
     SIM_RECORD_MAX_BYTES = 256,
-    SIM_RECORD_ADDRESS_SHIFT = 15,
-    SIM_RECORD_BYTES_SHIFT = 7,
+    SIM_RECORD_ADDRESS_SHIFT = 16,
+    SIM_RECORD_BYTES_SHIFT = 8,
     SIM_RECORD_PHASE_SHIFT = 5,
     SIM_RECORD_TAG_SHIFT = 2,
 };
 
-_Static_assert(SIM_N_KINDS <= 4 && SIM_MAX_TAGS <= 8 && SIM_MAX_PHASES <= 4, "the fields must hold their values");
+_Static_assert(SIM_N_KINDS <= 4 && SIM_USUAL_TAGS <= 8 && SIM_MAX_PHASES <= 8, "the fields must hold their values");
 
 /* Whether an access can be a record. Those that can't go through bursts. */
 static inline bool sim_record_fits(uint64_t addr, uint32_t bytes)
@@ -36,7 +36,7 @@ static inline bool sim_record_fits(uint64_t addr, uint32_t bytes)
     return addr >> SIM_RECORD_ADDRESS_BITS == 0 && bytes - 1 < SIM_RECORD_MAX_BYTES;
 }
 
-/* Packs an access that fits. */
+/* Packs an access that fits and has one of the usual tags. */
 static inline uint64_t sim_record(uint64_t addr, uint32_t bytes, enum sim_kind kind, unsigned tag, unsigned phase)
 {
     return addr << SIM_RECORD_ADDRESS_SHIFT | (uint64_t)(bytes - 1) << SIM_RECORD_BYTES_SHIFT |
@@ -55,12 +55,12 @@ static inline uint32_t sim_record_bytes(uint64_t record)
 
 static inline unsigned sim_record_phase(uint64_t record)
 {
-    return (unsigned)(record >> SIM_RECORD_PHASE_SHIFT & 3);
+    return (unsigned)(record >> SIM_RECORD_PHASE_SHIFT & (SIM_MAX_PHASES - 1));
 }
 
 static inline unsigned sim_record_tag(uint64_t record)
 {
-    return (unsigned)(record >> SIM_RECORD_TAG_SHIFT & 7);
+    return (unsigned)(record >> SIM_RECORD_TAG_SHIFT & (SIM_USUAL_TAGS - 1));
 }
 
 static inline unsigned sim_record_kind(uint64_t record)

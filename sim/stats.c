@@ -27,7 +27,7 @@ struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag)
     struct sim_cell sum = { 0 };
 
     for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
-        sim_cell_add(&sum, &s->cell[tag][phase]);
+        sim_cell_add(&sum, sim_stats_cell(s, tag, phase));
     return sum;
 }
 
@@ -35,19 +35,24 @@ struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase)
 {
     struct sim_cell sum = { 0 };
 
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++)
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
         sim_cell_add(&sum, &s->cell[tag][phase]);
     return sum;
 }
 
-struct sim_cell sim_stats_total(const struct sim_stats *s)
+struct sim_cell sim_stats_total_of(const struct sim_stats *s, unsigned n_tags)
 {
     struct sim_cell sum = { 0 };
 
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < n_tags; tag++) {
         struct sim_cell one = sim_stats_tag(s, tag);
 
         sim_cell_add(&sum, &one);
     }
     return sum;
+}
+
+struct sim_cell sim_stats_total(const struct sim_stats *s)
+{
+    return sim_stats_total_of(s, SIM_USUAL_TAGS);
 }

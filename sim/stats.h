@@ -79,10 +79,25 @@ struct sim_cell { /* everything that is counted for one (tag, phase) */
     struct sim_tlb_counts tlb[SIM_MAX_TLBS];
 };
 
+/*
+ * The counts of as many tags as usual. Of more tags there are several of these in a row: tag t is in the one of number
+ * t / SIM_USUAL_TAGS, which sim_stats_cell() finds.
+ */
 struct sim_stats {
     size_t n_levels;
-    struct sim_cell cell[SIM_MAX_TAGS][SIM_MAX_PHASES];
+    struct sim_cell cell[SIM_USUAL_TAGS][SIM_MAX_PHASES];
 };
+
+/* How many of them hold so many tags. */
+static inline size_t sim_stats_rows(unsigned n_tags)
+{
+    return (n_tags + SIM_USUAL_TAGS - 1) / SIM_USUAL_TAGS;
+}
+
+static inline const struct sim_cell *sim_stats_cell(const struct sim_stats *s, unsigned tag, unsigned phase)
+{
+    return &s[tag / SIM_USUAL_TAGS].cell[tag % SIM_USUAL_TAGS][phase];
+}
 
 /* Adds src to dst, count by count. */
 void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src);
@@ -90,8 +105,12 @@ void sim_cell_add(struct sim_cell *dst, const struct sim_cell *src);
 /* Lines that loads and stores brought into the first level: all but those of prefetches in time and of page walks. */
 uint64_t sim_cell_demand_fills(const struct sim_cell *cell);
 
-/* The sum over all tags and phases; over one tag (all its phases); over one phase (all tags). */
+/*
+ * The sum over all tags and phases, of the usual tags or of so many; over one tag (all its phases); over one phase (the
+ * usual tags).
+ */
 struct sim_cell sim_stats_total(const struct sim_stats *s);
+struct sim_cell sim_stats_total_of(const struct sim_stats *s, unsigned n_tags);
 struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag);
 struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase);
 

@@ -1,10 +1,9 @@
 /*
  * What the plain engine knows of one line, in 64 bits. Internal to sim/.
  *
- *     bits 63..5   line number (address / line size; addresses have SIM_ADDRESS_BITS bits)
- *     bit  4       always 0
- *     bit  3       dirty
- *     bits 2..0    tag of the store that last dirtied it
+ *     bits 63..7   line number (address / line size; addresses have SIM_ADDRESS_BITS bits)
+ *     bit  6       dirty
+ *     bits 5..0    tag of the store that last dirtied it
  */
 #ifndef SIM_WORD_H
 #define SIM_WORD_H
@@ -17,15 +16,17 @@
 
 enum {
     SIM_WORD_OWNER = SIM_MAX_TAGS - 1,
-    SIM_WORD_DIRTY = 8,
-    SIM_WORD_LINE_SHIFT = 5,
+    SIM_WORD_DIRTY = SIM_MAX_TAGS,
+    SIM_WORD_LINE_SHIFT = 7,
+    SIM_WORD_MIN_LINE_BYTES = 4, /* the numbers of shorter lines do not fit */
 };
 
-/* No line: not dirty, and a line number of 59 bits, which no address of 58 reaches even with 1-byte lines. */
+/* No line: not dirty, and a line number of 57 bits, which no address of 58 reaches if lines have 4 bytes. */
 #define SIM_WORD_EMPTY (~(uint64_t)SIM_WORD_DIRTY)
 
 _Static_assert(SIM_WORD_OWNER < SIM_WORD_DIRTY, "the owner needs its bits below the dirty bit");
-_Static_assert(SIM_ADDRESS_BITS + SIM_WORD_LINE_SHIFT < 64, "the empty word's line number must stay out of reach");
+_Static_assert(SIM_ADDRESS_BITS - 2 + SIM_WORD_LINE_SHIFT < 64, "the empty word's line number must stay out of reach");
+_Static_assert(SIM_WORD_DIRTY << 1 == 1 << SIM_WORD_LINE_SHIFT, "line numbers begin above the dirty bit");
 
 static inline uint64_t sim_word_clean(uint64_t line)
 {

@@ -183,7 +183,7 @@ static bool read_rule(struct arguments *a, const char *text)
     if (!length || length >= sizeof rule->pattern || strlen(tail) != 4 || tail[2] != ':' || a->n_rules == OBS_MAX_RULES)
         return false;
     if (tail[1] < '0' || tail[1] >= '0' + SIM_MAX_PHASES ||
-        (tail[3] != '-' && (tail[3] < '0' || tail[3] >= '0' + SIM_MAX_TAGS)))
+        (tail[3] != '-' && (tail[3] < '0' || tail[3] >= '0' + SIM_USUAL_TAGS)))
         return false;
     memcpy(rule->pattern, text, length);
     rule->pattern[length] = '\0';

@@ -50,7 +50,7 @@ static void print_cell(const struct obs_result *r, unsigned tag, unsigned phase,
 static void print_result(const struct obs_result *r, FILE *out)
 {
     fprintf(out, "observation %d\nlevels %zu\n", FORMAT, r->stats.n_levels);
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++)
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
         for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
             print_cell(r, tag, phase, out);
     for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
@@ -123,7 +123,7 @@ static const char *read_cell(struct reader *in, char **rest)
     uint64_t tag, phase, *field[MAX_COUNTS];
     size_t n;
 
-    if (!take_number(rest, SIM_MAX_TAGS - 1, &tag) || !take_number(rest, SIM_MAX_PHASES - 1, &phase))
+    if (!take_number(rest, SIM_USUAL_TAGS - 1, &tag) || !take_number(rest, SIM_MAX_PHASES - 1, &phase))
         return "no such tag or phase";
     n = cell_fields(&in->r->stats.cell[tag][phase], in->r->stats.n_levels, field);
     for (size_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static const char *read_buffer(struct reader *in, char **rest)
 
     if (in->r->n_buffers == OBS_MAX_BUFFERS)
         return "too many buffers";
-    if (!take_number(rest, SIM_MAX_TAGS - 1, &tag) || !take_number(rest, UINT64_MAX, &b->address) ||
+    if (!take_number(rest, SIM_USUAL_TAGS - 1, &tag) || !take_number(rest, UINT64_MAX, &b->address) ||
         !take_number(rest, UINT64_MAX, &b->bytes))
         return "a buffer needs a tag, an address and bytes";
     kind = strtok_r(NULL, " ", rest);

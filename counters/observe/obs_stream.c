@@ -423,7 +423,7 @@ static void clear_outside(struct obs_stream *s)
 
 static void add_buffer(struct obs_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
 {
-    if (tag >= SIM_MAX_TAGS)
+    if (tag >= SIM_USUAL_TAGS)
         fail(s, "a marker's buffer has no such tag");
     else if (s->n_buffers == OBS_MAX_BUFFERS)
         fail(s, "markers announce too many buffers");

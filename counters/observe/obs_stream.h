@@ -32,7 +32,7 @@ struct obs_rule {
     int learns;                   /* tag of the memory that they store to; -1: none */
 };
 
-enum { OBS_MAX_RULES = 16, OBS_NO_RULE = 0, OBS_OUTSIDE_TAG = SIM_MAX_TAGS - 1 };
+enum { OBS_MAX_RULES = 16, OBS_NO_RULE = 0, OBS_OUTSIDE_TAG = SIM_USUAL_TAGS - 1 };
 
 struct obs_stream;
 

@@ -158,7 +158,7 @@ static bool agree(const struct sim_stats *classified, const struct sim_stats *pl
         if (c->compulsory_misses + c->capacity_misses + c->conflict_misses != c->read_misses + c->write_misses)
             return false;
     }
-    for (size_t i = 0; i < SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+    for (size_t i = 0; i < SIM_USUAL_TAGS * SIM_MAX_PHASES; i++) {
         struct sim_cell a = classified->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
         const struct sim_cell *b = &plain->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
 

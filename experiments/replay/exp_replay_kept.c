@@ -129,7 +129,7 @@ static struct moving moving(const struct kept *k)
 
 static void put_stats(struct moving *x, const struct sim_stats *s, size_t number, const char *through)
 {
-    for (size_t i = 0; i < (size_t)SIM_MAX_TAGS * CONV_N_PHASES; i++) {
+    for (size_t i = 0; i < (size_t)SIM_USUAL_TAGS * CONV_N_PHASES; i++) {
         const struct sim_cell *cell = &s->cell[i / CONV_N_PHASES][i % CONV_N_PHASES];
         char prefix[PREFIX_BYTES];
 
@@ -153,7 +153,7 @@ static void put_case(void *ctx, struct exp_case *c, size_t number)
 static void get_stats(struct moving *x, struct sim_stats *s, size_t number, const char *through)
 {
     *s = (struct sim_stats){ .n_levels = x->m->n_levels };
-    for (size_t i = 0; i < (size_t)SIM_MAX_TAGS * CONV_N_PHASES; i++) {
+    for (size_t i = 0; i < (size_t)SIM_USUAL_TAGS * CONV_N_PHASES; i++) {
         char prefix[PREFIX_BYTES];
 
         say_prefix(number, through, i / CONV_N_PHASES, i % CONV_N_PHASES, prefix);
@@ -165,7 +165,7 @@ static void get_stats(struct moving *x, struct sim_stats *s, size_t number, cons
 static void copy_without_classes(struct sim_stats *to, const struct sim_stats *from, bool has_classes)
 {
     *to = *from;
-    for (size_t i = 0; has_classes && i < (size_t)SIM_MAX_TAGS * SIM_MAX_PHASES; i++)
+    for (size_t i = 0; has_classes && i < (size_t)SIM_USUAL_TAGS * SIM_MAX_PHASES; i++)
         exp_replay_forget_classes(&to->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES]);
 }
 

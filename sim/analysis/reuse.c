@@ -53,25 +53,27 @@ struct sim_reuse {
     uint64_t last_line;   /* its next use has distance 0, without asking the stack */
     uint64_t n_distances; /* one more than the largest */
     uint64_t room;        /* distances that uses_at holds */
-    uint64_t (*uses_at)[SIM_MAX_TAGS];
+    unsigned n_tags;
+    uint64_t *uses_at; /* [room][n_tags] */
     uint64_t n_uses[SIM_MAX_TAGS];
     uint64_t n_cold[SIM_MAX_TAGS];
 };
 
 static int make_room(struct sim_reuse *r, uint64_t distance)
 {
+    const size_t row_bytes = r->n_tags * sizeof *r->uses_at;
     uint64_t room = r->room ? r->room : FIRST_DISTANCES;
     void *grown;
 
     while (room <= distance)
         room *= 2;
-    if (room > SIZE_MAX / sizeof *r->uses_at)
+    if (room > SIZE_MAX / row_bytes)
         return -ENOMEM;
-    grown = realloc(r->uses_at, room * sizeof *r->uses_at);
+    grown = realloc(r->uses_at, room * row_bytes);
     if (!grown)
         return -ENOMEM;
     r->uses_at = grown;
-    memset(r->uses_at + r->room, 0, (room - r->room) * sizeof *r->uses_at);
+    memset(r->uses_at + r->room * r->n_tags, 0, (room - r->room) * row_bytes);
     r->room = room;
     return 0;
 }
@@ -91,7 +93,7 @@ static int count_use(struct sim_reuse *r, uint64_t line, unsigned tag)
         r->n_cold[tag]++;
         return 0;
     }
-    r->uses_at[distance][tag]++;
+    r->uses_at[distance * r->n_tags + tag]++;
     if (distance >= r->n_distances)
         r->n_distances = distance + 1;
     return 0;
@@ -108,18 +110,24 @@ static void reuse_access(void *ctx, const struct sim_access *a)
 
 int sim_reuse_new(struct sim_reuse **out, uint32_t line_bytes)
 {
+    return sim_reuse_new_tags(out, line_bytes, SIM_USUAL_TAGS);
+}
+
+int sim_reuse_new_tags(struct sim_reuse **out, uint32_t line_bytes, unsigned n_tags)
+{
     struct sim_reuse *r;
     unsigned shift;
     int err;
 
     *out = NULL;
-    if (!find_shift(line_bytes, &shift))
+    if (!find_shift(line_bytes, &shift) || !n_tags || n_tags > SIM_MAX_TAGS)
         return -EINVAL;
     r = calloc(1, sizeof *r);
     if (!r)
         return -ENOMEM;
     sim_expander_init(&r->expander, reuse_access, r);
     r->line_shift = shift;
+    r->n_tags = n_tags;
     r->last_line = UINT64_MAX; /* no line */
     err = sim_stackdist_new(&r->stack);
     if (!err)
@@ -152,30 +160,30 @@ int sim_reuse_error(const struct sim_reuse *r)
 }
 
 /* One tag's value, or the sum. */
-static uint64_t pick(const uint64_t by_tag[SIM_MAX_TAGS], unsigned tag)
+static uint64_t pick(const struct sim_reuse *r, const uint64_t *by_tag, unsigned tag)
 {
     uint64_t sum = 0;
 
-    if (tag < SIM_MAX_TAGS)
-        return by_tag[tag];
-    for (unsigned i = 0; i < SIM_MAX_TAGS; i++)
+    if (tag < SIM_ALL_TAGS)
+        return tag < r->n_tags ? by_tag[tag] : 0;
+    for (unsigned i = 0; i < r->n_tags; i++)
         sum += by_tag[i];
     return sum;
 }
 
 uint64_t sim_reuse_uses(const struct sim_reuse *r, unsigned tag)
 {
-    return pick(r->n_uses, tag);
+    return pick(r, r->n_uses, tag);
 }
 
 uint64_t sim_reuse_cold(const struct sim_reuse *r, unsigned tag)
 {
-    return pick(r->n_cold, tag);
+    return pick(r, r->n_cold, tag);
 }
 
 uint64_t sim_reuse_at(const struct sim_reuse *r, unsigned tag, uint64_t distance)
 {
-    return distance < r->n_distances ? pick(r->uses_at[distance], tag) : 0;
+    return distance < r->n_distances ? pick(r, r->uses_at + distance * r->n_tags, tag) : 0;
 }
 
 uint64_t sim_reuse_distances(const struct sim_reuse *r)
@@ -215,10 +223,10 @@ int sim_mrc_next(const struct sim_reuse *r, struct sim_mrc_point *p)
 struct slot {
     uint64_t line;
     uint64_t window; /* number of the window it belongs to, from 1; 0: none */
-    uint32_t tags;   /* bit t: used by tag t in that window */
+    uint64_t tags;   /* bit t: used by tag t in that window */
 };
 
-_Static_assert(SIM_MAX_TAGS <= 32, "a bit for every tag");
+_Static_assert(SIM_MAX_TAGS <= 64, "a bit for every tag");
 
 struct sim_wss {
     struct sim_expander expander; /* first */
@@ -269,7 +277,7 @@ static int use_line(struct sim_wss *w, uint64_t line, unsigned tag)
         w->now.lines[SIM_ALL_TAGS]++;
     }
     if (!(slot->tags >> tag & 1)) {
-        slot->tags |= (uint32_t)1 << tag;
+        slot->tags |= (uint64_t)1 << tag;
         w->now.lines[tag]++;
     }
     return w->now.lines[SIM_ALL_TAGS] > w->n_slots / 2 ? grow_slots(w) : 0;

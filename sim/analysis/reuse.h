@@ -27,13 +27,16 @@ enum { SIM_ALL_TAGS = SIM_MAX_TAGS }; /* as a tag: the sum over all */
 
 struct sim_reuse; /* not thread-safe; distinct objects are independent */
 
-/* 0, -EINVAL if line_bytes is not a power of two, or -ENOMEM. */
+/* For the usual tags. 0, -EINVAL if line_bytes is not a power of two, or -ENOMEM. */
 int sim_reuse_new(struct sim_reuse **r, uint32_t line_bytes);
+
+/* For tags below n_tags, 1 to SIM_MAX_TAGS, else -EINVAL; memory is in proportion to them. */
+int sim_reuse_new_tags(struct sim_reuse **r, uint32_t line_bytes, unsigned n_tags);
 void sim_reuse_free(struct sim_reuse *r); /* NULL is fine */
 struct sim_sink *sim_reuse_sink(struct sim_reuse *r);
 int sim_reuse_error(const struct sim_reuse *r); /* 0 or -ENOMEM: the counts are incomplete */
 
-/* Uses in all; first uses; uses at a distance. tag is below SIM_MAX_TAGS, or SIM_ALL_TAGS. */
+/* Uses in all; first uses; uses at a distance. tag is below SIM_MAX_TAGS, or SIM_ALL_TAGS; those it is not for have none. */
 uint64_t sim_reuse_uses(const struct sim_reuse *r, unsigned tag);
 uint64_t sim_reuse_cold(const struct sim_reuse *r, unsigned tag);
 uint64_t sim_reuse_at(const struct sim_reuse *r, unsigned tag, uint64_t distance);

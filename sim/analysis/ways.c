@@ -22,9 +22,9 @@ struct sim_ways {
     struct sim_sink sink;
     uint64_t n_sets;
     uint32_t line_bytes, most_ways;
-    struct entry *entry;                                /* [n_sets][most_ways], the last used first */
-    struct sim_cell core[SIM_MAX_TAGS][SIM_MAX_PHASES]; /* what does not depend on caches */
-    struct places places[SIM_MAX_TAGS][SIM_MAX_PHASES];
+    struct entry *entry;                                  /* [n_sets][most_ways], the last used first */
+    struct sim_cell core[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* what does not depend on caches */
+    struct places places[SIM_USUAL_TAGS][SIM_MAX_PHASES];
     uint64_t *counts; /* what these point into */
     size_t n_counts;
 };
@@ -130,7 +130,7 @@ static void hand_out_counts(struct sim_ways *w)
 {
     uint64_t *next = w->counts;
 
-    for (size_t i = 0; i < SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+    for (size_t i = 0; i < SIM_USUAL_TAGS * SIM_MAX_PHASES; i++) {
         struct places *p = &w->places[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
         uint64_t **const lists[] = { &p->reads, &p->writes, &p->loads, &p->write_backs };
 
@@ -157,7 +157,7 @@ int sim_ways_new(struct sim_ways **w, uint64_t n_sets, uint32_t line_bytes, uint
                                .n_sets = n_sets,
                                .line_bytes = line_bytes,
                                .most_ways = most_ways,
-                               .n_counts = (size_t)SIM_MAX_TAGS * SIM_MAX_PHASES * 4 * (most_ways + 2) };
+                               .n_counts = (size_t)SIM_USUAL_TAGS * SIM_MAX_PHASES * 4 * (most_ways + 2) };
     made->entry = calloc(n_sets * most_ways, sizeof *made->entry);
     made->counts = calloc(made->n_counts, sizeof *made->counts);
     if (!made->entry || !made->counts) {
@@ -220,7 +220,7 @@ static void count_cell(const struct sim_ways *w, uint32_t n_ways, const struct p
 void sim_ways_stats(const struct sim_ways *w, uint32_t n_ways, struct sim_stats *stats)
 {
     *stats = (struct sim_stats){ .n_levels = 1 };
-    for (size_t tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (size_t tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         for (size_t phase = 0; phase < SIM_MAX_PHASES; phase++) {
             stats->cell[tag][phase] = w->core[tag][phase];
             count_cell(w, n_ways, &w->places[tag][phase], &stats->cell[tag][phase]);

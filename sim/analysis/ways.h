@@ -15,7 +15,7 @@
 
 enum { SIM_MAX_COUNTED_WAYS = 256 };
 
-struct sim_ways; /* not thread-safe; distinct objects are independent */
+struct sim_ways; /* for the usual tags; not thread-safe; distinct objects are independent */
 
 /* Whether a machine is one that this counts for: a plain one of one level, with at most that many ways. */
 bool sim_ways_counts_for(const struct sim_machine *m);

@@ -7,9 +7,7 @@
 
 static void clear_stats(struct sim_hierarchy *h)
 {
-    struct sim_full *e = (struct sim_full *)h;
-
-    memset(e->stats.cell, 0, sizeof e->stats.cell);
+    sim_hierarchy_zero_stats(h);
 }
 
 static void clear(struct sim_hierarchy *h)
@@ -35,6 +33,7 @@ static void release(struct sim_hierarchy *h)
         sim_full_level_release(&e->level[k]);
     for (size_t i = 0; i < SIM_MAX_TLBS; i++)
         sim_full_tlb_release(&e->tlb[i]);
+    sim_hierarchy_release_stats(h);
     free(e);
 }
 
@@ -56,13 +55,13 @@ static bool is_write_back(const struct sim_level *l)
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
 }
 
-static int init(struct sim_full *e, const struct sim_machine *m)
+static int init(struct sim_full *e, const struct sim_machine *m, unsigned n_tags)
 {
-    int err = 0;
+    int err = sim_hierarchy_init_stats(&e->base, m->n_levels, n_tags);
 
     e->machine = *m;
     e->base.sink.accept = e->variant->accept;
-    e->stats.n_levels = e->n_levels = m->n_levels;
+    e->n_levels = m->n_levels;
     e->page_shift = sim_log2(sim_machine_page_bytes(m));
     e->walks_loads = walks(m);
     e->walks_stores = e->walks_loads && is_write_back(&m->level[0]);
@@ -79,7 +78,8 @@ static int init(struct sim_full *e, const struct sim_machine *m)
     return err;
 }
 
-static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_full_variant *v)
+static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags,
+                          const struct sim_full_variant *v)
 {
     struct sim_full *e = calloc(1, sizeof *e);
     int err;
@@ -88,7 +88,7 @@ static int create_variant(struct sim_hierarchy **h, const struct sim_machine *m,
     if (!e)
         return -ENOMEM;
     e->variant = v;
-    err = init(e, m);
+    err = init(e, m, n_tags);
     if (err) {
         release(&e->base);
         return err;
@@ -107,34 +107,35 @@ static bool is_usable(const struct sim_full_variant *v)
     return v->accept && sim_cpu_has(v->isa);
 }
 
-static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_full_variant *v)
+static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags,
+                         const struct sim_full_variant *v)
 {
     *h = NULL;
-    return is_usable(v) ? create_variant(h, m, v) : -ENOTSUP;
+    return is_usable(v) ? create_variant(h, m, n_tags, v) : -ENOTSUP;
 }
 
-static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
     const struct sim_full_variant *const *v = variants;
 
     while (!is_usable(*v))
         v++;
-    return create_variant(h, m, *v);
+    return create_variant(h, m, n_tags, *v);
 }
 
-static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_full_avx512);
+    return create_forced(h, m, n_tags, &sim_full_avx512);
 }
 
-static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_full_avx2);
+    return create_forced(h, m, n_tags, &sim_full_avx2);
 }
 
-static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_full_portable);
+    return create_forced(h, m, n_tags, &sim_full_portable);
 }
 
 static void flush(struct sim_hierarchy *h, unsigned phase)
@@ -144,7 +145,7 @@ static void flush(struct sim_hierarchy *h, unsigned phase)
 
 static const struct sim_stats *stats(const struct sim_hierarchy *h)
 {
-    return &((const struct sim_full *)h)->stats;
+    return h->stats;
 }
 
 static bool can_run(const struct sim_machine *m)

@@ -99,7 +99,6 @@ struct sim_full {
     uint64_t n_requests;            /* lines of loads and stores at the first level: the time that prefetches take */
     uint64_t n_changes; /* grows with whatever the same accesses, made again, would not do again: see bursts_tmpl.h */
     struct sim_bursts bursts;
-    struct sim_stats stats;
 };
 
 /* On whose account something happens; how far out its reads had to go: misses at all levels before. */
@@ -117,7 +116,7 @@ struct sim_full_request {
 static inline void sim_full_request_by(struct sim_full_request *r, struct sim_full *e, unsigned tag, unsigned phase,
                                        unsigned place)
 {
-    r->cell = &e->stats.cell[tag][phase];
+    r->cell = sim_hierarchy_cell(&e->base, tag, phase);
     r->tag = tag;
     r->phase = phase;
     r->source = 0;

@@ -13,7 +13,7 @@ static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t li
 
     r->is_prefetch = true;
     r->cell->level[k].prefetch_fills++;
-    p = bring(e, k, line, set, r, (uint8_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
+    p = bring(e, k, line, set, r, (uint16_t)(SIM_FULL_PREFETCHED | r->tag << SIM_FULL_ASKER_SHIFT));
     if (e->level[k].is_late)
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
 }

@@ -8,7 +8,8 @@ static void write_buffer(struct sim_full *e, size_t i, unsigned phase)
 {
     unsigned last_shift = e->level[e->n_levels - 1].line_shift;
 
-    e->stats.cell[e->buffer[i].owner][phase].memory_written_lines += (uint64_t)1 << (e->unit_shift - last_shift);
+    sim_hierarchy_cell(&e->base, e->buffer[i].owner, phase)->memory_written_lines += (uint64_t)1
+                                                                                     << (e->unit_shift - last_shift);
     e->n_buffers--;
     e->n_changes++;
     memmove(&e->buffer[i], &e->buffer[i + 1], (e->n_buffers - i) * sizeof e->buffer[0]);
@@ -28,7 +29,7 @@ static void drop_unit(struct sim_full *e, uint64_t unit, unsigned phase)
 {
     uint64_t addr = unit << e->unit_shift;
     uint64_t last = addr + ((uint64_t)1 << e->unit_shift) - 1;
-    uint8_t flags;
+    uint16_t flags;
 
     for (size_t k = 0; k < e->n_levels; k++) {
         for (uint64_t line = addr >> e->level[k].line_shift; line <= last >> e->level[k].line_shift; line++)

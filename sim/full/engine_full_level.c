@@ -19,7 +19,7 @@ void sim_full_find_frame(struct sim_full_index *x, uint64_t page)
     };
 }
 
-uint8_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p)
+uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p)
 {
     *sim_full_level_line(l, p) = SIM_FULL_NO_LINE;
     l->n_free++;
@@ -175,7 +175,7 @@ static void lay_out(struct sim_full_level *l)
     l->due_at = l->n_words;
     l->lines_stride = l->is_late ? 2 * l->n_words : l->n_words;
     l->flags_at = l->policy->set_words(l->n_ways);
-    l->memory_stride = l->flags_at + l->n_words / sizeof(uint64_t);
+    l->memory_stride = l->flags_at + l->n_words * sizeof(uint16_t) / sizeof(uint64_t);
     l->lines = rows_new(l->shape->n_sets, l->lines_stride);
     l->memory = rows_new(l->shape->n_sets, l->memory_stride);
 }

@@ -17,17 +17,18 @@
 #include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 
-/* What is known about a line: a byte beside its number. */
+/* What is known about a line: 16 bits beside its number. */
 enum {
     SIM_FULL_OWNER = SIM_MAX_TAGS - 1, /* tag of the store that dirtied it last */
-    SIM_FULL_DIRTY = 1 << 3,
-    SIM_FULL_PREFETCHED = 1 << 4,                    /* and not used since */
-    SIM_FULL_ASKER_SHIFT = 5,                        /* tag of the access that had it prefetched */
+    SIM_FULL_DIRTY = SIM_MAX_TAGS,
+    SIM_FULL_PREFETCHED = SIM_FULL_DIRTY << 1,       /* and not used since */
+    SIM_FULL_ASKER_SHIFT = 8,                        /* tag of the access that had it prefetched */
     SIM_FULL_DATA = SIM_FULL_DIRTY | SIM_FULL_OWNER, /* what travels with the line */
 };
 
-_Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT8_MAX,
-               "a line's flags must fit into a byte");
+_Static_assert(SIM_FULL_OWNER < SIM_FULL_DIRTY && SIM_FULL_PREFETCHED < 1 << SIM_FULL_ASKER_SHIFT &&
+                   SIM_FULL_OWNER << SIM_FULL_ASKER_SHIFT <= UINT16_MAX,
+               "a line's flags must fit into 16 bits");
 
 /* How a request finds its line, as far as prefetchers see a difference (enum sim_prefetch_on). */
 enum sim_full_sight {
@@ -73,7 +74,7 @@ struct sim_full_index {
  *
  *     lines       a word per way, and up to a whole number of groups; then, if a prefetcher's lines come late, likewise,
  *                 when a prefetched line comes
- *     memory      the policy's words; then the flags, 8 ways to a word
+ *     memory      the policy's words; then the flags, 4 ways to a word
  */
 struct sim_full_level {
     uint64_t *lines;  /* [n_sets][lines_stride], owned */
@@ -87,7 +88,7 @@ struct sim_full_level {
     bool is_exclusive, is_inclusive, is_classified;
     bool is_late;      /* has due */
     bool is_like_next; /* there is a level outside, with lines of the same size */
-    uint8_t leaving_flags;
+    uint16_t leaving_flags;
     uint32_t line_bytes;
     unsigned line_shift;
     uint64_t n_free;  /* invalid lines */
@@ -171,9 +172,9 @@ static inline uint64_t *sim_full_level_memory(const struct sim_full_level *l, st
     return &l->memory[p.set * l->memory_stride];
 }
 
-static inline uint8_t *sim_full_level_flags(const struct sim_full_level *l, struct sim_full_place p)
+static inline uint16_t *sim_full_level_flags(const struct sim_full_level *l, struct sim_full_place p)
 {
-    return (uint8_t *)(sim_full_level_memory(l, p) + l->flags_at) + p.way;
+    return (uint16_t *)(void *)(sim_full_level_memory(l, p) + l->flags_at) + p.way;
 }
 
 static inline uint64_t *sim_full_level_due(const struct sim_full_level *l, struct sim_full_place p)
@@ -208,7 +209,7 @@ static inline bool sim_full_level_is_settled(const struct sim_full_level *l, str
 }
 
 /* Takes a line that is there out and returns its flags. */
-uint8_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p);
+uint16_t sim_full_level_remove(struct sim_full_level *l, struct sim_full_place p);
 
 /* The same as sim_full_level_insert, of any level. */
 int32_t sim_full_level_insert_any(struct sim_full_level *l, uint64_t line, uint32_t set);
@@ -232,7 +233,7 @@ static inline uint32_t sim_full_level_victim(const struct sim_full_level *l, uin
 static inline int32_t sim_full_level_insert(struct sim_full_level *l, uint64_t line, uint32_t set)
 {
     struct sim_full_place p = { .set = set };
-    uint8_t *flags;
+    uint16_t *flags;
 
     if (l->n_free || !(l->has_order || l->has_tree))
         return sim_full_level_insert_any(l, line, set);

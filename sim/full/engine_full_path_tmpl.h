@@ -41,18 +41,18 @@ static inline EACH_LEVEL void classify(struct sim_full *e, size_t k, uint64_t li
 }
 
 /* Counts a prefetched line that leaves level k unused. */
-static void note_unused(struct sim_full *e, size_t k, uint8_t flags, unsigned phase)
+static void note_unused(struct sim_full *e, size_t k, uint16_t flags, unsigned phase)
 {
     if (flags & SIM_FULL_PREFETCHED)
-        e->stats.cell[flags >> SIM_FULL_ASKER_SHIFT][phase].level[k].useless_prefetches++;
+        sim_hierarchy_cell(&e->base, flags >> SIM_FULL_ASKER_SHIFT, phase)->level[k].useless_prefetches++;
 }
 
 /* Counts the first use of a prefetched line. */
 static inline void note_useful(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
 {
     struct sim_full_level *l = &e->level[k];
-    uint8_t *flags = sim_full_level_flags(l, p);
-    struct sim_level_counts *c = &e->stats.cell[*flags >> SIM_FULL_ASKER_SHIFT][r->phase].level[k];
+    uint16_t *flags = sim_full_level_flags(l, p);
+    struct sim_level_counts *c = &sim_hierarchy_cell(&e->base, *flags >> SIM_FULL_ASKER_SHIFT, r->phase)->level[k];
 
     c->useful_prefetches++;
     c->late_prefetches += l->is_late && !r->is_prefetch && *sim_full_level_due(l, p) > e->n_requests;
@@ -86,16 +86,16 @@ static inline EACH_LEVEL void show(struct sim_full *e, size_t k, uint64_t line, 
 }
 
 /* Takes a line that is there out of level k and returns its flags. */
-static uint8_t take_out(struct sim_full *e, size_t k, struct sim_full_place p, unsigned phase)
+static uint16_t take_out(struct sim_full *e, size_t k, struct sim_full_place p, unsigned phase)
 {
-    uint8_t flags = sim_full_level_remove(&e->level[k], p);
+    uint16_t flags = sim_full_level_remove(&e->level[k], p);
 
     note_unused(e, k, flags, phase);
     return flags;
 }
 
 /* Drops a line, wherever in level k it is, even on its way out. Returns whether it was there, with its flags. */
-static bool drop(struct sim_full *e, size_t k, uint64_t line, unsigned phase, uint8_t *flags)
+static bool drop(struct sim_full *e, size_t k, uint64_t line, unsigned phase, uint16_t *flags)
 {
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = sim_full_level_find(l, line);
@@ -121,7 +121,7 @@ static void back_invalidate(struct sim_full *e, size_t k, const struct sim_full_
         unsigned shift = e->level[j].line_shift;
 
         for (uint64_t line = addr >> shift; line <= (addr + l->line_bytes - 1) >> shift; line++) {
-            uint8_t flags;
+            uint16_t flags;
 
             if (!drop(e, j, line, r->phase, &flags))
                 continue;
@@ -151,13 +151,13 @@ static inline EACH_LEVEL int32_t put(struct sim_full *e, size_t k, uint64_t line
 
 /* ---- requests on their way out ---- */
 
-static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r);
-static uint8_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
+static uint16_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r);
+static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r);
 static void write_range(struct sim_full *e, size_t k, const struct write *w, unsigned tag, unsigned phase);
 static void send_victim(struct sim_full *e, size_t k, struct sim_full_request *r);
 
 /* Reads what a line of the level inside covers from level k. */
-static inline uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+static inline uint16_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
 {
     if (e->level[k - 1].is_like_next)
         return read_line(e, k, addr >> e->level[k].line_shift, r);
@@ -168,7 +168,7 @@ static inline uint8_t fetch(struct sim_full *e, size_t k, uint64_t addr, uint32_
 static void claim(struct sim_full *e, size_t k, uint64_t addr, unsigned phase)
 {
     for (; k < e->n_levels && e->level[k].is_exclusive; k++) {
-        uint8_t flags;
+        uint16_t flags;
 
         drop(e, k, addr >> e->level[k].line_shift, phase, &flags);
     }
@@ -189,7 +189,7 @@ static void fill_clean(struct sim_full *e, size_t k, uint64_t line, struct sim_f
 }
 
 /* Writes a dirty line that leaves level k, or is cleaned there, to level `to`. */
-static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, uint8_t flags, unsigned phase)
+static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, uint16_t flags, unsigned phase)
 {
     const struct sim_full_level *l = &e->level[k];
     unsigned owner = flags & SIM_FULL_OWNER;
@@ -199,7 +199,7 @@ static void write_back(struct sim_full *e, size_t k, size_t to, uint64_t line, u
         .is_eviction = to == k + 1 && l->leaving == line,
     };
 
-    e->stats.cell[owner][phase].level[k].write_backs++;
+    sim_hierarchy_cell(&e->base, owner, phase)->level[k].write_backs++;
     e->level[k].leaving = SIM_FULL_NO_LINE;
     write_range(e, to, &w, owner, phase);
 }
@@ -229,7 +229,7 @@ static inline void go_past(struct sim_full_request *r, size_t k)
 
 /* Brings a line into a set of level k, victim included, and returns its place. */
 static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint32_t set,
-                                                     struct sim_full_request *r, uint8_t flags)
+                                                     struct sim_full_request *r, uint16_t flags)
 {
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = { set, put(e, k, line, set, r) };
@@ -245,8 +245,8 @@ static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t 
  * A read arriving at level k, which whoever asks has counted and looked up. Returns dirty and the owner if the line
  * comes out of an exclusive level with them.
  */
-static inline EACH_LEVEL uint8_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
-                                            struct sim_full_request *r)
+static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint64_t line, struct sim_full_place p,
+                                             struct sim_full_request *r)
 {
     const struct sim_full_level *l = &e->level[k];
 
@@ -266,7 +266,7 @@ static inline EACH_LEVEL uint8_t read_found(struct sim_full *e, size_t k, uint64
     return 0;
 }
 
-static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
+static uint16_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim_full_request *r)
 {
     struct sim_full_place p = sim_full_level_find(&e->level[k], line);
 
@@ -275,9 +275,9 @@ static uint8_t read_line(struct sim_full *e, size_t k, uint64_t line, struct sim
 }
 
 /* The same as fetch() from a level whose lines may have another size, and from memory. */
-static uint8_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
+static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_t bytes, struct sim_full_request *r)
 {
-    uint8_t flags = 0;
+    uint16_t flags = 0;
     unsigned shift;
 
     if (k == e->n_levels) {
@@ -327,9 +327,9 @@ static inline void write_found(struct sim_full *e, size_t k, uint64_t line, stru
     if (!is_hit && allocates)
         p.way = allocate(e, k, line, p.set, w, r);
     if (sim_full_is_hit(p) && !l->shape->is_write_through) {
-        uint8_t *flags = sim_full_level_flags(l, p);
+        uint16_t *flags = sim_full_level_flags(l, p);
 
-        *flags = (uint8_t)((*flags & ~(unsigned)SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
+        *flags = (uint16_t)((*flags & ~(unsigned)SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
     } else {
         struct write rest = *w;
 

@@ -27,7 +27,7 @@ enum { MERGES_LINES = 0, HAS_QUIET = 0 };
 struct toucher {
     struct sim_full_request request;
     uint8_t kind;
-    uint8_t dirt; /* flags that a store leaves */
+    uint16_t dirt; /* flags that a store leaves */
 };
 
 static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigned kind, unsigned tag, unsigned phase,
@@ -35,7 +35,7 @@ static inline void init_toucher(struct toucher *who, struct sim_full *e, unsigne
 {
     sim_full_request_by(&who->request, e, tag, phase, place);
     who->kind = (uint8_t)kind_of(e, kind);
-    who->dirt = who->kind == SIM_STORE ? (uint8_t)(SIM_FULL_DIRTY | tag) : 0;
+    who->dirt = who->kind == SIM_STORE ? (uint16_t)(SIM_FULL_DIRTY | tag) : 0;
 }
 
 /* Shows a hit to the prefetchers of the first level. */
@@ -56,7 +56,7 @@ static inline void show_hit(struct sim_full *e, uint64_t line, const struct sim_
 static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t line, struct sim_full_place p)
 {
     struct sim_full_level *l = &e->level[0];
-    uint8_t *flags = sim_full_level_flags(l, p);
+    uint16_t *flags = sim_full_level_flags(l, p);
 
     if (who->kind != SIM_PREFETCH) {
         e->n_requests++;
@@ -66,7 +66,7 @@ static inline bool touch_hit(struct sim_full *e, struct toucher *who, uint64_t l
     sim_full_level_touch(l, p);
     e->n_changes += !e->hits_repeat;
     if (who->dirt)
-        *flags = (uint8_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
+        *flags = (uint16_t)((*flags & ~SIM_FULL_OWNER) | who->dirt);
     return e->queue_first == e->queue_end || !run_queue(e);
 }
 
@@ -214,7 +214,7 @@ static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_r
             return false;
     }
     for (const struct sim_run *r = run; r < run + n_runs && e->machine.n_tlbs; r++)
-        e->stats.cell[r->tag][r->phase].tlb[0].uses += is_ignored(e, r->kind) ? 0 : r->count * n_times;
+        sim_hierarchy_cell(&e->base, r->tag, r->phase)->tlb[0].uses += is_ignored(e, r->kind) ? 0 : r->count * n_times;
     if (n_runs == 1 && n_times == 1 && run->count == 1) {
         e->bursts.paths.lone_accesses++;
         take_access(e, run);
@@ -227,7 +227,8 @@ static bool walk_burst(struct sim_full *e, const struct sim_run *run, size_t n_r
 /* One repetition of one run. */
 static void make_run(struct sim_full *e, const struct sim_run *r, unsigned place, uint64_t addr)
 {
-    sim_count_accesses(&e->stats.cell[r->tag][r->phase], r->kind, r->count, (uint64_t)r->count * r->access_bytes);
+    sim_count_accesses(sim_hierarchy_cell(&e->base, r->tag, r->phase), r->kind, r->count,
+                       (uint64_t)r->count * r->access_bytes);
     if (is_ignored(e, r->kind))
         return;
     for (uint32_t i = 0; i < r->count; i++, addr += (uint64_t)r->stride_bytes)
@@ -240,7 +241,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
 
     assert(n_runs <= SIM_MAX_BURST_RUNS);
     for (const struct sim_run *r = run; r < run + n_runs; r++)
-        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
+        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < e->base.n_tags && r->phase < SIM_MAX_PHASES);
     if (!n_times || walk_burst(e, run, n_runs, n_times))
         return;
     for (uint64_t t = 0; t < n_times; t++) {
@@ -260,9 +261,9 @@ static void flush_level(struct sim_full *e, size_t k, unsigned phase)
         to++;
     for (uint32_t set = 0; set < l->shape->n_sets; set++) {
         for (struct sim_full_place p = { .set = set }; sim_full_level_next_dirty(l, &p);) {
-            uint8_t flags = *sim_full_level_flags(l, p);
+            uint16_t flags = *sim_full_level_flags(l, p);
 
-            *sim_full_level_flags(l, p) = flags & (uint8_t)~SIM_FULL_DATA;
+            *sim_full_level_flags(l, p) = flags & (uint16_t)~SIM_FULL_DATA;
             write_back(e, k, to, *sim_full_level_line(l, p), flags, phase);
         }
     }

@@ -4,7 +4,7 @@
  *
  *     bits 31..4   number of the line, see below
  *     bit  3       dirty
- *     bits 2..0    tag of the store that last dirtied it
+ *     bits 2..0    tag of the store that last dirtied it, one of the usual ones
  *
  * Line numbers have up to 58 bits. They are renamed to 28 by regions of 2^20 lines that lie together (64 MiB of 64-byte
  * lines): each region that is touched gets the next free number, which replaces the upper bits. The lower bits stay, so
@@ -22,6 +22,8 @@
 #include "sim/word.h"
 
 enum {
+    SIM_COMPACT_OWNER = SIM_USUAL_TAGS - 1,
+    SIM_COMPACT_DIRTY = SIM_USUAL_TAGS,
     SIM_COMPACT_LINE_SHIFT = 4,
     SIM_COMPACT_ONE = 1 << SIM_COMPACT_LINE_SHIFT, /* words of one line differ by less */
     SIM_REGION_SHIFT = 20,
@@ -32,9 +34,9 @@ enum {
 };
 
 /* No line: not dirty, and in a 256th region. */
-#define SIM_COMPACT_EMPTY (~(uint32_t)SIM_WORD_DIRTY)
+#define SIM_COMPACT_EMPTY (~(uint32_t)SIM_COMPACT_DIRTY)
 
-_Static_assert(SIM_WORD_DIRTY << 1 == SIM_COMPACT_ONE, "owner and dirty bit are those of a whole word");
+_Static_assert(SIM_COMPACT_DIRTY << 1 == SIM_COMPACT_ONE, "owner and dirty bit fill what is below the line");
 _Static_assert((SIM_MAX_REGIONS + 1) << SIM_REGION_SHIFT == 1 << 28, "a line number fills the rest of the word");
 
 /* A region's name in words: region + 1 (0: none), and the word of its first line, clean. */
@@ -95,19 +97,19 @@ static inline uint32_t sim_compact_id(uint32_t word)
 /* What a hit on the line of `old` leaves: a store its own word, a load what was there. */
 static inline uint32_t sim_compact_used(uint32_t old, uint32_t word)
 {
-    return word & SIM_WORD_DIRTY ? word : old;
+    return word & SIM_COMPACT_DIRTY ? word : old;
 }
 
 /* The same as a whole word. */
 static inline uint64_t sim_compact_widen(const struct sim_regions *r, uint32_t word)
 {
-    uint32_t id = sim_compact_id(word), flags = word & (SIM_COMPACT_ONE - 1);
+    uint32_t id = sim_compact_id(word);
     uint64_t line;
 
     if (word == SIM_COMPACT_EMPTY)
         return SIM_WORD_EMPTY;
     line = r->region[id >> SIM_REGION_SHIFT] << SIM_REGION_SHIFT | (id & ((1u << SIM_REGION_SHIFT) - 1));
-    return sim_word_clean(line) | flags;
+    return sim_word_clean(line) | (word & SIM_COMPACT_DIRTY ? SIM_WORD_DIRTY : 0) | (word & SIM_COMPACT_OWNER);
 }
 
 #endif

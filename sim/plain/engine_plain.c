@@ -82,6 +82,7 @@ static void plain_free(struct sim_hierarchy *base)
         free(h->level[k].words);
         free(h->level[k].compact.words);
     }
+    sim_hierarchy_release_stats(&h->base);
     free(h);
 }
 
@@ -121,6 +122,10 @@ void sim_plain_widen(struct sim_plain *h)
 
 static bool can_run(const struct sim_machine *m)
 {
+    for (size_t k = 0; k < m->n_levels; k++) {
+        if (m->level[k].line_bytes < SIM_WORD_MIN_LINE_BYTES)
+            return false;
+    }
     return sim_machine_is_plain(m);
 }
 
@@ -152,13 +157,15 @@ static void init_ring(struct sim_plain *h, const struct sim_machine *m)
 }
 
 /* Everything but the caches and who touches them. NULL: no memory. */
-static struct sim_plain *new_shape(const struct sim_machine *m)
+static struct sim_plain *new_shape(const struct sim_machine *m, unsigned n_tags)
 {
     struct sim_plain *h = calloc(1, sizeof *h);
 
-    if (!h)
+    if (!h || sim_hierarchy_init_stats(&h->base, m->n_levels, n_tags)) {
+        free(h);
         return NULL;
-    h->stats.n_levels = h->n_levels = m->n_levels;
+    }
+    h->n_levels = m->n_levels;
     h->n_settling = m->level[0].n_ways;
     sim_bursts_init(&h->bursts, &m->level[0]);
     init_ring(h, m);
@@ -190,7 +197,7 @@ static const struct sim_plain_variant *first_usable(const struct sim_plain_varia
 
 struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists)
 {
-    struct sim_plain *h = new_shape(m);
+    struct sim_plain *h = new_shape(m, SIM_USUAL_TAGS);
 
     if (h) {
         h->lists = lists;
@@ -199,16 +206,17 @@ struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_li
     return h;
 }
 
-static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m,
+/* Compact words have room for the usual tags only. */
+static int create_variants(struct sim_hierarchy **out, const struct sim_machine *m, unsigned n_tags,
                            const struct sim_plain_variant *compact)
 {
-    struct sim_plain *h = new_shape(m);
+    struct sim_plain *h = new_shape(m, n_tags);
 
     *out = NULL;
     if (!h)
         return -ENOMEM;
     h->wide = &sim_plain_wide_portable;
-    h->compact = has_one_line_size(m) ? compact : NULL;
+    h->compact = has_one_line_size(m) && n_tags <= SIM_USUAL_TAGS ? compact : NULL;
     for (size_t k = 0; k < h->n_levels; k++) {
         int err = fill_level(&h->level[k], &m->level[k], h->compact != NULL);
 
@@ -229,35 +237,36 @@ static const struct sim_plain_variant *const compact_variants[] = {
     &sim_plain_compact_portable,
 };
 
-static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, const struct sim_plain_variant *v)
+static int create_forced(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags,
+                         const struct sim_plain_variant *v)
 {
     *h = NULL;
-    return is_usable(v) ? create_variants(h, m, v) : -ENOTSUP;
+    return is_usable(v) ? create_variants(h, m, n_tags, v) : -ENOTSUP;
 }
 
-static int create(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_variants(h, m, first_usable(compact_variants));
+    return create_variants(h, m, n_tags, first_usable(compact_variants));
 }
 
-static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_avx512(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_plain_compact_avx512);
+    return create_forced(h, m, n_tags, &sim_plain_compact_avx512);
 }
 
-static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_avx2(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_plain_compact_avx2);
+    return create_forced(h, m, n_tags, &sim_plain_compact_avx2);
 }
 
-static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_portable(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_forced(h, m, &sim_plain_compact_portable);
+    return create_forced(h, m, n_tags, &sim_plain_compact_portable);
 }
 
-static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m)
+static int create_wide(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
 {
-    return create_variants(h, m, NULL);
+    return create_variants(h, m, n_tags, NULL);
 }
 
 const char *sim_plain_variant_name(const struct sim_hierarchy *h)
@@ -271,13 +280,13 @@ static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 }
 
 /* Every miss brings a line in, and nothing else does. */
-static void count_lines_in(struct sim_stats *s)
+static void count_lines_in(struct sim_plain *h)
 {
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < h->base.n_tags; tag++) {
         for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
-            struct sim_level_counts *c = s->cell[tag][phase].level;
+            struct sim_level_counts *c = sim_hierarchy_cell(&h->base, tag, phase)->level;
 
-            for (size_t k = 0; k < s->n_levels; k++)
+            for (size_t k = 0; k < h->n_levels; k++)
                 c[k].lines_in = c[k].read_misses + c[k].write_misses;
         }
     }
@@ -289,8 +298,8 @@ static const struct sim_stats *stats(const struct sim_hierarchy *base)
     struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
 
     h->variant->settle(h);
-    count_lines_in(&h->stats);
-    return &h->stats;
+    count_lines_in(h);
+    return base->stats;
 }
 
 static void clear_stats(struct sim_hierarchy *base)
@@ -298,7 +307,7 @@ static void clear_stats(struct sim_hierarchy *base)
     struct sim_plain *h = (struct sim_plain *)base;
 
     h->variant->settle(h);
-    memset(h->stats.cell, 0, sizeof h->stats.cell);
+    sim_hierarchy_zero_stats(base);
 }
 
 static void clear(struct sim_hierarchy *base)

@@ -103,7 +103,6 @@ struct sim_plain {
     struct sim_lists *lists;  /* where touches go instead, see engine_plain_lists_tmpl.h */
     struct sim_splits splits; /* if others have other shards of the caches */
     uint64_t n_l1_misses;     /* line misses of the first level since creation */
-    struct sim_stats stats;   /* without what is in the queues' n_seen */
     struct sim_regions regions;
     struct sim_plain_queue queue[SIM_MAX_LEVELS + 1]; /* by level; [0] is not used, [n_levels] goes to memory */
 };

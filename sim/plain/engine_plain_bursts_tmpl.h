@@ -45,7 +45,7 @@ static inline void pass_over(struct sim_plain *h, const struct toucher *who, uin
 static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     for (const struct sim_run *r = run; r < run + n_runs; r++) {
-        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
+        assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < h->base.n_tags && r->phase < SIM_MAX_PHASES);
         if (r->count && !is_ignored(h, r->kind) && !can_run(h, r, n_times))
             return false;
     }
@@ -55,7 +55,7 @@ static bool can_burst(struct sim_plain *h, const struct sim_run *run, size_t n_r
 /* Makes one access. False if it cannot be made. */
 static inline bool take_lone(struct sim_plain *h, const struct sim_run *r)
 {
-    assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < SIM_MAX_TAGS && r->phase < SIM_MAX_PHASES);
+    assert(r->access_bytes && r->kind < SIM_N_KINDS && r->tag < h->base.n_tags && r->phase < SIM_MAX_PHASES);
     if (!is_ignored(h, r->kind) && !can_access(h, r->addr, r->access_bytes))
         return false;
     h->bursts.paths.lone_accesses++;

@@ -27,8 +27,8 @@ enum {
     REQUEST_LATER_SHIFT,      /* another one */
     REQUEST_SPLIT_SHIFT,      /* the number of a load that shards share, see lists.h */
     CAUSE_STORE = 1,
-    CAUSE_TAG_SHIFT = SIM_RECORD_TAG_SHIFT,
-    CAUSE_PHASE_SHIFT = 6,
+    CAUSE_TAG_SHIFT = 1,
+    CAUSE_PHASE_SHIFT = SIM_RECORD_PHASE_SHIFT,
 };
 
 _Static_assert(SIM_COMPACT_ONE << CAUSE_TAG_SHIFT == 1 << CAUSE_PHASE_SHIFT, "flags fit below the phase");
@@ -45,12 +45,12 @@ static inline uint64_t cause_of(bool is_store, unsigned tag, unsigned phase)
 
 static inline bool is_write_back(uint64_t what)
 {
-    return what & SIM_WORD_DIRTY << CAUSE_TAG_SHIFT;
+    return what & SIM_COMPACT_DIRTY << CAUSE_TAG_SHIFT;
 }
 
 static inline struct sim_cell *cell_of(struct sim_plain *h, uint64_t what)
 {
-    return &h->stats.cell[what >> CAUSE_TAG_SHIFT & (SIM_MAX_TAGS - 1)][what >> CAUSE_PHASE_SHIFT];
+    return &h->base.stats->cell[what >> CAUSE_TAG_SHIFT & (SIM_USUAL_TAGS - 1)][what >> CAUSE_PHASE_SHIFT];
 }
 
 /* A request without its line: 8 bits. In 64, lest vectors of them be narrowed. */
@@ -71,7 +71,7 @@ static inline uint64_t write_back_of(uint32_t victim, uint64_t cause)
 static inline size_t ask_for(struct sim_plain_queue *q, size_t n, uint64_t fetch, struct sim_compact_use use,
                              bool fetches)
 {
-    const bool is_miss = !use.is_hit, is_dirty = use.word & SIM_WORD_DIRTY;
+    const bool is_miss = !use.is_hit, is_dirty = use.word & SIM_COMPACT_DIRTY;
 
     q->request[n] = fetch;
     n += fetches & is_miss;
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) void answer(struct sim_plain *h, si
 
     for (size_t i = from; i < to; i++) {
         uint64_t r = q->request[i];
-        const bool writes = r & SIM_WORD_DIRTY;
+        const bool writes = r & SIM_COMPACT_DIRTY;
         struct sim_compact_use use;
 
         __builtin_prefetch(set_of(&s, (uint32_t)q->request[i + SIM_PLAIN_AHEAD]), 1);
@@ -249,7 +249,7 @@ static void flush_set(struct sim_plain *h, size_t k, uint32_t *set, unsigned pha
         struct sim_plain_queue *out = &h->queue[k + 1];
         uint32_t word = set[i];
 
-        if (!(word & SIM_WORD_DIRTY))
+        if (!(word & SIM_COMPACT_DIRTY))
             continue;
         set[i] = sim_compact_clean(sim_compact_id(word));
         if (out->n == SIM_PLAIN_QUEUE)

@@ -44,9 +44,9 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
     (void)place;
     who->region_line = (uint64_t)1 << 63; /* far from any line */
     who->region_word = 0;
-    who->flags = is_store ? SIM_WORD_DIRTY | tag : 0;
+    who->flags = is_store ? SIM_COMPACT_DIRTY | tag : 0;
     who->cause = cause_of(is_store, tag, phase);
-    who->cell = &h->stats.cell[tag][phase];
+    who->cell = &h->base.stats->cell[tag][phase];
     who->is_store = is_store;
 }
 
@@ -144,10 +144,10 @@ static inline bool is_in_front(const struct sim_plain *h, struct toucher *who, u
 /* The record's kind, tag and phase, but for a non-temporal store an ordinary one. */
 static inline uint64_t cause_of_record(uint64_t record)
 {
-    const uint64_t tag_and_kind = SIM_STORE | (SIM_MAX_TAGS - 1) << SIM_RECORD_TAG_SHIFT;
-    const uint64_t phase = (SIM_MAX_PHASES - 1) << SIM_RECORD_PHASE_SHIFT;
+    const uint64_t kind_and_phase = SIM_STORE | (SIM_MAX_PHASES - 1) << CAUSE_PHASE_SHIFT;
+    const uint64_t tag = (SIM_USUAL_TAGS - 1) << SIM_RECORD_TAG_SHIFT;
 
-    return ((record & tag_and_kind) | (record & phase) << (CAUSE_PHASE_SHIFT - SIM_RECORD_PHASE_SHIFT))
+    return ((record & kind_and_phase) | (record & tag) >> (SIM_RECORD_TAG_SHIFT - CAUSE_TAG_SHIFT))
            << REQUEST_CAUSE_SHIFT;
 }
 
@@ -167,7 +167,7 @@ static bool ready_records(struct sim_plain *h, uint64_t *record, size_t *n)
         if (!name)
             return false;
         record[n_ready++] = cause_of_record(r) | line_word(name, line) |
-                            ((0u - (uint32_t)(r & SIM_STORE)) & (SIM_WORD_DIRTY | sim_record_tag(r)));
+                            ((0u - (uint32_t)(r & SIM_STORE)) & (SIM_COMPACT_DIRTY | sim_record_tag(r)));
     }
     *n = n_ready;
     return true;
@@ -256,7 +256,7 @@ static inline size_t ready_listed(const struct sim_region_name *name, const stru
 {
     const uint64_t store = 0u - (uint32_t)(t->who & SIM_STORE);
     const uint64_t first =
-        cause_of_record(t->who) | line_word(name, t->line) | (store & (SIM_WORD_DIRTY | sim_record_tag(t->who)));
+        cause_of_record(t->who) | line_word(name, t->line) | (store & (SIM_COMPACT_DIRTY | sim_record_tag(t->who)));
 
     for (size_t i = 0; i < t->n; i++)
         request[i] = first + i * SIM_COMPACT_ONE;

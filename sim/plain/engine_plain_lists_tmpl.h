@@ -78,7 +78,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
                                 unsigned place)
 {
     (void)place;
-    who->cell = &h->stats.cell[tag][phase];
+    who->cell = sim_hierarchy_cell(&h->base, tag, phase);
     who->is_store = kind == SIM_STORE || kind == SIM_STORE_NT;
     who->who = (uint32_t)sim_record(0, 1, who->is_store ? SIM_STORE : SIM_LOAD, tag, phase);
 }

@@ -23,7 +23,7 @@ enum {
 static void add_counts(struct sim_plain *h, const struct record_counts *counts)
 {
     for (size_t which = 0; which < CLASS_MASK + 1; which++) {
-        struct sim_cell *cell = &h->stats.cell[sim_record_tag(which)][sim_record_phase(which)];
+        struct sim_cell *cell = &h->base.stats->cell[sim_record_tag(which)][sim_record_phase(which)];
         unsigned kind = sim_record_kind(which);
 
         if (!counts->n[which])

@@ -186,7 +186,7 @@ static inline void count_swept(struct sim_plain *h, const struct sim_run *r, con
 {
     const uint64_t n = r->count * n_times;
 
-    sim_count_accesses(&h->stats.cell[r->tag][r->phase], r->kind, n, n * r->access_bytes);
+    sim_count_accesses(sim_hierarchy_cell(&h->base, r->tag, r->phase), r->kind, n, n * r->access_bytes);
     if (s)
         count_touches(&s->who, n);
 }

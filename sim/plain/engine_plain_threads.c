@@ -51,7 +51,7 @@ struct sim_threads {
     pthread_mutex_t gate;      /* shut until all threads are there */
     bool has_barrier, ends;
     struct batch batch;
-    struct sim_stats stats, excess; /* excess: misses of loads that shards share, counted more than once */
+    struct sim_stats excess; /* misses of loads that shards share, counted more than once */
 };
 
 /* ---- what each thread does ---- */
@@ -142,7 +142,7 @@ static void note_excess(struct sim_threads *t, uint8_t who, uint32_t number)
 {
     struct sim_level_counts *level = t->excess.cell[sim_record_tag(who)][sim_record_phase(who)].level;
 
-    for (size_t k = 0; k < t->stats.n_levels; k++) {
+    for (size_t k = 0; k < t->base.stats->n_levels; k++) {
         uint64_t n = 0;
 
         for (const struct worker *w = t->worker; w < t->worker + t->n; w++)
@@ -263,13 +263,13 @@ static const struct sim_stats *stats(const struct sim_hierarchy *base)
     struct sim_threads *t = (struct sim_threads *)(uintptr_t)base;
 
     take_batch(t);
-    memset(t->stats.cell, 0, sizeof t->stats.cell);
+    sim_hierarchy_zero_stats(&t->base);
     for (const struct worker *w = t->worker; w < t->worker + t->n; w++) {
-        add_stats(&t->stats, sim_hierarchy_stats(&w->shard->base), false);
-        add_stats(&t->stats, &w->front->stats, false);
+        add_stats(t->base.stats, sim_hierarchy_stats(&w->shard->base), false);
+        add_stats(t->base.stats, w->front->base.stats, false);
     }
-    add_stats(&t->stats, &t->excess, true);
-    return &t->stats;
+    add_stats(t->base.stats, &t->excess, true);
+    return t->base.stats;
 }
 
 static void clear_stats(struct sim_hierarchy *base)
@@ -280,7 +280,7 @@ static void clear_stats(struct sim_hierarchy *base)
     memset(t->excess.cell, 0, sizeof t->excess.cell);
     for (struct worker *w = t->worker; w < t->worker + t->n; w++) {
         sim_hierarchy_clear_stats(&w->shard->base);
-        memset(w->front->stats.cell, 0, sizeof w->front->stats.cell);
+        sim_hierarchy_zero_stats(&w->front->base);
     }
 }
 
@@ -305,10 +305,16 @@ static void flush(struct sim_hierarchy *base, unsigned phase)
 
 /* ---- life ---- */
 
+static void free_front(struct sim_plain *front)
+{
+    if (front)
+        sim_engine_plain.free(&front->base);
+}
+
 static void free_worker(struct worker *w)
 {
     sim_hierarchy_free(w->shard ? &w->shard->base : NULL);
-    free(w->front);
+    free_front(w->front);
     for (size_t s = 0; s < SIM_MAX_SHARDS; s++)
         free(w->lists.shard[s].touch);
     free(w->lists.split_who);
@@ -331,6 +337,7 @@ static void threads_free(struct sim_hierarchy *base)
     if (t->has_barrier)
         pthread_barrier_destroy(&t->barrier);
     pthread_mutex_destroy(&t->gate);
+    sim_hierarchy_release_stats(&t->base);
     free(t);
 }
 
@@ -404,26 +411,27 @@ static int init_threads(struct sim_threads *t, const struct sim_machine *m, unsi
 
 int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)
 {
-    struct sim_plain *front = sim_machine_is_plain(m) ? sim_plain_new_front(m, NULL) : NULL;
+    struct sim_plain *front = sim_engine_plain.can_run(m) ? sim_plain_new_front(m, NULL) : NULL;
     unsigned n = front ? shards_of(front, n_threads) : 1;
     struct sim_threads *t;
     int err;
 
     *h = NULL;
     if (n < 2) {
-        free(front);
+        free_front(front);
         return sim_hierarchy_new(h, m);
     }
     t = calloc(1, sizeof *t);
     if (!t) {
-        free(front);
+        free_front(front);
         return -ENOMEM;
     }
     t->base = (struct sim_hierarchy){ .sink.accept = accept, .engine = &threads_engine };
-    t->stats.n_levels = m->n_levels;
     pthread_mutex_init(&t->gate, NULL);
-    err = init_threads(t, m, n, front->ring_bytes / front->bursts.line_bytes);
-    free(front);
+    err = sim_hierarchy_init_stats(&t->base, m->n_levels, SIM_USUAL_TAGS);
+    if (!err)
+        err = init_threads(t, m, n, front->ring_bytes / front->bursts.line_bytes);
+    free_front(front);
     if (err)
         threads_free(&t->base);
     else

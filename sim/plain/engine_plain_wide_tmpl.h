@@ -40,7 +40,7 @@ static void write_back(struct sim_plain *h, size_t k, uint64_t victim, unsigned 
     const struct sim_plain_level *c = &h->level[k];
     unsigned owner = sim_word_owner(victim);
 
-    h->stats.cell[owner][phase].level[k].write_backs++;
+    sim_hierarchy_cell(&h->base, owner, phase)->level[k].write_backs++;
     write_lines(h, k + 1, sim_word_line(victim) << c->line_shift, c->line_bytes, owner, phase);
 }
 
@@ -77,7 +77,7 @@ static size_t read_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t 
 /* Writes back into level k what a line of the level inside covers. */
 static void write_lines(struct sim_plain *h, size_t k, uint64_t addr, uint32_t bytes, unsigned owner, unsigned phase)
 {
-    struct sim_cell *cell = &h->stats.cell[owner][phase];
+    struct sim_cell *cell = sim_hierarchy_cell(&h->base, owner, phase);
     struct sim_plain_level *c = &h->level[k];
 
     if (k == h->n_levels) {
@@ -115,7 +115,7 @@ static inline void init_toucher(struct toucher *who, struct sim_plain *h, unsign
     (void)place;
     who->keep = keep_of(is_store);
     who->put = put_of(is_store, tag);
-    who->cell = &h->stats.cell[tag][phase];
+    who->cell = sim_hierarchy_cell(&h->base, tag, phase);
     who->phase = (uint8_t)phase;
     who->is_store = is_store;
 }

@@ -55,7 +55,7 @@ static inline __m256i shapes_of_16(const uint64_t *record)
     shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 4), 16), 0x22);
     shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 8), 32), 0x44);
     shapes = _mm256_blend_epi16(shapes, _mm256_slli_epi64(load_4(record + 12), 48), 0x88);
-    return _mm256_and_si256(shapes, _mm256_set1_epi16(SHAPE_MASK));
+    return _mm256_and_si256(shapes, _mm256_set1_epi16((short)SHAPE_MASK));
 }
 
 /* Two bits per shape that is the wanted one, of 32. */

@@ -41,7 +41,7 @@ static inline __m512i shapes_of_32(const uint64_t *record)
     shapes = _mm512_inserti32x4(shapes, shapes_of(record + 8), 1);
     shapes = _mm512_inserti32x4(shapes, shapes_of(record + 16), 2);
     shapes = _mm512_inserti32x4(shapes, shapes_of(record + 24), 3);
-    return _mm512_and_si512(shapes, _mm512_set1_epi16(SHAPE_MASK));
+    return _mm512_and_si512(shapes, _mm512_set1_epi16((short)SHAPE_MASK));
 }
 
 /* One pass per shape, of which a block has few. */

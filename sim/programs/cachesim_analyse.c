@@ -102,7 +102,7 @@ static int analyse(struct cachesim_session *s,
                    void (*print)(const struct sim_reuse *r, const struct cachesim_options *o), draw_fn draw)
 {
     struct sim_reuse *r;
-    int err = sim_reuse_new(&r, s->options.line_bytes);
+    int err = sim_reuse_new_tags(&r, s->options.line_bytes, s->n_tags);
 
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot analyse", strerror(-err));
@@ -134,6 +134,7 @@ int cachesim_analyse_mrc(struct cachesim_session *s)
 
 struct windows {
     const struct cachesim_options *o;
+    unsigned n_tags;
     struct cachesim_rows rows;
 };
 
@@ -146,20 +147,22 @@ static void print_window(void *ctx, const struct sim_wss_window *w)
     cachesim_rows_count(rows, w->n_accesses);
     cachesim_rows_count(rows, w->lines[SIM_ALL_TAGS]);
     cachesim_rows_count(rows, w->lines[SIM_ALL_TAGS] * windows->o->line_bytes);
-    for (unsigned tag = 0; windows->o->by_tag && tag < SIM_MAX_TAGS; tag++)
+    for (unsigned tag = 0; windows->o->by_tag && tag < windows->n_tags; tag++)
         cachesim_rows_count(rows, w->lines[tag]);
 }
 
-static void start_windows(struct windows *w, const struct cachesim_options *o)
+static void start_windows(struct windows *w, const struct cachesim_session *s)
 {
+    const struct cachesim_options *o = &s->options;
     static const char *const columns[] = { "end", "accesses", "lines", "bytes" };
     char note[64];
 
     w->o = o;
+    w->n_tags = s->n_tags;
     start_rows(&w->rows, o);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         cachesim_rows_column(&w->rows, columns[i]);
-    for (unsigned tag = 0; o->by_tag && tag < SIM_MAX_TAGS; tag++)
+    for (unsigned tag = 0; o->by_tag && tag < w->n_tags; tag++)
         cachesim_rows_tag_column(&w->rows, "lines", tag);
     snprintf(note, sizeof note, "lines used by the last %" PRIu64 " accesses", o->window);
     cachesim_rows_head(&w->rows, o->trace, "wss", o->line_bytes, note);
@@ -173,7 +176,7 @@ int cachesim_analyse_wss(struct cachesim_session *s)
 
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot analyse", strerror(-err));
-    start_windows(&windows, &s->options);
+    start_windows(&windows, s);
     s->sink = sim_wss_sink(w);
     err = cachesim_run_passes(s);
     if (!err && sim_wss_finish(w))

@@ -411,7 +411,7 @@ int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, ch
     int err;
 
     *o = (struct cachesim_options){
-        .reader = { .format = SIM_N_TRACE_FORMATS, .fetch_tag = SIM_MAX_TAGS - 1 },
+        .reader = { .format = SIM_N_TRACE_FORMATS, .fetch_tag = SIM_USUAL_TAGS - 1 },
         .passes = 1,
         .line_bytes = 64,
     };

@@ -131,8 +131,9 @@ static void put_misses(const struct cachesim_session *s, FILE *out, const struct
 {
     for (size_t k = 0; k < m->n_levels; k++) {
         fprintf(out, "\"%s\"", m->level[k].name);
-        for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
-            const struct sim_cell cell = s->options.by_tag ? sim_stats_tag(stats, tag) : sim_stats_total(stats);
+        for (unsigned tag = 0; tag < s->n_tags; tag++) {
+            const struct sim_cell cell =
+                s->options.by_tag ? sim_stats_tag(stats, tag) : sim_stats_total_of(stats, s->n_tags);
 
             if (s->options.by_tag ? has_accesses(&cell) : !tag)
                 fprintf(out, " %" PRIu64, cell.level[k].read_misses + cell.level[k].write_misses);
@@ -161,7 +162,7 @@ int cachesim_plot_misses(struct cachesim_session *s, const struct sim_machine *m
     fputs("set ylabel 'misses, reads and writes'\nset yrange [0:*]\nset format y '%.1s %c'\nset style data histograms\n"
           "set style histogram rowstacked\nset boxwidth 0.6\nset xlabel 'level'\nplot ",
           f.gnuplot);
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < s->n_tags; tag++) {
         const struct sim_cell cell = sim_stats_tag(stats, tag);
 
         if (!s->options.by_tag || !has_accesses(&cell))

@@ -106,17 +106,20 @@ static bool read_number(const char *text, uint64_t *value)
 /* Finds the tag of a name, or gives it the next. */
 static int find_tag(const struct reader *f, const char *name, uint8_t *tag)
 {
-    for (*tag = 1; *tag <= CACHESIM_MAX_NAMES; ++*tag) {
+    for (*tag = 1; *tag < SIM_MAX_TAGS; ++*tag) {
         char **known = &f->r->name[*tag];
 
+        if (*tag == f->r->fetch_tag)
+            continue;
         if (*known && !strcmp(*known, name))
             return 0;
         if (!*known) {
+            f->r->n_tags = *tag < f->r->n_tags ? f->r->n_tags : *tag + 1u;
             *known = strdup(name);
             return *known ? 0 : no_memory(f);
         }
     }
-    return fail(f, "more names than the simulator has tags for (6)", name);
+    return fail(f, "more names than the simulator has tags for (62)", name);
 }
 
 static int add(const struct reader *f, const struct cachesim_range *range)
@@ -180,8 +183,11 @@ static int sort(struct reader *f)
         }
     }
     r->name[0] = strdup("elsewhere");
-    return r->name[0] ? 0 : no_memory(f);
+    r->name[r->fetch_tag] = r->has_fetches ? strdup("instructions") : NULL;
+    return r->name[0] && (r->name[r->fetch_tag] || !r->has_fetches) ? 0 : no_memory(f);
 }
+
+_Static_assert(CACHESIM_MAX_NAMES == 62, "a message names the limit");
 
 static int read_all(struct reader *f, FILE *in)
 {
@@ -201,13 +207,16 @@ static int read_all(struct reader *f, FILE *in)
     return err ? err : sort(f);
 }
 
-int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, char *why, size_t why_bytes)
+int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag, char *why,
+                         size_t why_bytes)
 {
     struct reader f = { .r = r, .path = path, .why = why, .why_bytes = why_bytes };
     FILE *in = fopen(path, "r");
     int err;
 
-    *r = (struct cachesim_ranges){ .sink.accept = accept };
+    *r = (struct cachesim_ranges){
+        .sink.accept = accept, .has_fetches = has_fetches, .fetch_tag = fetch_tag, .n_tags = SIM_USUAL_TAGS
+    };
     if (!in) {
         err = -errno;
         snprintf(why, why_bytes, "--ranges: %s, '%s'", strerror(-err), path);

@@ -6,7 +6,7 @@
  *     vector  0x804080  +4096
  *
  * A name may have several ranges; ranges may not overlap. Tag 0 is elsewhere, names have the tags from 1 in their order
- * in the file. Instruction fetches keep their own tag.
+ * in the file, but for the tag of instruction fetches, which these keep.
  */
 #ifndef SIM_CACHESIM_RANGES_H
 #define SIM_CACHESIM_RANGES_H
@@ -30,13 +30,18 @@ struct cachesim_ranges {
     struct sim_sink *next;
     bool has_fetches;
     uint8_t fetch_tag;
+    unsigned n_tags;              /* all tags are below */
     struct cachesim_range *range; /* [n_ranges], by address */
     size_t n_ranges;
     char *name[SIM_MAX_TAGS]; /* by tag, "elsewhere" included; NULL: nothing has this tag */
 };
 
-/* Reads a file. Returns 0, or -errno with one line in why, "path:line: what, 'value'", and nothing to release. */
-int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, char *why, size_t why_bytes);
+/*
+ * Reads a file; instruction fetches, should there be any, have that tag. Returns 0, or -errno with one line in why,
+ * "path:line: what, 'value'", and nothing to release.
+ */
+int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag, char *why,
+                         size_t why_bytes);
 
 void cachesim_ranges_release(struct cachesim_ranges *r);
 

@@ -18,7 +18,7 @@ int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what,
 
 int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m)
 {
-    const int err = sim_hierarchy_new(hierarchy, m);
+    const int err = sim_hierarchy_new_tags(hierarchy, m, s->n_tags);
     uint64_t bytes = 0;
     char text[64];
 
@@ -133,33 +133,38 @@ static int run_pass(struct cachesim_session *s)
     return cachesim_source_close(&source, err, s->why, sizeof s->why);
 }
 
-/* Puts the ranges, if there are any, before the sink. */
-static int sort_by_ranges(struct cachesim_session *s)
+int cachesim_tell_apart(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
-    int err;
+    int err = 0;
 
-    if (!o->ranges)
-        return 0;
-    err = cachesim_ranges_read(&s->ranges, o->ranges, s->why, sizeof s->why);
-    s->ranges.has_fetches = o->reader.has_fetches;
-    s->ranges.fetch_tag = o->reader.fetch_tag;
-    if (!err && o->reader.has_fetches) {
-        s->ranges.name[o->reader.fetch_tag] = strdup("instructions");
-        err =
-            s->ranges.name[o->reader.fetch_tag] ? 0 : cachesim_fail(s, CACHESIM_BAD_INPUT, o->ranges, "out of memory");
-    }
+    s->n_tags = SIM_USUAL_TAGS;
+    if (o->ranges)
+        err = cachesim_ranges_read(&s->ranges, o->ranges, o->reader.has_fetches, o->reader.fetch_tag, s->why,
+                                   sizeof s->why);
+    if (!err && o->ranges)
+        s->n_tags = s->ranges.n_tags;
+    if (!err && o->mode == CACHESIM_CONVERT && s->n_tags > SIM_USUAL_TAGS)
+        err = cachesim_fail(s, CACHESIM_BAD_INPUT, "--ranges: a trace that is written has room for 6 names", o->ranges);
+    return err;
+}
+
+/* Puts the ranges, if there are any, before the sink. */
+static void sort_by_ranges(struct cachesim_session *s)
+{
+    if (!s->options.ranges)
+        return;
     s->ranges.next = s->sink;
     s->sink = &s->ranges.sink;
-    return err;
 }
 
 int cachesim_run_passes(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
     const bool is_packed = o->program || o->trace[cachesim_source_unpacked(o->trace)];
-    int err = sort_by_ranges(s);
+    int err = 0;
 
+    sort_by_ranges(s);
     s->warmup_left = o->warmup;
     cachesim_progress_start(&s->progress, o->trace, is_packed ? "-" : o->trace, o->reader.format, o->passes);
     for (uint64_t pass = 0; pass < o->passes && !err && !is_over(s); pass++) {

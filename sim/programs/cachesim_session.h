@@ -16,6 +16,7 @@ struct cachesim_session {
     struct cachesim_options options;
     struct sim_sink *sink;              /* of whatever takes the accesses */
     struct cachesim_ranges ranges;      /* what they are sorted by, before they go there */
+    unsigned n_tags;                    /* that counts are kept apart by */
     const int *sink_error;              /* if not NULL: reading ends when it is not 0 */
     void (*clear_stats)(void *counter); /* forgets what was counted so far; of simulations */
     void *counter;
@@ -28,6 +29,9 @@ struct cachesim_session {
 
 /* Keeps "what, value" and the exit status. Returns -EINVAL. */
 int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value);
+
+/* Reads the ranges, should there be any: before anything is made to count in. Returns as cachesim_run_passes. */
+int cachesim_tell_apart(struct cachesim_session *s);
 
 /* Makes the caches of a machine that is one. Returns as cachesim_run_passes: memory may not suffice. */
 int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m);

@@ -38,6 +38,7 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
         const struct sim_report report = {
             .machine = m,
             .stats = sim_hierarchy_stats(hierarchy),
+            .n_tags = s->n_tags,
             .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
             .counts = &s->counts,
             .by_tag = o->by_tag,
@@ -137,6 +138,8 @@ int main(int argc, char **argv)
         err = sim_cpu_check_limit(s.why, sizeof s.why);
     if (!err)
         err = cachesim_plot_check(&s);
+    if (!err && s.options.trace)
+        err = cachesim_tell_apart(&s);
     if (!err)
         err = run[s.options.mode](&s);
     cachesim_ranges_release(&s.ranges);

@@ -148,7 +148,7 @@ static bool read_arguments(const char **out, int argc, char **argv)
 
         if (!strncmp(argv[i], "out=", 4)) {
             *out = argv[i] + 4;
-        } else if (!strncmp(argv[i], "fetches=", strlen("fetches=")) && *tag >= '0' && *tag < '0' + SIM_MAX_TAGS &&
+        } else if (!strncmp(argv[i], "fetches=", strlen("fetches=")) && *tag >= '0' && *tag < '0' + SIM_USUAL_TAGS &&
                    !tag[1]) {
             tracer.has_fetches = true;
             tracer.fetch_tag = (uint8_t)(*tag - '0');

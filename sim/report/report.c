@@ -210,10 +210,10 @@ static bool has_counts(const struct sim_cell *cell)
 }
 
 /* The first cell with counts, or NULL. */
-static const struct sim_cell *first_cell(const struct sim_stats *s)
+static const struct sim_cell *first_cell(const struct sim_report *r)
 {
-    for (size_t i = 0; i < (size_t)SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
-        const struct sim_cell *cell = &s->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES];
+    for (unsigned i = 0; i < r->n_tags * SIM_MAX_PHASES; i++) {
+        const struct sim_cell *cell = sim_stats_cell(r->stats, i / SIM_MAX_PHASES, i % SIM_MAX_PHASES);
 
         if (has_counts(cell))
             return cell;
@@ -232,10 +232,12 @@ static void for_cells(const struct sim_report *r, FILE *out,
                       void (*print)(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
                                     unsigned phase))
 {
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < r->n_tags; tag++) {
         for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
-            if (has_counts(&r->stats->cell[tag][phase]))
-                print(r, out, &r->stats->cell[tag][phase], tag, phase);
+            const struct sim_cell *cell = sim_stats_cell(r->stats, tag, phase);
+
+            if (has_counts(cell))
+                print(r, out, cell, tag, phase);
         }
     }
 }
@@ -363,7 +365,7 @@ static void print_cell_table(const struct sim_report *r, FILE *out, const struct
 
 static void print_table(const struct sim_report *r, FILE *out)
 {
-    struct sim_cell total = sim_stats_total(r->stats);
+    struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
     print_machine(r, "", out);
     print_trace(r, "", out);
@@ -429,7 +431,7 @@ static void print_cell_csv(const struct sim_report *r, FILE *out, const struct s
 
 static void print_csv_names(const struct sim_report *r, FILE *out)
 {
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < r->n_tags; tag++) {
         if (tag_name(r, tag))
             fprintf(out, "# tag %u: %s\n", tag, tag_name(r, tag));
     }
@@ -437,7 +439,7 @@ static void print_csv_names(const struct sim_report *r, FILE *out)
 
 static void print_csv(const struct sim_report *r, FILE *out)
 {
-    struct sim_cell total = sim_stats_total(r->stats);
+    struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
     print_machine(r, "# ", out);
     print_trace(r, "# ", out);
@@ -523,7 +525,7 @@ static void print_json_counts(const struct sim_report *r, const struct sim_cell 
 static void print_cell_json(const struct sim_report *r, FILE *out, const struct sim_cell *cell, unsigned tag,
                             unsigned phase)
 {
-    bool is_first = cell == first_cell(r->stats);
+    bool is_first = cell == first_cell(r);
 
     fprintf(out, "%s\n  { \"tag\": %u,", is_first ? "" : ",", tag);
     if (tag_name(r, tag)) {
@@ -538,7 +540,7 @@ static void print_cell_json(const struct sim_report *r, FILE *out, const struct 
 
 static void print_json(const struct sim_report *r, FILE *out)
 {
-    struct sim_cell total = sim_stats_total(r->stats);
+    struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
     print_json_machine(r->machine, out);
     print_json_trace(r, out);

@@ -40,11 +40,12 @@ enum sim_report_format {
 
 struct sim_report {
     const struct sim_machine *machine;
-    const struct sim_stats *stats;
+    const struct sim_stats *stats; /* as many in a row as the tags need */
+    unsigned n_tags;
     const char *trace_name;                /* NULL: there was no trace */
     const struct sim_trace_counts *counts; /* of the trace; NULL if trace_name is */
     bool by_tag;                           /* every tag and phase that has counts, besides the sum */
-    const char *const *tag_names;          /* [SIM_MAX_TAGS], NULL for one without; or NULL: tags have no names */
+    const char *const *tag_names;          /* [n_tags], NULL for one without; or NULL: tags have no names */
 };
 
 /* Prints one report. out stays the caller's and is flushed. Returns 0 or the error of writing as -errno. */

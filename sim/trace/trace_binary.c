@@ -133,7 +133,7 @@ static int get_place(struct cursor *c, struct sim_run *r)
         return err;
     r->tag = (uint8_t)(place & ((1 << PHASE_SHIFT) - 1));
     r->phase = (uint8_t)(place >> PHASE_SHIFT);
-    if (r->tag >= SIM_MAX_TAGS)
+    if (r->tag >= SIM_USUAL_TAGS)
         return fail(c, "tag too large", r->tag);
     if (r->phase >= SIM_MAX_PHASES)
         return fail(c, "phase too large", r->phase);

@@ -43,8 +43,8 @@ enum {
 
 /* What encoder and decoder remember of the records so far. All zeros at the start of a trace. */
 struct sim_binary {
-    uint64_t addr[SIM_MAX_TAGS]; /* last address of the tag's last record */
-    uint32_t bytes[SIM_MAX_TAGS];
+    uint64_t addr[SIM_USUAL_TAGS]; /* last address of the tag's last record */
+    uint32_t bytes[SIM_USUAL_TAGS];
     uint8_t tag;
     uint8_t phase;
     uint64_t n_accesses; /* modulo 2^64 */

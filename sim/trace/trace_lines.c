@@ -143,18 +143,19 @@ static int scan_attributes(struct sim_line *l, struct sim_run *r)
     if (!err)
         err = scan_gap(l, "no blank after the size");
     if (!err)
-        err = scan_decimal(l, "not a tag from 0 to 7", SIM_MAX_TAGS - 1, &tag);
+        err = scan_decimal(l, "not a tag from 0 to 7", SIM_USUAL_TAGS - 1, &tag);
     if (!err)
         err = scan_gap(l, "no blank after the tag");
     if (!err)
-        err = scan_decimal(l, "not a phase from 0 to 3", SIM_MAX_PHASES - 1, &phase);
+        err = scan_decimal(l, "not a phase from 0 to 7", SIM_MAX_PHASES - 1, &phase);
     r->access_bytes = (uint32_t)bytes;
     r->tag = (uint8_t)tag;
     r->phase = (uint8_t)phase;
     return err ? err : scan_end(l);
 }
 
-_Static_assert(SIM_MAX_TAGS == 8 && SIM_MAX_PHASES == 4 && SIM_TRACE_MAX_BYTES == 1048576, "messages name the limits");
+_Static_assert(SIM_USUAL_TAGS == 8 && SIM_MAX_PHASES == 8 && SIM_TRACE_MAX_BYTES == 1048576,
+               "messages name the limits");
 
 /* What a label of the text format means; SIM_N_KINDS: nothing. */
 static enum sim_kind text_kind(char c)

@@ -42,7 +42,7 @@ struct sim_trace_reader {
 
 static bool are_valid(const struct sim_trace_options *o)
 {
-    return (unsigned)o->format < SIM_N_TRACE_FORMATS && o->fetch_tag < SIM_MAX_TAGS &&
+    return (unsigned)o->format < SIM_N_TRACE_FORMATS && o->fetch_tag < SIM_USUAL_TAGS &&
            o->din_bytes <= SIM_TRACE_MAX_BYTES && (!o->block_bytes || o->block_bytes >= LEAST_BLOCK_BYTES);
 }
 

@@ -361,7 +361,7 @@ static void marker_mistakes_are_noticed(void)
     } mistakes[] = {
         { OBS_MARK_BEGIN, SIM_MAX_PHASES, "phase" },
         { OBS_MARK_PHASE, 99, "phase" },
-        { OBS_MARK_BUFFER, SIM_MAX_TAGS, "tag" },
+        { OBS_MARK_BUFFER, SIM_USUAL_TAGS, "tag" },
         { OBS_MARK_END, 0, "not open" },
         { 77, 0, "unknown" },
     };

@@ -57,7 +57,7 @@ static void check_classes(const struct sim_stats *s, const char *what)
 {
     uint64_t n_classified = 0;
 
-    for (size_t i = 0; i < SIM_MAX_TAGS * SIM_MAX_PHASES; i++) {
+    for (size_t i = 0; i < SIM_USUAL_TAGS * SIM_MAX_PHASES; i++) {
         for (size_t k = 0; k < s->n_levels; k++) {
             const struct sim_level_counts *c = &s->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES].level[k];
             uint64_t n = c->compulsory_misses + c->capacity_misses + c->conflict_misses;

@@ -409,6 +409,30 @@ ranges() {
     check "... of instructions too" grep -q '"tag": 7, "name": "instructions"' "$work/out"
 }
 
+# As many ranges as there can be: each counts what it counts alone, write-backs too, and together they are all.
+many_ranges() {
+    local i counts='loads|stores|.*miss|write_backs|memory_'
+    awk 'BEGIN { srand(7); for (i = 0; i < 20000; i++) printf "%s %x 4 0 0\n", rand() < 0.4 ? "S" : "L", int(rand() * 65536) * 4 }' >"$work/many.text"
+    awk 'BEGIN { for (i = 0; i < 62; i++) printf "r%d %d +4096\n", i, i * 4096 }' >"$work/ranges"
+    "$cachesim" --machine toy --output csv --ranges "$work/ranges" "$work/many.text" >"$work/many" 2>"$work/err"
+    check "62 ranges: $(cat "$work/err")" [ "$(grep -c '^# tag' "$work/many")" -eq 63 ]
+    for i in 0 5 6 40 61; do
+        grep "^r$i " "$work/ranges" >"$work/one"
+        "$cachesim" --machine toy --output csv --ranges "$work/one" "$work/many.text" >"$work/out"
+        check "range r$i counts alike alone" cmp -s <(rows "$work/out" 1) <(rows "$work/many" $((i + (i < 6 ? 1 : 2))))
+    done
+    check "all ranges make the sum" awk -F, '
+        /^tag/ { for (k = 1; k <= NF; k++) if ($k ~ /^('"$counts"')/ && $k !~ /percent/) counted[k] = 1 }
+        /^[0-9a-z]+,/ && !/^tag/ { for (k in counted) $1 == "all" ? all[$3, k] += $k : sum[$3, k] += $k }
+        END { for (i in all) { if (all[i] != sum[i]) exit 1; n += all[i] > 0 }; exit n < 10 }' "$work/many"
+    refuses 'a trace that is written has room for 6 names' --ranges "$work/ranges" --convert text "$work/x" "$work/many.text"
+}
+
+# The rows of a tag, without its number.
+rows() {
+    grep "^$2," "$1" | cut -d, -f2-
+}
+
 # Each row of --vary is what the machine counts alone.
 vary() {
     local size ways extra
@@ -538,8 +562,8 @@ bad_options() {
     refuses "ranges:1: the range ends before it begins, '5'" --ranges "$work/ranges" --machine toy tests/golden/mix.din
     printf 'a 0x\n' >"$work/ranges"
     refuses "ranges:1: not a name, where it begins" --ranges "$work/ranges" --machine toy tests/golden/mix.din
-    printf '%s 0 1\n' a b c d e f g | awk '{ print $1, NR, NR + 1 }' >"$work/ranges"
-    refuses "ranges:7: more names than the simulator has tags for" --ranges "$work/ranges" --machine toy tests/golden/mix.din
+    awk 'BEGIN { for (i = 0; i < 63; i++) print "r" i, i, i + 1 }' >"$work/ranges"
+    refuses "ranges:63: more names than the simulator has tags for" --ranges "$work/ranges" --machine toy tests/golden/mix.din
     refuses "cachesim: unknown option; cachesim --help lists them, '--l9'" --l9 1k,1,64 a.din
     refuses "unknown option" --fast a.din
     refuses "--format: is missing" a.trc
@@ -679,6 +703,7 @@ estimate
 stores
 compressed
 ranges
+many_ranges
 vary
 plots
 json_members

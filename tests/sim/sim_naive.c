@@ -69,7 +69,7 @@ struct sim_naive {
     size_t n_buffers;
     uint64_t unit_bytes;
     uint64_t now; /* lines of loads and stores so far */
-    struct sim_stats stats;
+    struct sim_stats stats[SIM_MAX_TAGS / SIM_USUAL_TAGS];
 };
 
 /* On whose account something happens, and which levels it missed as a read. */
@@ -92,9 +92,14 @@ static void write_data(struct sim_naive *s, size_t k, struct data d, unsigned ta
 static void deal_with_victim(struct sim_naive *s, size_t k, struct request *r);
 static struct naive_way read_line(struct sim_naive *s, size_t k, uint64_t line, struct request *r);
 
+static struct sim_cell *cell_of(struct sim_naive *s, unsigned tag, unsigned phase)
+{
+    return &s->stats[tag / SIM_USUAL_TAGS].cell[tag % SIM_USUAL_TAGS][phase];
+}
+
 static struct sim_level_counts *counts(struct sim_naive *s, size_t k, unsigned tag, unsigned phase)
 {
-    return &s->stats.cell[tag][phase].level[k];
+    return &cell_of(s, tag, phase)->level[k];
 }
 
 static bool is_exclusive(const struct sim_naive *s, size_t k)
@@ -512,7 +517,7 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
     struct naive_way came = { 0 };
 
     if (k + 1 == s->n_levels) {
-        s->stats.cell[r->tag][r->phase].memory_read_lines++;
+        cell_of(s, r->tag, r->phase)->memory_read_lines++;
     } else {
         uint64_t outer_bytes = s->level[k + 1].shape.line_bytes;
 
@@ -639,7 +644,7 @@ static void write_data(struct sim_naive *s, size_t k, struct data d, unsigned ta
     uint64_t end = d.addr + d.bytes;
 
     if (k == s->n_levels) {
-        write_to_memory(s, d, &s->stats.cell[tag][phase]);
+        write_to_memory(s, d, cell_of(s, tag, phase));
         return;
     }
     while (d.addr < end) {
@@ -656,7 +661,7 @@ static void write_data(struct sim_naive *s, size_t k, struct data d, unsigned ta
 
 static void empty_buffer(struct sim_naive *s, size_t i, unsigned phase)
 {
-    s->stats.cell[s->buffer[i].owner][phase].memory_written_lines +=
+    cell_of(s, s->buffer[i].owner, phase)->memory_written_lines +=
         s->unit_bytes / s->level[s->n_levels - 1].shape.line_bytes;
     for (; i + 1 < s->n_buffers; i++)
         s->buffer[i] = s->buffer[i + 1];
@@ -711,7 +716,7 @@ static bool look_up(struct sim_naive *s, size_t i, uint64_t page)
 static void walk_tables(struct sim_naive *s, uint64_t page, const struct sim_run *run)
 {
     struct request r = { .tag = run->tag, .phase = run->phase, .is_walk = true };
-    struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
+    struct sim_cell *cell = cell_of(s, run->tag, run->phase);
 
     for (uint64_t i = 0; i < s->m.page_tables; i++) {
         uint64_t addr = ((uint64_t)8 + i) * ((uint64_t)1 << 54) + page * 8;
@@ -724,7 +729,7 @@ static void walk_tables(struct sim_naive *s, uint64_t page, const struct sim_run
 
 static void translate(struct sim_naive *s, uint64_t page, const struct sim_run *run)
 {
-    struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
+    struct sim_cell *cell = cell_of(s, run->tag, run->phase);
 
     for (size_t i = 0; i < s->m.n_tlbs; i++) {
         cell->tlb[i].uses++;
@@ -826,7 +831,7 @@ static void access_lines(struct sim_naive *s, const struct sim_run *run, uint64_
 
 static void access_one(struct sim_naive *s, const struct sim_run *run, unsigned place, uint64_t addr)
 {
-    struct sim_cell *cell = &s->stats.cell[run->tag][run->phase];
+    struct sim_cell *cell = cell_of(s, run->tag, run->phase);
     struct request r = { .tag = run->tag, .phase = run->phase, .place = place };
 
     if (run->kind == SIM_PREFETCH) {
@@ -883,7 +888,8 @@ struct sim_naive *sim_naive_new(const struct sim_machine *m)
         return NULL;
     s->m = *m;
     s->sink.accept = accept;
-    s->stats.n_levels = m->n_levels;
+    for (size_t i = 0; i < SIM_MAX_TAGS / SIM_USUAL_TAGS; i++)
+        s->stats[i].n_levels = m->n_levels;
     for (; is_built && s->n_levels < m->n_levels; s->n_levels++) {
         is_built = build_level(&s->level[s->n_levels], &m->level[s->n_levels]);
         if (m->level[s->n_levels].line_bytes > s->unit_bytes)
@@ -922,12 +928,13 @@ struct sim_sink *sim_naive_sink(struct sim_naive *s)
 
 const struct sim_stats *sim_naive_stats(const struct sim_naive *s)
 {
-    return &s->stats;
+    return s->stats;
 }
 
 void sim_naive_clear_stats(struct sim_naive *s)
 {
-    memset(s->stats.cell, 0, sizeof s->stats.cell);
+    for (size_t i = 0; i < SIM_MAX_TAGS / SIM_USUAL_TAGS; i++)
+        memset(s->stats[i].cell, 0, sizeof s->stats[i].cell);
 }
 
 void sim_naive_clear(struct sim_naive *s)

@@ -570,18 +570,18 @@ static void splitting_a_burst_into_single_accesses_changes_nothing(void)
 
 static void renaming_tags_only_permutes_the_counts(void)
 {
-    static const uint8_t renamed[SIM_MAX_TAGS] = { 3, 0, 7, 5, 1, 2, 6, 4 };
+    static const uint8_t renamed[SIM_USUAL_TAGS] = { 3, 0, 7, 5, 1, 2, 6, 4 };
     struct sim_hierarchy *h = BUILD({ 4, 2, 32 }, { 3, 4, LINE });
     struct sim_hierarchy *g = BUILD({ 4, 2, 32 }, { 3, 4, LINE });
 
     for (unsigned i = 0; i < test_rounds(300); i++) {
-        struct sim_run run = random_run(SIM_MAX_TAGS);
+        struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         sim_emit(sim_hierarchy_sink(h), &run, 1, 9);
         run.tag = renamed[run.tag];
         sim_emit(sim_hierarchy_sink(g), &run, 1, 9);
     }
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         struct sim_cell a = sim_stats_tag(sim_hierarchy_stats(h), tag);
         struct sim_cell b = sim_stats_tag(sim_hierarchy_stats(g), renamed[tag]);
 
@@ -617,12 +617,12 @@ static void what_leaves_a_level_arrives_at_the_next(void)
     struct sim_cell sum;
 
     for (unsigned i = 0; i < test_rounds(300); i++) {
-        struct sim_run run = random_run(SIM_MAX_TAGS);
+        struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         sim_emit(sim_hierarchy_sink(h), &run, 1, 9);
     }
     sim_hierarchy_flush(h, 1);
-    for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++) {
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
             check_balance(&sim_hierarchy_stats(h)->cell[tag][phase], 3);
     }
@@ -640,7 +640,7 @@ static void lru_misses_never_rise_with_ways(void)
     for (uint32_t w = 0; w < MAX_WAYS; w++)
         h[w] = BUILD({ 5, w + 1, 32 });
     for (unsigned i = 0; i < test_rounds(300); i++) {
-        struct sim_run run = random_run(SIM_MAX_TAGS);
+        struct sim_run run = random_run(SIM_USUAL_TAGS);
 
         for (uint32_t w = 0; w < MAX_WAYS; w++)
             sim_emit(sim_hierarchy_sink(h[w]), &run, 1, 9);

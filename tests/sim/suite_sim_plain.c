@@ -462,7 +462,7 @@ static void a_record_gives_back_what_was_packed(void)
     for (unsigned round = 0; round < test_rounds(1000); round++) {
         uint64_t addr = rng_u64() >> (64 - SIM_RECORD_ADDRESS_BITS);
         uint32_t bytes = 1 + (uint32_t)rng_below(SIM_RECORD_MAX_BYTES);
-        unsigned kind = (unsigned)rng_below(SIM_N_KINDS), tag = (unsigned)rng_below(SIM_MAX_TAGS);
+        unsigned kind = (unsigned)rng_below(SIM_N_KINDS), tag = (unsigned)rng_below(SIM_USUAL_TAGS);
         unsigned phase = (unsigned)rng_below(SIM_MAX_PHASES);
         uint64_t record = sim_record(addr, bytes, (enum sim_kind)kind, tag, phase);
 

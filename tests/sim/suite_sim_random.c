@@ -176,13 +176,13 @@ static struct sim_run random_run(const struct sim_machine *m, uint64_t window)
         .kind = (uint8_t)(rng_below(3) ? SIM_LOAD
                           : one_in(2)  ? SIM_STORE
                                        : rng_below(SIM_N_KINDS)),
-        .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
+        .tag = (uint8_t)rng_below(SIM_USUAL_TAGS),
         .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
     };
 }
 
-/* Compares all counters. Every one is a uint64_t, so the first that differs can be named by its place. */
-static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+/* Compares the counters of a row of tags. Every one is a uint64_t, so the first that differs can be named by its place. */
+static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
 {
     const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
     const uint64_t *x = &a->cell[0][0].loads;
@@ -198,7 +198,18 @@ static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, uns
     return true;
 }
 
-static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window)
+static bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned n_tags, unsigned round,
+                       unsigned step)
+{
+    bool same = true;
+
+    for (size_t i = 0; same && i < sim_stats_rows(n_tags); i++)
+        same = same_row(a + i, b + i, round, step);
+    return same;
+}
+
+static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const struct sim_machine *m, uint64_t window,
+                        unsigned n_tags)
 {
     struct sim_run run[6];
     size_t n_runs = 1 + (size_t)rng_below(rng_below(2) ? 2 : 6);
@@ -221,8 +232,10 @@ static void random_step(struct sim_hierarchy *h, struct sim_naive *naive, const 
     default:
         break;
     }
-    for (size_t r = 0; r < n_runs; r++)
+    for (size_t r = 0; r < n_runs; r++) {
         run[r] = random_run(m, window);
+        run[r].tag = (uint8_t)rng_below(n_tags);
+    }
     sim_emit(sim_hierarchy_sink(h), run, n_runs, n_times);
     sim_emit(sim_naive_sink(naive), run, n_runs, n_times);
 }
@@ -246,22 +259,24 @@ static const struct sim_engine *full_engine(unsigned round)
     return usable[round % n];
 }
 
-/* Some engine against the naive model; NULL: the one that the machine gets. */
+/* Some engine against the naive model, for any number of tags; NULL: the engine that the machine gets. */
 static bool engine_agrees(unsigned round, const struct sim_engine *engine, const struct sim_machine *m)
 {
     struct sim_naive *naive = sim_naive_new(m);
     struct sim_hierarchy *h;
     uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m->level[rng_below(m->n_levels)]));
-    bool agrees = naive && !(engine ? sim_engine_new(&h, engine, m) : sim_hierarchy_new(&h, m));
+    unsigned n_tags = one_in(3) ? 1 + (unsigned)rng_below(SIM_MAX_TAGS) : SIM_USUAL_TAGS;
+    bool agrees =
+        naive && !(engine ? sim_engine_new_tags(&h, engine, m, n_tags) : sim_hierarchy_new_tags(&h, m, n_tags));
 
     CU_ASSERT_FATAL(agrees);
     for (unsigned step = 0; agrees && step < 30; step++) {
-        random_step(h, naive, m, window);
-        agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, step);
+        random_step(h, naive, m, window, n_tags);
+        agrees = same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), n_tags, round, step);
     }
     sim_hierarchy_flush(h, 0);
     sim_naive_flush(naive, 0);
-    agrees = agrees && same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 30);
+    agrees = agrees && same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), n_tags, round, 30);
     sim_hierarchy_free(h);
     sim_naive_free(naive);
     return agrees;
@@ -409,7 +424,7 @@ static void splitting_bursts_into_accesses_changes_nothing(void)
                 sim_emit(sim_hierarchy_sink(split), &one, 1, 1);
             }
         }
-        same_stats(sim_hierarchy_stats(whole), sim_hierarchy_stats(split), round, 0);
+        same_stats(sim_hierarchy_stats(whole), sim_hierarchy_stats(split), SIM_USUAL_TAGS, round, 0);
         sim_hierarchy_free(whole);
         sim_hierarchy_free(split);
     }
@@ -420,7 +435,7 @@ static void renaming_tags_renames_counts(void)
 {
     for (unsigned round = 0; round < test_rounds(200); round++) {
         struct sim_machine m = random_full_machine();
-        unsigned shift = 1 + (unsigned)rng_below(SIM_MAX_TAGS - 1);
+        unsigned shift = 1 + (unsigned)rng_below(SIM_USUAL_TAGS - 1);
         struct sim_hierarchy *h, *renamed;
         bool same = true;
 
@@ -429,12 +444,12 @@ static void renaming_tags_renames_counts(void)
             struct sim_run run = random_run(&m, 1 + 2 * sim_level_bytes(&m.level[0]));
 
             sim_emit(sim_hierarchy_sink(h), &run, 1, 2);
-            run.tag = (uint8_t)((run.tag + shift) % SIM_MAX_TAGS);
+            run.tag = (uint8_t)((run.tag + shift) % SIM_USUAL_TAGS);
             sim_emit(sim_hierarchy_sink(renamed), &run, 1, 2);
         }
-        for (unsigned tag = 0; tag < SIM_MAX_TAGS; tag++)
+        for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
             same = same && !memcmp(sim_hierarchy_stats(h)->cell[tag],
-                                   sim_hierarchy_stats(renamed)->cell[(tag + shift) % SIM_MAX_TAGS],
+                                   sim_hierarchy_stats(renamed)->cell[(tag + shift) % SIM_USUAL_TAGS],
                                    sizeof sim_hierarchy_stats(h)->cell[tag]);
         test_check(same, "round %u: other counts under other names", round);
         sim_hierarchy_free(h);
@@ -512,7 +527,7 @@ static void inclusive_levels_contain_and_exclusive_ones_exclude(void)
                                "not where it must",
                                round, i);
         }
-        same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), round, 0);
+        same_stats(sim_hierarchy_stats(h), sim_naive_stats(naive), SIM_USUAL_TAGS, round, 0);
         sim_hierarchy_free(h);
         sim_naive_free(naive);
     }

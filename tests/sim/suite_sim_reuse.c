@@ -129,7 +129,7 @@ static void distances_and_curves_agree_with_looking_back(void)
         struct sim_reuse *r;
         bool agrees;
 
-        CU_ASSERT_FATAL(!sim_reuse_new(&r, line_bytes));
+        CU_ASSERT_FATAL(!sim_reuse_new_tags(&r, line_bytes, SIM_MAX_TAGS));
         make_stream(&s, sim_reuse_sink(r), line_bytes);
         CU_ASSERT_EQUAL(sim_reuse_error(r), 0);
         agrees = reuse_agrees(&s, r);
@@ -262,6 +262,8 @@ static void bad_sizes_are_refused(void)
 
     CU_ASSERT_EQUAL(sim_reuse_new(&r, 0), -EINVAL);
     CU_ASSERT_EQUAL(sim_reuse_new(&r, 48), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new_tags(&r, 64, 0), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new_tags(&r, 64, SIM_MAX_TAGS + 1), -EINVAL);
     CU_ASSERT_PTR_NULL(r);
     CU_ASSERT_EQUAL(sim_wss_new(&w, 3, 10, note_window, NULL), -EINVAL);
     CU_ASSERT_EQUAL(sim_wss_new(&w, 64, 0, note_window, NULL), -EINVAL);
@@ -281,7 +283,7 @@ static struct sim_run random_access(uint64_t window, uint32_t line_bytes)
         .count = (uint32_t)rng_below(20),
         .access_bytes = 1 + (uint32_t)rng_below(line_bytes * UINT64_C(2)),
         .kind = (uint8_t)rng_below(SIM_N_KINDS),
-        .tag = (uint8_t)rng_below(SIM_MAX_TAGS),
+        .tag = (uint8_t)rng_below(SIM_USUAL_TAGS),
         .phase = (uint8_t)rng_below(SIM_MAX_PHASES),
     };
 }

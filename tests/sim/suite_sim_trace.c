@@ -153,7 +153,7 @@ static void malformed_lines_are_refused_by_name_and_line(void)
         { SIM_TRACE_TEXT, "L 10 0 0 0\n", "t:1: access of no bytes, '0 0 0'" },
         { SIM_TRACE_TEXT, "L 10 1048577 0 0\n", "t:1: not a size of at most 1048576, '1048577 0 0'" },
         { SIM_TRACE_TEXT, "L 10 4 8 0\n", "t:1: not a tag from 0 to 7, '8 0'" },
-        { SIM_TRACE_TEXT, "L 10 4 0 4\n", "t:1: not a phase from 0 to 3, '4'" },
+        { SIM_TRACE_TEXT, "L 10 4 0 8\n", "t:1: not a phase from 0 to 7, '8'" },
         { SIM_TRACE_TEXT, "L 10 4 0\n", "t:1: no blank after the tag, ''" },
         { SIM_TRACE_TEXT, "\001\n", "t:1: wrong label (L, S, P or N), '?'" },
         { SIM_TRACE_LACKEY, " L 10,4\n L zz,4\n", "t:2: not a hexadecimal address, 'zz,4'" },
@@ -247,7 +247,7 @@ static void binary_traces_with_a_wrong_byte_are_refused_with_its_place(void)
         { 16, 0x00, "t:byte 16: access of no bytes, 0" },
         { 17, 0x00, "t:byte 16: access of no bytes, 0" },
         { 23, 0x28, "t:byte 22: tag too large, 8" },
-        { 23, 0x41, "t:byte 22: phase too large, 4" },
+        { 23, 0x81, "t:byte 22: phase too large, 8" },
         { 27, 0x00, "t:byte 22: bad number of repetitions, 0" },
         { 36, 0x08, "t:byte 35: accesses announced at the end are not those before it, 8" },
         { 35, 0x81, "t:byte 35: wrong label, 129" },
@@ -338,7 +338,7 @@ static struct sim_access random_access(const struct sim_access *last)
     }
     a.bytes = 1 + (uint32_t)rng_below(rng_below(2) ? 64 : SIM_TRACE_MAX_BYTES);
     a.kind = (uint8_t)rng_below(SIM_N_KINDS);
-    a.tag = (uint8_t)rng_below(SIM_MAX_TAGS);
+    a.tag = (uint8_t)rng_below(SIM_USUAL_TAGS);
     a.phase = (uint8_t)rng_below(SIM_MAX_PHASES);
     return a;
 }
@@ -442,7 +442,7 @@ static void options_outside_their_range_are_refused(void)
 {
     static const struct sim_trace_options bad[] = {
         { .format = SIM_N_TRACE_FORMATS },
-        { .fetch_tag = SIM_MAX_TAGS },
+        { .fetch_tag = SIM_USUAL_TAGS },
         { .din_bytes = SIM_TRACE_MAX_BYTES + 1 },
         { .block_bytes = 63 },
     };
