@@ -6,7 +6,7 @@
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
-enum { N_INPUT_LISTS = 3 };
+enum { N_INPUT_LISTS = 4 };
 enum { LINE_BYTES = 64 }; /* what one prefetch brings; where lines are longer, some ask twice */
 
 static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
@@ -289,8 +289,8 @@ static void add_list(struct conv_ahead_lists *ahead, const struct conv_ahead *li
 }
 
 /*
- * Asks, per channel, for the lines of the tile's first and last window, and of the one in the middle where strides
- * spread them over more, in the row of taps that no tile above needs. Neighbouring tiles ask for what lies between.
+ * Asks, per channel, for the lines of the tile's first and last window, and of as many between them as leave no line
+ * out, up to a limit, in the row of taps that no tile above needs.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
                         size_t n_steps, struct conv_ahead_lists *ahead)
@@ -298,13 +298,12 @@ static void input_ahead(const struct conv_plan *p, const struct conv_binding *b,
     const struct conv_problem *v = &p->view;
     size_t tap = s->ahead.is_top ? v->r / 2 : v->r - 1;
     size_t last = min_size(conv_windows(v) - s->ahead.win0, p->ukr->n_win) - 1;
-    const size_t window[N_INPUT_LISTS] = { 0, last, last / 2 };
     uint64_t plane = input_plane(p, b, s, s->ahead.k0 / (v->r * v->s));
-    size_t n_lists = v->stride_w > 1 || last >= LINE_BYTES / sizeof(float) ? N_INPUT_LISTS : 2;
+    size_t gaps = min_size(last * v->stride_w / (LINE_BYTES / sizeof(float)) + 1, N_INPUT_LISTS - 1);
 
-    for (size_t i = 0; i < n_lists; i++) {
+    for (size_t i = 0; i <= gaps; i++) {
         const struct conv_ahead list = {
-            .addr = plane + tap_element(v, s->ahead.win0 + window[i], tap) * sizeof(float),
+            .addr = plane + tap_element(v, s->ahead.win0 + last * i / gaps, tap) * sizeof(float),
             .step_bytes = (int64_t)(v->h * v->w * sizeof(float)),
             .n = min_size(s->ahead.channels, n_steps),
             .tag = CONV_INPUT,

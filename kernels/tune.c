@@ -87,11 +87,6 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, enum cpu_
     return best;
 }
 
-enum {
-    LONG_SUM = 64,     /* steps, from which a tile's windows outweigh its outputs */
-    MANY_FILTERS = 32, /* from which a tile of windows that stays in L1 is read often enough */
-};
-
 /*
  * Tells whether a full tile waits for its loads. With one multiply-add a cycle none does: cores with one 512-bit load,
  * which is what machine files count, do two of those broadcasts that most loads are.
@@ -103,25 +98,44 @@ static bool waits_for_loads(const struct conv_ukr *u, const struct csa_caches *c
                step_fmas(u, u->n_win, u->n_f) / caches->macs_per_cycle;
 }
 
+/* Lines that the outputs of a full tile lie on; rows are not aligned. */
+static size_t output_lines(const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return u->n_f * ((size_t)((double)(u->n_win * sizeof(float)) / caches->line_bytes) + 1);
+}
+
+/*
+ * Tells whether a tile of windows that stays in L1 pays: two tiles of filters read it, and a tile has a step for each
+ * line of its outputs.
+ */
+static bool is_read_often(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return conv_group_filters(p) >= 2 * u->n_f && conv_reduction(p) >= output_lines(u, caches);
+}
+
+static bool windows_overlap(const struct conv_problem *p)
+{
+    return p->r * p->s > 1;
+}
+
 /*
  * A wider tile, where loads bind the chosen one: it loads less often for as many multiply-adds, within a sixteenth. It
  * has fewer filters than windows, so that CSA keeps its windows in L1 and reads each of their lines once. In place, these
- * lie in as many pages as there are channels, where no prefetcher follows.
+ * lie in as many pages as there are channels, where no prefetcher follows. NULL: none.
  */
 static const struct conv_ukr *choose_wider(const struct conv_problem *p, const struct conv_ukr *chosen,
                                            const struct csa_caches *caches)
 {
-    if (!waits_for_loads(chosen, caches) || !conv_is_pointwise(p) || conv_reduction(p) < LONG_SUM ||
-        conv_group_filters(p) < MANY_FILTERS)
-        return chosen;
+    if (!waits_for_loads(chosen, caches) || windows_overlap(p))
+        return NULL;
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
         if (u->isa == chosen->isa && !u->walk && u->n_win > chosen->n_win && !waits_for_loads(u, caches) &&
-            conv_ukr_slots(u, p) * 16 <= conv_ukr_slots(chosen, p) * 17)
+            is_read_often(p, u, caches) && conv_ukr_slots(u, p) * 16 <= conv_ukr_slots(chosen, p) * 17)
             return u;
     }
-    return chosen;
+    return NULL;
 }
 
 enum {
@@ -164,6 +178,13 @@ static const struct conv_ukr *choose_walker(const struct conv_problem *p, const 
             return u;
     }
     return packed;
+}
+
+static const struct conv_ukr *choose(const struct conv_problem *p, enum cpu_isa isa, const struct csa_caches *caches)
+{
+    const struct conv_ukr *packed = choose_ukr(p, isa), *wider = choose_wider(p, packed, caches);
+
+    return wider ? wider : choose_walker(p, packed);
 }
 
 /* Planes a multiple of a page apart put the same window of all channels into a few sets. */
@@ -244,11 +265,12 @@ typedef struct csa_tiling (*analyse_fn)(const struct conv_problem *p, const stru
  * How deep tiles may be. Windows in place that are read again have to stay in L1: those read for each panel of the
  * tile's filters, and those of wide tiles, which are several panels, read for each tile of filters.
  */
-static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, bool in_place)
+static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
+                               bool in_place)
 {
-    bool is_wide = u->win_panel && conv_group_filters(p) >= MANY_FILTERS;
+    bool is_wide = u->win_panel && !windows_overlap(p) && is_read_often(p, u, caches);
 
-    if (in_place && (u->f_panel < u->n_f || is_wide))
+    if (is_wide || (in_place && u->f_panel < u->n_f))
         return csa_analyse_in_l1;
     return conv_plan_can_walk(p, u) ? csa_analyse_in_place : csa_analyse_deep;
 }
@@ -267,12 +289,12 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     bool in_place;
 
     if (!tune->keeps_ukr)
-        ukr = choose_walker(p, choose_wider(p, choose_ukr(p, ukr->isa), caches));
+        ukr = choose(p, ukr->isa, caches);
     if (is_direct_better(p, direct, ukr, caches))
         return conv_plan_direct(plan, p, direct, caches->l1_bytes);
     in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
     options.reads_in_place = in_place;
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = analysis_for(p, ukr, in_place)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
+        tiling[i] = analysis_for(p, ukr, caches, in_place)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
     return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
 }

@@ -65,7 +65,7 @@ struct conv_ahead {
     enum conv_tensor tag;
 };
 
-enum { CONV_N_AHEAD = 8 }; /* of outputs up to four, of filters one, of the input three */
+enum { CONV_N_AHEAD = 8 }; /* of outputs up to three, of filters one, of the input four */
 
 struct conv_ahead_lists {
     size_t n_steps; /* the longest list */

@@ -135,19 +135,26 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
 
 /*
  * 16x24 makes 25 loads for 24 multiply-adds, 48x8 makes 11. Its windows stay in L1: a channel takes (48 + 8) * 4 bytes,
- * the outputs 1536, and 32 KiB hold 139: 512 / 4.
+ * the outputs 1536, and 32 KiB hold 139: 512 / 4. Its outputs lie on 8 * 4 lines: 31 channels are too few, as 15 filters
+ * are. Strided windows are packed.
  */
 static void wider_tiles_where_loads_bind(void)
 {
-    struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(16, 56, 64, 1, 0),
-                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 16, 1, 0),
-                        reduction = layer(512, 28, 128, 1, 0);
+    struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(31, 56, 64, 1, 0),
+                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 15, 1, 0),
+                        reduction = layer(512, 28, 128, 1, 0), strided = layer(512, 56, 128, 1, 0);
     struct csa_tiling t;
+
+    strided.stride_h = strided.stride_w = 2;
+    strided.p = strided.q = 28;
 
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &t), "f32_48x8__avx512");
     CU_ASSERT(t.schedule == CSA_IS);
     CU_ASSERT_STRING_EQUAL(chosen_for(&reduction, 2, 2, &t), "f32_48x8__avx512");
     CU_ASSERT(t.n_c == 128);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&strided, 2, 2, &t), "f32_48x8__avx512");
+    CU_ASSERT(t.n_c == 128);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&strided, 1, 1, &t), "f32_14x32__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&shallow, 2, 2, &t), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &t), "f32_16x24_few__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&few, 2, 2, &t), "f32_16x24__avx512");
