@@ -291,7 +291,7 @@ $(dnnl_note): FORCE
 	@mkdir -p $(@D)
 	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
 
-$(BUILD)/obj/experiments/measure/exp_dnnl.o: $(dnnl_note)
+$(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c)): $(dnnl_note)
 
 FORCE:
 

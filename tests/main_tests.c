@@ -54,6 +54,7 @@
     X(counters_proof) \
     X(observer) \
     X(observe) \
+    X(dnnl) \
     X(peers) \
     X(judge) \
     X(calibrate) \

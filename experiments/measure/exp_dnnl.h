@@ -1,6 +1,6 @@
 /*
  * oneDNN as a peer, loaded at run time like OpenBLAS: forward convolutions in fp32, algorithm `direct`, one thread,
- * weights laid out ahead of time as it likes them. Built without its header (package libdnnl-dev, version 2),
+ * weights laid out ahead of time as it likes them; and batch normalisation in inference. Built without its header (package libdnnl-dev, version 2),
  * everything here says so.
  */
 #ifndef EXPERIMENTS_EXP_DNNL_H
@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "kernels/bnorm.h"
 #include "kernels/problem.h"
 
 enum exp_dnnl_layout {
@@ -18,6 +19,7 @@ enum exp_dnnl_layout {
 
 struct exp_dnnl;      /* the library */
 struct exp_dnnl_conv; /* one convolution */
+struct exp_dnnl_bnorm;
 
 /*
  * Loads libdnnl.so.2. Sets OMP_NUM_THREADS=1 in the environment: call it before any thread starts. Returns 0, or
@@ -28,11 +30,12 @@ void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all its convolu
 const char *exp_dnnl_version(const struct exp_dnnl *d);
 
 /*
- * Prepares a convolution. in, filter (OIHW) and out are the caller's and must outlive it; the filter is copied. BLOCKED
+ * Prepares a convolution and the activation that is fused with it. in, filter (OIHW) and out are the caller's and must outlive it; the filter is copied. BLOCKED
  * copies the input, too. Returns 0; -ENOTSUP if oneDNN has no implementation; -ENOMEM; -EIO; why gets one line.
  */
 int exp_dnnl_conv_new(struct exp_dnnl_conv **c, const struct exp_dnnl *d, enum exp_dnnl_layout layout,
-                      const struct conv_problem *p, float *in, float *filter, float *out, char *why, size_t why_bytes);
+                      const struct conv_problem *p, enum conv_activation activation, float *in, float *filter,
+                      float *out, char *why, size_t why_bytes);
 void exp_dnnl_conv_free(struct exp_dnnl_conv *c);
 
 /* Runs what is timed. Returns 0 or -EIO. */
@@ -43,5 +46,20 @@ int exp_dnnl_fetch(struct exp_dnnl_conv *c);
 
 /* Returns the implementation that oneDNN chose, such as "jit:avx512_core"; owned by c. */
 const char *exp_dnnl_impl(const struct exp_dnnl_conv *c);
+
+/*
+ * Prepares batch normalisation of n images with c channels of elems elements, with ReLU fused, or without: of a tensor in
+ * its own layout, [n][c / block][elems][block], and statistics whose epsilon counts. All is the caller's and must outlive
+ * it. Returns 0; -ENOTSUP if oneDNN has no implementation, or the block does not divide c; -ENOMEM; -EIO; why gets one line.
+ */
+int exp_dnnl_bnorm_new(struct exp_dnnl_bnorm **b, const struct exp_dnnl *d, const struct conv_bnorm *shape,
+                       const struct conv_bnorm_statistics *s, float *in, float *out, char *why, size_t why_bytes);
+void exp_dnnl_bnorm_free(struct exp_dnnl_bnorm *b);
+
+/* Returns the channels of a block of that layout: those of a vector. */
+size_t exp_dnnl_bnorm_block(void);
+
+/* Runs it. Returns 0 or -EIO. */
+int exp_dnnl_bnorm_run(struct exp_dnnl_bnorm *b);
 
 #endif

@@ -58,8 +58,8 @@ static void open_dnnl(struct exp_peers *p, struct exp_peers_layer *l)
         char *why = l->why_not[EXP_PEER_NCHW + i];
 
         if (p->dnnl)
-            exp_dnnl_conv_new(&l->conv[i], p->dnnl, (enum exp_dnnl_layout)i, exp_peers_problem(l), l->in, l->filter,
-                              l->out, why, sizeof l->why_not[0]);
+            exp_dnnl_conv_new(&l->conv[i], p->dnnl, (enum exp_dnnl_layout)i, exp_peers_problem(l), CONV_ACTIVATION_NONE,
+                              l->in, l->filter, l->out, why, sizeof l->why_not[0]);
         else
             exp_say(why, sizeof l->why_not[0], "%s", p->why_no_dnnl);
     }

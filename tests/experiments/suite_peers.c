@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/measure/exp_dnnl.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/setup/exp_phases.h"
@@ -70,59 +69,6 @@ static void peak_loops_compute(void)
         if (conv_peak_runs(conv_peak_at(i)))
             check_peak(conv_peak_at(i));
     }
-}
-
-/* ---- oneDNN ---- */
-
-static void check_dnnl(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout,
-                       unsigned *n_run)
-{
-    size_t n_out = p->n * p->k * conv_windows(p);
-    struct conv_mismatch at = { 0 };
-    struct exp_dnnl_conv *c;
-    struct kbuffer out;
-    struct kcheck k;
-    char why[160];
-    int err;
-
-    CU_ASSERT_FATAL(kcheck_init(&k, p, true) == 0);
-    CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
-    memset(out.data, 0xff, n_out * sizeof(float));
-    err = exp_dnnl_conv_new(&c, d, layout, p, k.in, k.filter, out.data, why, sizeof why);
-    test_check(!err || err == -ENOTSUP, "%s: %s", kcheck_describe(p), why);
-    if (!err) {
-        ++*n_run;
-        CU_ASSERT(*exp_dnnl_impl(c));
-        CU_ASSERT_EQUAL(exp_dnnl_run(c), 0);
-        CU_ASSERT_EQUAL(exp_dnnl_fetch(c), 0);
-        err = conv_naive_compare(p, k.in, k.filter, out.data, true, &at);
-        test_check(!err, "%s, layout %d (%s): element %zu is %g, must be %g", kcheck_describe(p), (int)layout,
-                   exp_dnnl_impl(c), at.index, at.got, at.want);
-    }
-    exp_dnnl_conv_free(c);
-    kbuffer_release(&out);
-    kcheck_release(&k);
-}
-
-static void peers_compute_the_same(void)
-{
-    unsigned n_run = 0, n = 0;
-    struct exp_dnnl *d;
-    char why[160];
-
-    if (exp_dnnl_load(&d, why, sizeof why)) {
-        CU_ASSERT(*why);
-        test_skip("%s", why);
-        return;
-    }
-    for (unsigned round = 0; round < test_rounds(40); round++) {
-        struct conv_problem p = kcheck_random_problem();
-
-        for (int layout = 0; layout < 3; layout++, n++)
-            check_dnnl(d, &p, (enum exp_dnnl_layout)layout, &n_run);
-    }
-    test_check(n_run > n / 2, "oneDNN ran only %u of %u", n_run, n);
-    exp_dnnl_unload(d);
 }
 
 /* ---- phases ---- */
@@ -351,7 +297,6 @@ static void targets_are_as_defined(void)
 static const struct test_case cases[] = {
     { "im2col by rows writes what im2col by elements writes", rows_equal_elements },
     { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
-    { "oneDNN in every layout equals the naive convolution", peers_compute_the_same },
     { "phases add up to the total, and the timed nest computes", phases_add_up },
     { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
     { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
