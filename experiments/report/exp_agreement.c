@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
+#include "experiments/base/exp_correlation.h"
 
 static const struct {
     const char *name, *label;
@@ -141,33 +142,6 @@ int exp_agreement_of(struct exp_agreement *a, const struct exp_points *p, const 
     return 0;
 }
 
-/* Returns the rank of x[i] among all, equal ones sharing theirs. */
-static double rank_of(const double *x, size_t n, size_t i)
-{
-    double below = 0, equal = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        below += x[k] < x[i];
-        equal += x[k] == x[i];
-    }
-    return below + (equal + 1) / 2;
-}
-
-static double rank_correlation(const double *x, const double *y, size_t n)
-{
-    const double mean = ((double)n + 1) / 2;
-    double xy = 0, xx = 0, yy = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double dx = rank_of(x, n, i) - mean, dy = rank_of(y, n, i) - mean;
-
-        xy += dx * dy;
-        xx += dx * dx;
-        yy += dy * dy;
-    }
-    return n >= 3 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : (double)NAN;
-}
-
 /* Base's point of the same layer, or NULL. */
 static const struct exp_point *base_of(const struct exp_points *p, const struct exp_point *x)
 {
@@ -215,7 +189,7 @@ int exp_agreement_ratio_of(struct exp_agreement_ratio *r, const struct exp_point
         r->measured = base_measured / own_measured;
         r->simulated = base_simulated / own_simulated;
     }
-    r->rank_correlation = rank_correlation(measured, simulated, r->n);
+    r->rank_correlation = exp_correlation_spearman(measured, simulated, r->n);
     free(measured);
     return 0;
 }

@@ -1,3 +1,4 @@
+#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_choices.h"
 
 #include <errno.h>
@@ -183,7 +184,7 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
     }
     if (memory) {
         a.spread = exp_study_spread_of(ratio, 2 * n);
-        a.rank = exp_study_rank(predicted, measured, n);
+        a.rank = exp_correlation_spearman(predicted, measured, n);
     }
     free(memory);
     return a;

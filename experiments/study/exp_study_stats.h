@@ -13,10 +13,4 @@ struct exp_study_spread {
 /* Returns the quantiles of ratios; those that are not finite are left out. On lack of memory, n is 0. */
 struct exp_study_spread exp_study_spread_of(const double *ratio, size_t n);
 
-/*
- * Returns Spearman's rank correlation; pairs with a value that is not finite are left out. NaN for fewer than three
- * pairs, where all are equal, or on lack of memory.
- */
-double exp_study_rank(const double *x, const double *y, size_t n);
-
 #endif

@@ -1,3 +1,4 @@
+#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_terms.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
     }
     if (memory) {
         a.spread = exp_study_spread_of(pairs.ratio, pairs.n);
-        a.rank = exp_study_rank(pairs.predicted, pairs.simulated, pairs.n);
+        a.rank = exp_correlation_spearman(pairs.predicted, pairs.simulated, pairs.n);
     }
     free(memory);
     return a;

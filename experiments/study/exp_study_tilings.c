@@ -1,3 +1,4 @@
+#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_tilings.h"
 
 #include <errno.h>
@@ -229,7 +230,7 @@ static double layer_rank(const struct exp_study_tilings *t, size_t layer, cost_f
         x[l->n + i] = cost_of(t)(&t->runs.run[l->first + i]);
     }
     if (x)
-        rank = exp_study_rank(x, x + l->n, l->n);
+        rank = exp_correlation_spearman(x, x + l->n, l->n);
     free(x);
     return rank;
 }

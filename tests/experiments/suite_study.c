@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/base/exp_correlation.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_models.h"
@@ -24,11 +25,15 @@ static void test_rank(void)
     const double x[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 1000 }, down[] = { 4, 3, 2, 1 }, flat[] = { 1, 1, 1, 1 };
     const double gap[] = { 1, (double)NAN, 3, 4 }, tied[] = { 1, 1, 2, 3 };
 
-    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, up, 4), 1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, down, 4), -1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(gap, down, 4), -1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_study_rank(x, tied, 4), 4.5 / sqrt(5 * 4.5), 1e-12);
-    CU_ASSERT(isnan(exp_study_rank(x, flat, 4)) && isnan(exp_study_rank(x, up, 2)));
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_spearman(x, up, 4), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_spearman(x, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_spearman(gap, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_spearman(x, tied, 4), 4.5 / sqrt(5 * 4.5), 1e-12);
+    CU_ASSERT(isnan(exp_correlation_spearman(x, flat, 4)) && isnan(exp_correlation_spearman(x, up, 2)));
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_kendall(x, up, 4), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_kendall(gap, down, 4), -1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_correlation_kendall(x, tied, 4), 5 / sqrt(6 * 5), 1e-12);
+    CU_ASSERT(isnan(exp_correlation_kendall(x, flat, 4)));
 }
 
 static void test_spread(void)
