@@ -67,6 +67,7 @@
     X(polydl_fusion) \
     X(polydl_rank) \
     X(polydl_net) \
+    X(polydl_judge) \
     X(polydl_walk) \
     X(sconv)
 /* clang-format on */

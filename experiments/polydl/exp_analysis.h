@@ -1,0 +1,35 @@
+/* What the analyses say of each variant of each layer, and what they took: without running or simulating any. */
+#ifndef EXPERIMENTS_EXP_ANALYSIS_H
+#define EXPERIMENTS_EXP_ANALYSIS_H
+
+#include "experiments/polydl/exp_haystack.h"
+#include "experiments/polydl/exp_polydl.h"
+#include "experiments/polydl/exp_working_sets.h"
+
+/* Of one variant. */
+struct exp_analysis {
+    /* PolyDL's. On one thread, all loops are sequential and the last cache is its own; two have an image each, or share
+       the parallel loop of a GEMM, and the last cache. */
+    struct {
+        struct exp_resident resident;
+        double cost, seconds;
+    } polydl[EXP_N_POLYDL_THREADS];
+    /* HayStack's, of one thread. */
+    struct exp_haystack haystack;
+    double haystack_cycles, haystack_seconds;
+};
+
+struct exp_analyses {
+    struct exp_sources sources[EXP_N_POLYDL_THREADS];
+    size_t n_layers;
+    struct exp_analysis **of; /* [layers][variants] */
+};
+
+/* Returns how many threads that is. */
+unsigned exp_polydl_n_threads(enum exp_polydl_threads threads);
+
+/* Analyses all variants, on n_jobs threads. Returns 0; -EINTR; -ENOMEM or another -errno, with one line in why. */
+int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, char *why, size_t why_bytes);
+void exp_analyses_release(struct exp_analyses *a); /* { 0 } is fine */
+
+#endif

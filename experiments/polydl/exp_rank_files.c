@@ -1,0 +1,312 @@
+#include "experiments/polydl/exp_rank_files.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+/* What rows are told apart by. */
+#define LAYER_COLUMNS                                                                                                  \
+    { "model", "", "layer table, or gemm", "" }, { "layer", "", "its name", "" },                                      \
+    {                                                                                                                  \
+        "part", "", "training or held_out: whether the nets have seen the layer's times", ""                           \
+    }
+
+static void put_layer(struct exp_csv *csv, const struct exp_rank *r, size_t layer)
+{
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+
+    exp_csv_string(csv, "model", l->model);
+    exp_csv_string(csv, "layer", l->name);
+    exp_csv_string(csv, "part", exp_rank_part_name(r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT));
+}
+
+static void put_threads(struct exp_csv *csv, size_t threads)
+{
+    exp_csv_u64(csv, "threads", exp_polydl_n_threads((enum exp_polydl_threads)threads));
+}
+
+/* ---- rankings.csv ---- */
+
+static const struct exp_csv_column ranking_columns[] = {
+    LAYER_COLUMNS,
+    { "threads", "", "that run the variants; each has an image of its own, but GEMMs share the work", "" },
+    { "ranking", "", "which: totals.csv says what it is", "" },
+    { "variants", "", "that it ranks and that were timed", "" },
+    { "picked", "", "number of the variant that it puts first, from 0, in analyses.csv", "" },
+    { "picked_variant", "", "its loops, outermost first", "" },
+    { "best_share", "", "time of the fastest variant / time of the picked one: 1 is the best", "clock" },
+    { "top5_share", "", "the same of the fastest among the first 5 % (at least one)", "clock" },
+    { "spearman", "", "rank correlation between the ranking's costs and the times", "" },
+    { "kendall", "", "Kendall's tau-b of the same", "" },
+    { "seconds", "s", "CPU time that the ranking takes for a variant, mean of the layer's", "clock" },
+};
+
+const struct exp_csv_file exp_rank_layers_file = EXP_CSV_FILE("rankings.csv", ranking_columns);
+
+static void put_ranking(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads, size_t ranking)
+{
+    const struct exp_rank_verdict *v = &r->layer[layer].verdict[threads][ranking];
+    const char *few = "fewer than three variants, or all are equal";
+
+    put_layer(csv, r, layer);
+    put_threads(csv, threads);
+    exp_csv_string(csv, "ranking", exp_ranking_name((enum exp_ranking)ranking));
+    exp_csv_u64(csv, "variants", v->n);
+    exp_csv_u64(csv, "picked", v->picked);
+    exp_csv_string(csv, "picked_variant", r->polydl->layer[layer].variants.variant[v->picked].name);
+    exp_csv_double(csv, "best_share", v->share);
+    exp_csv_double(csv, "top5_share", v->top_share);
+    exp_csv_number(csv, "spearman", v->spearman, few);
+    exp_csv_number(csv, "kendall", v->kendall, few);
+    exp_csv_number(csv, "seconds", v->seconds, "kept from a run before");
+    exp_csv_end_row(csv);
+}
+
+void exp_rank_layers_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+            for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
+                if (r->layer[i].verdict[t][k].n)
+                    put_ranking(csv, r, i, t, k);
+            }
+        }
+    }
+}
+
+/* ---- totals.csv ---- */
+
+static const struct exp_csv_column total_columns[] = {
+    { "part", "", "layers: convolutions; held_out or training of them; gemms", "" },
+    { "model", "", "layer table, or all", "" },
+    { "threads", "", "that run the variants", "" },
+    { "ranking", "", "its name in other files", "" },
+    { "title", "", "its name for people", "" },
+    { "meaning", "", "what variants are ranked by", "" },
+    { "layers", "", "with a verdict", "" },
+    { "mean_share", "", "speed of its pick / that of the fastest variant, mean", "clock" },
+    { "geomean_share", "", "geometric mean of the same", "clock" },
+    { "worst_share", "", "the same of the worst layer", "clock" },
+    { "near_best_percent", "%", "layers where the pick has at least 95 % of the fastest variant's speed", "clock" },
+    { "geomean_top5_share", "", "speed of the best of its first 5 % / that of the fastest variant, geometric mean",
+      "clock" },
+    { "mean_spearman", "", "rank correlation of costs and times within a layer, mean", "" },
+    { "mean_kendall", "", "Kendall's tau-b of the same, mean", "" },
+    { "mean_seconds", "s", "CPU time for a variant, mean of the layers'", "clock" },
+    { "most_seconds", "s", "the same of the layer that takes longest", "clock" },
+};
+
+const struct exp_csv_file exp_rank_totals_file = EXP_CSV_FILE("totals.csv", total_columns);
+
+static void put_total(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model, size_t threads,
+                      size_t ranking)
+{
+    const struct exp_rank_total t = exp_rank_total_of(r, (enum exp_polydl_threads)threads, (enum exp_ranking)ranking,
+                                                      (enum exp_rank_part)part, model);
+
+    if (!t.n)
+        return;
+    exp_csv_string(csv, "part", exp_rank_part_name((enum exp_rank_part)part));
+    exp_csv_string(csv, "model", model ? model : "all");
+    put_threads(csv, threads);
+    exp_csv_string(csv, "ranking", exp_ranking_name((enum exp_ranking)ranking));
+    exp_csv_string(csv, "title", exp_ranking_title((enum exp_ranking)ranking));
+    exp_csv_string(csv, "meaning", exp_ranking_meaning((enum exp_ranking)ranking));
+    exp_csv_u64(csv, "layers", t.n);
+    exp_csv_double(csv, "mean_share", t.mean_share);
+    exp_csv_double(csv, "geomean_share", t.geomean_share);
+    exp_csv_double(csv, "worst_share", t.worst_share);
+    exp_csv_double(csv, "near_best_percent", t.near_best_percent);
+    exp_csv_double(csv, "geomean_top5_share", t.geomean_top_share);
+    exp_csv_number(csv, "mean_spearman", t.mean_spearman, "no layer has one");
+    exp_csv_number(csv, "mean_kendall", t.mean_kendall, "no layer has one");
+    exp_csv_number(csv, "mean_seconds", t.mean_seconds, "kept from a run before");
+    exp_csv_number(csv, "most_seconds", t.most_seconds, "kept from a run before");
+    exp_csv_end_row(csv);
+}
+
+static void put_totals(struct exp_csv *csv, const struct exp_rank *r, size_t part, const char *model)
+{
+    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+        for (size_t k = 0; k < EXP_N_RANKINGS; k++)
+            put_total(csv, r, part, model, t, k);
+    }
+}
+
+void exp_rank_totals_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    const struct exp_polydl *p = r->polydl;
+
+    for (size_t part = 0; part < EXP_N_RANK_PARTS; part++)
+        put_totals(csv, r, part, NULL);
+    for (size_t i = 0; i < p->n_layers; i++) {
+        if (p->layer[i].source.problem && (!i || strcmp(p->layer[i].model, p->layer[i - 1].model) != 0))
+            put_totals(csv, r, EXP_RANK_ALL, p->layer[i].model);
+    }
+}
+
+/* ---- picks.csv ---- */
+
+static const struct exp_csv_column speed_columns[] = {
+    LAYER_COLUMNS,
+    { "number", "", "position in the paper's figures: the number in its name, or from 1", "" },
+    { "threads", "", "that run the variants", "" },
+    { "variants", "", "that were timed", "" },
+    { "best", "GFLOP/s", "the fastest variant", "clock" },
+    { "worst", "GFLOP/s", "the slowest variant", "clock" },
+#define PICK_COLUMN(number, name, title, meaning)                                                                      \
+    { "pick_" name, "GFLOP/s", "the variant that is first by " meaning, "clock" },
+    EXP_EACH_RANKING(PICK_COLUMN)
+#undef PICK_COLUMN
+#define BASELINE_COLUMN(number, name, meaning) { name, "GFLOP/s", meaning ", on one thread", "clock" },
+        EXP_EACH_POLYDL_BASELINE(BASELINE_COLUMN)
+#undef BASELINE_COLUMN
+};
+
+const struct exp_csv_file exp_rank_picks_file = EXP_CSV_FILE("picks.csv", speed_columns);
+
+/* Column names without a second list of them. */
+static const char *const pick_names[EXP_N_RANKINGS] = {
+#define PICK_NAME(number, name, title, meaning) [number] = "pick_" name,
+    EXP_EACH_RANKING(PICK_NAME)
+#undef PICK_NAME
+};
+
+static const char *const baseline_names[EXP_N_POLYDL_BASELINES] = {
+#define BASELINE_NAME(number, name, meaning) [number] = name,
+    EXP_EACH_POLYDL_BASELINE(BASELINE_NAME)
+#undef BASELINE_NAME
+};
+
+static void put_speed(struct exp_csv *csv, const char *column, double flops, double ns)
+{
+    exp_csv_number(csv, column, ns > 0 ? flops / ns : (double)NAN, "not timed");
+}
+
+/* Returns the number at the end of a layer's name, or its place in the model. */
+static uint64_t number_of(const struct exp_polydl *p, size_t layer)
+{
+    const char *digits = strrchr(p->layer[layer].name, '_');
+    uint64_t place = 1;
+
+    if (digits && digits[1] && strspn(digits + 1, "0123456789") == strlen(digits + 1))
+        return strtoull(digits + 1, NULL, 10);
+    while (place <= layer && !strcmp(p->layer[layer - place].model, p->layer[layer].model))
+        place++;
+    return place;
+}
+
+static void put_speeds(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads)
+{
+    const struct exp_polydl_layer *l = &r->polydl->layer[layer];
+    const unsigned n_images = l->source.problem ? exp_polydl_n_threads((enum exp_polydl_threads)threads) : 1;
+    const double flops = l->flops * n_images;
+
+    put_layer(csv, r, layer);
+    exp_csv_u64(csv, "number", number_of(r->polydl, layer));
+    put_threads(csv, threads);
+    exp_csv_u64(csv, "variants", l->variants.n);
+    put_speed(csv, "best", flops, r->layer[layer].best_ns[threads]);
+    put_speed(csv, "worst", flops, r->layer[layer].worst_ns[threads]);
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++)
+        put_speed(csv, pick_names[k], flops, r->layer[layer].verdict[threads][k].time_ns);
+    for (size_t b = 0; b < EXP_N_POLYDL_BASELINES; b++)
+        put_speed(csv, baseline_names[b], l->flops, l->baseline[b].fastest_ns);
+    exp_csv_end_row(csv);
+}
+
+void exp_rank_picks_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+            if (r->layer[i].best_ns[t] > 0)
+                put_speeds(csv, r, i, t);
+        }
+    }
+}
+
+/* ---- analyses.csv ---- */
+
+static const struct exp_csv_column analysis_columns[] = {
+    LAYER_COLUMNS,
+    { "variant_index", "", "number of the variant, from 0", "" },
+    { "variant", "", "its loops, outermost first", "" },
+    { "threads", "", "for which it is analysed", "" },
+    { "reused_bytes", "bytes", "of the working sets that each cache holds, from the core outwards, and memory",
+      "Algorithm 2" },
+    { "polydl_cost", "", "latency / bandwidth times these, summed", "Eq. 1" },
+    { "polydl_seconds", "s", "CPU time of both", "clock" },
+    { "haystack_misses", "lines", "of a fully associative cache of each cache's size; of one thread",
+      "stack distances" },
+    { "haystack_cycles", "cycles", "these times the latencies of what is behind", "" },
+    { "haystack_seconds", "s", "CPU time of both", "clock" },
+};
+
+const struct exp_csv_file exp_rank_analyses_file = EXP_CSV_FILE("analyses.csv", analysis_columns);
+
+static void put_numbers(struct exp_csv *csv, const char *column, const uint64_t *x, size_t n)
+{
+    char text[24 * EXP_MAX_SOURCES] = "";
+
+    for (size_t i = 0; i < n; i++)
+        exp_say_more(text, sizeof text, "%s%ju", i ? " " : "", (uintmax_t)x[i]);
+    exp_csv_string(csv, column, text);
+}
+
+static void put_analysis(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t variant, size_t threads)
+{
+    const struct exp_analysis *a = &r->analyses.of[layer][variant];
+    const size_t n_caches = r->analyses.sources[threads].n_caches;
+
+    put_layer(csv, r, layer);
+    exp_csv_u64(csv, "variant_index", variant);
+    exp_csv_string(csv, "variant", r->polydl->layer[layer].variants.variant[variant].name);
+    put_threads(csv, threads);
+    put_numbers(csv, "reused_bytes", a->polydl[threads].resident.bytes, n_caches + 1);
+    exp_csv_double(csv, "polydl_cost", a->polydl[threads].cost);
+    exp_csv_double(csv, "polydl_seconds", a->polydl[threads].seconds);
+    put_numbers(csv, "haystack_misses", a->haystack.misses, n_caches);
+    exp_csv_double(csv, "haystack_cycles", a->haystack_cycles);
+    exp_csv_double(csv, "haystack_seconds", a->haystack_seconds);
+    exp_csv_end_row(csv);
+}
+
+void exp_rank_analyses_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        for (size_t v = 0; v < r->polydl->layer[i].variants.n; v++) {
+            for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++)
+                put_analysis(csv, r, i, v, t);
+        }
+    }
+}
+
+/* ---- learning.csv ---- */
+
+static const struct exp_csv_column learning_columns[] = {
+    { "threads", "", "whose times the net learns", "" },
+    { "epoch", "", "passes through all pairs, from 1", "" },
+    { "pairs", "", "of variants of the same layer that it learns from", "" },
+    { "loss", "nats", "mean cross entropy of these pairs, while their epoch goes on", "" },
+    { "held_out_loss", "nats", "that of pairs of layers that it does not learn from, after the epoch", "" },
+};
+
+const struct exp_csv_file exp_rank_learning_file = EXP_CSV_FILE("learning.csv", learning_columns);
+
+void exp_rank_learning_write(struct exp_csv *csv, const struct exp_rank *r)
+{
+    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+        const struct exp_rank_learnt *l = &r->learnt[t];
+
+        for (size_t e = 0; e < EXP_RANK_EPOCHS && l->net.weight; e++) {
+            put_threads(csv, t);
+            exp_csv_u64(csv, "epoch", e + 1);
+            exp_csv_u64(csv, "pairs", l->n_pairs);
+            exp_csv_double(csv, "loss", l->loss[e]);
+            exp_csv_number(csv, "held_out_loss", l->held_out_loss[e], "no layer is held out");
+            exp_csv_end_row(csv);
+        }
+    }
+}

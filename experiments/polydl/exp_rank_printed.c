@@ -1,0 +1,244 @@
+#include "experiments/polydl/exp_rank_printed.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/base/exp_table.h"
+
+/* ---- what is compared ---- */
+
+/* Whose speed it is: of a ranking's pick, of a baseline, or of the fastest variant. */
+enum method {
+#define PICK(ranking) (ranking)
+#define BASELINE(baseline) (EXP_N_RANKINGS + (baseline))
+    FASTEST = EXP_N_RANKINGS + EXP_N_POLYDL_BASELINES,
+    NOBODY, /* the number is GFLOP/s, and no ratio */
+};
+
+/* How the numbers of layers become one, as text. */
+typedef void (*say_fn)(char *text, size_t bytes, double *x, size_t n);
+
+static void say_geomean(char *text, size_t bytes, double *x, size_t n)
+{
+    exp_say(text, bytes, "%.3g", exp_stats_geomean(x, n));
+}
+
+static void say_percent(char *text, size_t bytes, double *x, size_t n)
+{
+    exp_say(text, bytes, "%+.1f", 100 * (exp_stats_geomean(x, n) - 1));
+}
+
+static void say_range(char *text, size_t bytes, double *x, size_t n)
+{
+    exp_stats_sort_up(x, n);
+    exp_say(text, bytes, "%.3g-%.3g", x[0], x[n - 1]);
+}
+
+static void say_mean(char *text, size_t bytes, double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    exp_say(text, bytes, "%.3g", sum / (double)n);
+}
+
+#define GEMMS ""
+
+/* A printed number, and what of ours stands beside it: method's speed, over that of another. */
+struct claim {
+    const char *figure, *workload, *metric;
+    const char *model;   /* NULL: of all convolutions; GEMMS */
+    const char *numbers; /* of layers; "": all of the model */
+    int method, over;
+    say_fn say;
+};
+
+static const struct claim claims[] = {
+    { "Figure 9", "fastrcnn", "gflops_geomean_polydl", "fastrcnn", "", PICK(EXP_RANKING_POLYDL), NOBODY, say_geomean },
+    { "Figure 9", "fastrcnn", "gflops_geomean_onednn", "fastrcnn", "", BASELINE(EXP_POLYDL_ONEDNN), NOBODY,
+      say_geomean },
+    { "Figure 9", "fastrcnn", "speedup_over_baseline_range", "fastrcnn", "", PICK(EXP_RANKING_POLYDL),
+      BASELINE(EXP_POLYDL_LOOPS), say_range },
+    { "Figure 9", "fastrcnn layer 11", "percent_faster_than_onednn", "fastrcnn", "11", PICK(EXP_RANKING_POLYDL),
+      BASELINE(EXP_POLYDL_ONEDNN), say_percent },
+    { "Figure 10", "fastrcnn", "percent_over_default_loop_order_avg", "fastrcnn", "", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_DEFAULT), say_percent },
+    { "Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "04 07 08 10 11",
+      PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
+    { "Figure 10", "fastrcnn layer 25", "percent_over_default_loop_order", "fastrcnn", "25", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_DEFAULT), say_percent },
+    { "Figure 11", "resnet-50", "speedup_over_baseline_range", "resnet", "", PICK(EXP_RANKING_POLYDL),
+      BASELINE(EXP_POLYDL_LOOPS), say_range },
+    { "Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "07 11 15 16",
+      PICK(EXP_RANKING_POLYDL), BASELINE(EXP_POLYDL_ONEDNN), say_percent },
+    { "Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "01", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_DEFAULT), say_percent },
+    { "Figure 14", "maskrcnn", "speedup_over_microkernel_avg", "maskrcnn", "", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_DEFAULT), say_geomean },
+    { "Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "04 05 06 09 10 14 15",
+      PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
+    { "Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "07", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_DEFAULT), say_geomean },
+    { "Figure 15", "201 conv layers", "polydl_dnn_vs_haystack", NULL, "", PICK(EXP_RANKING_DNN),
+      PICK(EXP_RANKING_HAYSTACK), say_mean },
+    { "Figure 15", "201 conv layers", "polydl_vs_haystack", NULL, "", PICK(EXP_RANKING_POLYDL),
+      PICK(EXP_RANKING_HAYSTACK), say_mean },
+    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_baseline", GEMMS, "", BASELINE(EXP_POLYDL_LOOPS), NOBODY,
+      say_geomean },
+    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_polydl_dnn", GEMMS, "", PICK(EXP_RANKING_DNN), NOBODY,
+      say_geomean },
+    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_onednn", GEMMS, "", BASELINE(EXP_POLYDL_ONEDNN), NOBODY,
+      say_geomean },
+    { "Figure 18", "GEMM", "polydl_dnn_vs_onednn", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_ONEDNN),
+      say_geomean },
+    { "Figure 18", "GEMM", "polydl_dnn_vs_baseline", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_LOOPS),
+      say_geomean },
+    { "Figure 19", "GEMM", "polydl_dnn_fraction_of_max", GEMMS, "", PICK(EXP_RANKING_DNN), FASTEST, say_geomean },
+    { "Figure 19", "GEMM", "microkernel_over_baseline", GEMMS, "", BASELINE(EXP_POLYDL_MICRO),
+      BASELINE(EXP_POLYDL_LOOPS), say_geomean },
+    { "Figure 19", "GEMM", "polydl_dnn_over_microkernel", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_MICRO),
+      say_geomean },
+    { "Figure 19", "GEMM", "polydl_dnn_over_polydl", GEMMS, "", PICK(EXP_RANKING_DNN), PICK(EXP_RANKING_POLYDL),
+      say_geomean },
+};
+
+enum { N_CLAIMS = sizeof claims / sizeof claims[0] };
+
+/* ---- ours ---- */
+
+static double time_of(const struct exp_rank *r, size_t layer, int method)
+{
+    const struct exp_rank_layer *l = &r->layer[layer];
+
+    if (method == FASTEST)
+        return l->best_ns[EXP_POLYDL_ONE];
+    if (method >= EXP_N_RANKINGS)
+        return r->polydl->layer[layer].baseline[method - EXP_N_RANKINGS].fastest_ns;
+    return l->verdict[EXP_POLYDL_ONE][method].time_ns;
+}
+
+/* Tells whether a layer's name ends in one of the numbers, or there are none. */
+static bool has_number(const char *name, const char *numbers)
+{
+    const char *end = strrchr(name, '_');
+    size_t length;
+
+    if (!*numbers)
+        return true;
+    for (; end && *numbers; numbers += length + strspn(numbers + length, " ")) {
+        length = strcspn(numbers, " ");
+        if (strlen(end + 1) == length && !strncmp(end + 1, numbers, length))
+            return true;
+    }
+    return false;
+}
+
+static bool is_of(const struct exp_polydl_layer *l, const struct claim *c)
+{
+    if (!l->source.problem)
+        return c->model && !strcmp(c->model, GEMMS);
+    return (!c->model || !strcmp(c->model, l->model)) && has_number(l->name, c->numbers);
+}
+
+/* Says our number; x[n_layers] is room. */
+static void say_ours(const struct exp_rank *r, const struct claim *c, double *x, char *text, size_t bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->polydl->n_layers; i++) {
+        const struct exp_polydl_layer *l = &r->polydl->layer[i];
+        const double own = time_of(r, i, c->method), other = c->over == NOBODY ? l->flops : time_of(r, i, c->over);
+
+        if (is_of(l, c) && own > 0 && other > 0)
+            x[n++] = other / own;
+    }
+    if (n)
+        c->say(text, bytes, x, n);
+    else
+        exp_say(text, bytes, "not available: not timed in this run");
+}
+
+/* ---- the file ---- */
+
+static const struct exp_csv_column columns[] = {
+    { "figure", "", "of PolyDL's paper", "" },
+    { "workload", "", "what it is about", "" },
+    { "metric", "", "what is compared", "" },
+    { "printed", "", "the paper's number: 28 cores of a Xeon Platinum 8280, of a GEMM 32", "published/others.csv" },
+    { "ours", "", "ours, on one thread; of several layers the geometric mean, of Figure 15 the mean", "clock" },
+};
+
+const struct exp_csv_file exp_rank_printed_file = EXP_CSV_FILE("printed.csv", columns);
+
+/* The columns of others.csv that are looked at. */
+enum { PAPER, FIGURE, WORKLOAD, METRIC, VALUE, N_WANTED };
+
+static const char *const wanted[N_WANTED] = { "paper", "figure_or_table", "workload", "metric", "value" };
+
+static const struct claim *find_claim(const struct exp_table *t, size_t row, const size_t column[N_WANTED])
+{
+    for (size_t i = 0; i < N_CLAIMS; i++) {
+        if (!strcmp(claims[i].figure, exp_table_string(t, row, column[FIGURE])) &&
+            !strcmp(claims[i].workload, exp_table_string(t, row, column[WORKLOAD])) &&
+            !strcmp(claims[i].metric, exp_table_string(t, row, column[METRIC])))
+            return &claims[i];
+    }
+    return NULL;
+}
+
+static void put_row(struct exp_csv *csv, const struct exp_rank *r, const struct exp_table *t, size_t row,
+                    const size_t column[N_WANTED], double *room)
+{
+    const struct claim *c = find_claim(t, row, column);
+    char ours[64] = "-";
+
+    if (c)
+        say_ours(r, c, room, ours, sizeof ours);
+    exp_csv_string(csv, "figure", exp_table_string(t, row, column[FIGURE]));
+    exp_csv_string(csv, "workload", exp_table_string(t, row, column[WORKLOAD]));
+    exp_csv_string(csv, "metric", exp_table_string(t, row, column[METRIC]));
+    exp_csv_string(csv, "printed", exp_table_string(t, row, column[VALUE]));
+    exp_csv_string(csv, "ours", ours);
+    exp_csv_end_row(csv);
+}
+
+/* Reads the table of what papers print. */
+static int read_printed(struct exp_table *t, size_t column[N_WANTED], const char *experiments_dir, char *why,
+                        size_t why_bytes)
+{
+    char *path = exp_format("%s/published/others.csv", experiments_dir);
+    int err = path ? exp_table_read(t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < N_WANTED && !err; i++)
+        err = exp_table_column(t, wanted[i], &column[i], why, why_bytes);
+    free(path);
+    return err;
+}
+
+int exp_rank_printed_write(const struct exp_rank *r, const char *experiments_dir, const struct exp_outdir *dir,
+                           char *why, size_t why_bytes)
+{
+    double *room = calloc(r->polydl->n_layers + 1, sizeof *room);
+    struct exp_table t = { 0 };
+    size_t column[N_WANTED];
+    struct exp_csv *csv = NULL;
+    int err = room ? read_printed(&t, column, experiments_dir, why, why_bytes)
+                   : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    if (!err)
+        err = exp_csv_create(&csv, dir, &exp_rank_printed_file, "what PolyDL prints, and ours", why, why_bytes);
+    for (size_t row = 0; row < t.n_rows && !err; row++) {
+        if (!strcmp(exp_table_string(&t, row, column[PAPER]), "PolyDL"))
+            put_row(csv, r, &t, row, column, room);
+    }
+    if (!err)
+        err = exp_csv_close(csv, why, why_bytes);
+    exp_table_release(&t);
+    free(room);
+    return err;
+}

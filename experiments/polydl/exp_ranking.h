@@ -1,0 +1,49 @@
+/*
+ * The rankings: what each says a variant costs. A ranking is a line here, and a line of functions in exp_ranking.c.
+ *
+ * CSA and csa2 are not among them. They cost a tiling of SConv's own nest, whose operands are packed; a variant of
+ * PolyDL's has blocked tensors, no packing, and an order that neither has a term for. They rank what they apply to in
+ * experiments/study.
+ */
+#ifndef EXPERIMENTS_EXP_RANKING_H
+#define EXPERIMENTS_EXP_RANKING_H
+
+#include "experiments/polydl/exp_analysis.h"
+#include "experiments/polydl/exp_polydl.h"
+
+#define EXP_EACH_RANKING(X)                                                                                            \
+    X(EXP_RANKING_POLYDL, "polydl", "PolyDL", "Eq. 1 of PolyDL's working sets")                                        \
+    X(EXP_RANKING_DNN, "polydl_dnn", "PolyDL-DNN",                                                                     \
+      "wins in the tournament of PolyDL's net, which was trained on times")                                            \
+    X(EXP_RANKING_HAYSTACK, "haystack", "HayStack", "exact misses of fully associative caches, times latencies")       \
+    X(EXP_RANKING_ALONE, "caches_alone", "simulated, caches alone", "cycles by exact simulation, caches alone")        \
+    X(EXP_RANKING_WHOLE, "as_machine", "simulated, whole machine", "the same with prefetchers and TLBs")               \
+    X(EXP_RANKING_DEFAULT, "default_order", "Microkernel", "Figure 8's order; of a GEMM: its first variant")           \
+    X(EXP_RANKING_CLOCK, "clock", "the clock itself", "times of half of the rounds, judged by those of the other half")
+
+#define EXP_RANKING_NUMBER(number, name, title, meaning) number,
+enum exp_ranking { EXP_EACH_RANKING(EXP_RANKING_NUMBER) EXP_N_RANKINGS };
+#undef EXP_RANKING_NUMBER
+
+const char *exp_ranking_name(enum exp_ranking r);    /* in columns */
+const char *exp_ranking_title(enum exp_ranking r);   /* in figures */
+const char *exp_ranking_meaning(enum exp_ranking r); /* one line */
+
+/* A layer's variants, as so many threads run them. */
+struct exp_ranking_case {
+    const struct exp_polydl_layer *layer;
+    const struct exp_analysis *analysis; /* [variants] */
+    const unsigned *wins;                /* [variants], of the net; NULL without one */
+    enum exp_polydl_threads threads;
+};
+
+/* Returns what a variant costs, the less the better; NaN if the ranking says nothing of it. */
+double exp_ranking_score(enum exp_ranking r, const struct exp_ranking_case *c, size_t variant);
+
+/* Returns the time by which the ranking is judged, in ns; NaN if the variant was not timed. */
+double exp_ranking_time(enum exp_ranking r, const struct exp_ranking_case *c, size_t variant);
+
+/* Returns the CPU seconds that the ranking took for a variant; NaN if nobody looked. */
+double exp_ranking_seconds(enum exp_ranking r, const struct exp_ranking_case *c, size_t variant);
+
+#endif
