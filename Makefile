@@ -65,9 +65,13 @@ $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
 
+# LIBXSMM, a static library, where its header is installed; not for other CPUs.
+xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))
+xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
+
 # The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
-ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(LDLIBS))
+ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
 apart := $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c
 sources = $(filter-out $(mains) %/main_guest.c $(apart),$(sort $(shell find $1 -name '*.c')))
@@ -95,12 +99,14 @@ engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%
 
 # What decides the results that the store keeps: the sources that plan, replay and simulate. They are hashed when one of them
 # is newer than the object that knows the hash.
-deciding_sources := $(sort $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
+deciding_sources := $(sort $(wildcard experiments/polydl/exp_walk.[ch] experiments/polydl/exp_space.[ch]) $(shell find sim kernels experiments/setup experiments/replay -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \)))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
 
 version_flags = $(if $(filter kernels/lib/sconv.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
-file_flags = $(version_flags) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+# PolyDL's plain loops are what the compiler makes of them at its best.
+polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
+file_flags = $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
 
@@ -176,7 +182,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep) $(variables_polydl))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -226,6 +232,11 @@ sweep: deps ## What if caches or tiles were others? Every combination: make swee
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sweep
 	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
 
+polydl: deps ## PolyDL's question: which loop order and tiles? All variants of its 201 layers, timed and simulated (30 minutes; MODEL=alexnet: one; goes on where it was stopped)
+	$(Q).ci/deps peers
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/polydl
+	$(Q)$(BUILD)/polydl $(call pass,polydl) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)"
+
 # GUEST=path observes that program, of another commit, in place of today's.
 stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (15 s; power10: 3 minutes): make stack [MACHINE=spr, power10]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
@@ -267,12 +278,13 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(Q)PLAN=$(BUILD)/sconv-plan EXPERIMENT=$(BUILD)/experiment tests/experiments/emit.sh
 	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
 	$(Q)SWEEP=$(BUILD)/sweep tests/experiments/slurm.sh
+	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan cachesim simbench peers judge validate calibrate paper study redraw report compare sweep)
+test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -292,6 +304,15 @@ $(dnnl_note): FORCE
 	@echo "$(dnnl_header)" | cmp -s - $@ || echo "$(dnnl_header)" >$@
 
 $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard experiments/measure/exp_dnnl*.c)): $(dnnl_note)
+
+# LIBXSMM's likewise.
+xsmm_note = $(BUILD)/libxsmm-header
+
+$(xsmm_note): FORCE
+	@mkdir -p $(@D)
+	@echo "$(xsmm_header)" | cmp -s - $@ || echo "$(xsmm_header)" >$@
+
+$(BUILD)/obj/experiments/polydl/exp_xsmm.o: $(xsmm_note)
 
 FORCE:
 
@@ -390,6 +411,9 @@ help: ## Show this
 	@echo "Variables of 'make sweep' (make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'):"
 	@$(call print_options,SWEEP)
 	@echo
+	@echo "Variables of 'make polydl' (make polydl MODEL=alexnet):"
+	@$(call print_options,POLYDL)
+	@echo
 	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
 	@$(call print_options,REDRAW)
 	@echo
@@ -426,4 +450,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper study sweep redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

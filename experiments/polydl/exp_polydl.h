@@ -31,6 +31,7 @@ struct exp_polydl_time {
 
 struct exp_polydl_simulated {
     bool is_known;
+    double share;          /* of the layer's calls: of large layers the first ones are simulated, and counts scaled */
     struct sim_cell total; /* of all tensors */
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
     double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
@@ -46,6 +47,7 @@ struct exp_polydl_variant {
 #define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
     X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
     X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \
+    X(EXP_POLYDL_XSMM, "libxsmm", "the same with LIBXSMM's micro-kernel")                                              \
     X(EXP_POLYDL_ONEDNN, "onednn", "oneDNN, its own layouts")                                                          \
     X(EXP_POLYDL_SCONV, "sconv_tuned", "SConv in the tilings of this project")                                         \
     X(EXP_POLYDL_BASE, "base", "im2col and OpenBLAS; of a GEMM: OpenBLAS")
@@ -71,5 +73,7 @@ struct exp_polydl {
     struct exp_polydl_layer *layer; /* model by model */
     size_t n_layers;
 };
+
+size_t exp_polydl_n_variants(const struct exp_polydl *p); /* of all layers */
 
 #endif

@@ -27,8 +27,10 @@ enum {
     REPORT = 1 << EXP_REPORT,
     COMPARE = 1 << EXP_COMPARE,
     SWEEP = 1 << EXP_SWEEP,
+    POLYDL = 1 << EXP_POLYDL,
     PLAN = 1 << EXP_PLAN,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE, /* they write some */
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE |
+             POLYDL, /* they write some */
     ALL = TABLES | REDRAW | REPORT | PLAN
 };
 
@@ -82,7 +84,8 @@ static const struct {
     { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
     { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
-    { "sweep", "", "host", 0, 0, 0, 0, 0 },           { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
+    { "sweep", "", "host", 0, 0, 0, 0, 0 },           { "polydl", "all", "host", 0, 0, 0, 0, 1 },
+    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
@@ -177,6 +180,9 @@ static struct exp_options defaults(enum exp_program program)
         .fit = EXP_FIT_AUTO,
         .commit = "",
         .vary = "",
+        .variants = "",
+        .threads = 2,
+        .budget = 200,
         .store = "",
         .share = "",
         .known = "",

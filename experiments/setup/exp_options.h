@@ -20,6 +20,7 @@ enum exp_program {
     EXP_REPORT,
     EXP_COMPARE,
     EXP_SWEEP,
+    EXP_POLYDL,
     EXP_PLAN,
     EXP_N_PROGRAMS
 };
@@ -61,6 +62,7 @@ struct exp_options {
     const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;
     const char *vary;     /* sweep: keys and values */
+    const char *variants; /* polydl: which; "": as the paper */
     const char *store;    /* file of results that are kept; "": in the folder of results; "no": none is */
     const char *share;    /* sweep: "2/8": the third of eight shares; "": everything */
     const char *known;    /* sweep: a store to take results from; "": none */
@@ -85,6 +87,8 @@ struct exp_options {
     unsigned hides_rows;      /* 0 or 1 */
     unsigned launcher;        /* enum exp_launcher */
     unsigned shares;          /* jobs of the launcher */
+    unsigned threads;         /* polydl: up to so many are timed */
+    unsigned budget;          /* polydl: milliseconds of timing for each variant */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
     bool is_json;             /* plans as JSON, not as text */
     bool describes;           /* print the schema and stop */

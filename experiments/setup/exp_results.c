@@ -25,6 +25,7 @@ static const struct layout {
     [EXP_STUDY] = { "/study", true, "choices.csv" },
     [EXP_COMPARE] = { "/compare", false, "compare.csv" },
     [EXP_SWEEP] = { "/sweep", true, "sweep.csv" },
+    [EXP_POLYDL] = { "/polydl", true, "variants.csv" },
 };
 
 static const char all_models[] = "all", some_models[] = "some", parts[] = "parts"; /* parts: of paper */

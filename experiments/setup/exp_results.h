@@ -7,6 +7,7 @@
  *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
  *     <RESULTS>/host/compare/                  two runs compared, which may be of any model
  *     <RESULTS>/<machine>/sweep/<models>/      those of sweep
+ *     <RESULTS>/<machine>/polydl/<models>/     program variants of PolyDL
  *     <RESULTS>/host/study/<models>/           the study of the cost models
  *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
  *

@@ -1,0 +1,138 @@
+#include "experiments/polydl/exp_polydl_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_main.h"
+
+#define ALL "alexnet,fastrcnn,googlenetv1,googlenetv3,maskrcnn,mobilenet,overfeat,resnet,xception,yolov2"
+#define GEMM_TABLE EXP_EXPERIMENTS_DIR "/polydl/gemm.csv"
+
+const char *exp_polydl_baseline_name(enum exp_polydl_baseline b)
+{
+#define NAME(number, name, meaning) name,
+    static const char *const names[EXP_N_POLYDL_BASELINES] = { EXP_EACH_POLYDL_BASELINE(NAME) };
+
+    return names[b];
+}
+
+size_t exp_polydl_n_variants(const struct exp_polydl *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_layers; i++)
+        n += p->layer[i].variants.n;
+    return n;
+}
+
+/* ---- models ---- */
+
+/* Returns the table of a model: PolyDL's, if it has one of that name, or the name itself. From malloc. */
+static char *table_of(const char *name, size_t length)
+{
+    char *path = exp_format(EXP_EXPERIMENTS_DIR "/models/polydl/%.*s.csv", (int)length, name);
+
+    if (path && length && !memchr(name, '/', length) && !access(path, R_OK))
+        return path;
+    free(path);
+    if (length == strlen("gemm") && !strncmp(name, "gemm", length))
+        return strdup(GEMM_TABLE);
+    return strndup(name, length);
+}
+
+int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, char *why, size_t why_bytes)
+{
+    char *tables = strdup("");
+    int err;
+
+    list = *list && strcmp(list, "all") ? list : ALL;
+    while (*list && tables) {
+        size_t length = strcspn(list, ",");
+        char *table = table_of(list, length);
+        char *more = table ? exp_format("%s%s%s", tables, *tables ? "," : "", table) : NULL;
+
+        free(table);
+        free(tables);
+        tables = more;
+        list += length + (list[length] == ',');
+    }
+    if (!tables)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why, why_bytes);
+    free(tables);
+    return err;
+}
+
+/* ---- layers ---- */
+
+/* A GEMM is in its table the 1x1 convolution that it is: of K channels, N filters and M windows. */
+static struct exp_variant_source gemm_of(const struct exp_layer *layer)
+{
+    const struct conv_problem *p = &layer->problem;
+    struct exp_variant_source s = { .gemm = { .m = p->h, .n = p->k, .k = p->c }, .n_images = 1 };
+
+    exp_say(s.gemm.name, sizeof s.gemm.name, "%s", layer->name);
+    return s;
+}
+
+static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model, const struct exp_layer *layer,
+                      const char *variants, char *why, size_t why_bytes)
+{
+    char what[512] = "";
+    int err;
+
+    *l =
+        (struct exp_polydl_layer){ .model = model->name, .name = layer->name, .flops = 2 * conv_macs(&layer->problem) };
+    l->flops /= (double)layer->problem.n;
+    if (!strcmp(model->path, GEMM_TABLE))
+        l->source = gemm_of(layer);
+    else
+        l->source = (struct exp_variant_source){
+            .problem = &layer->problem,
+            .block = exp_variant_block(&layer->problem, l->why_not, sizeof l->why_not),
+            .n_images = 1,
+        };
+    if (*l->why_not)
+        return 0;
+    err = exp_variants_make(&l->variants, &l->source, variants, what, sizeof what);
+    if (!err) {
+        l->of = calloc(l->variants.n, sizeof *l->of);
+        err = l->of ? 0 : -ENOMEM;
+    }
+    for (size_t i = 0; i < l->variants.n && !err; i++)
+        l->of[i].variant = &l->variants.variant[i];
+    return err ? exp_fail(why, why_bytes, err, "%s: %s", layer->name, *what ? what : "out of memory") : 0;
+}
+
+int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
+                    const char *variants, char *why, size_t why_bytes)
+{
+    size_t n = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->model[i].n_layers;
+    *p = (struct exp_polydl){ .machine = machine, .layer = calloc(n, sizeof *p->layer) };
+    if (!p->layer)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < m->n && !err; i++) {
+        for (size_t k = 0; k < m->model[i].n_layers && !err; k++)
+            err = plan_layer(&p->layer[p->n_layers++], &m->model[i], &m->model[i].layer[k], variants, why, why_bytes);
+    }
+    if (err || exp_polydl_n_variants(p))
+        return err;
+    return exp_fail(why, why_bytes, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why_not);
+}
+
+void exp_polydl_release(struct exp_polydl *p)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        exp_variants_release(&p->layer[i].variants);
+        free(p->layer[i].of);
+    }
+    free(p->layer);
+    *p = (struct exp_polydl){ .machine = NULL };
+}

@@ -1,0 +1,182 @@
+#include "experiments/polydl/exp_polydl_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/report/exp_cells.h"
+#include "experiments/replay/exp_totals.h"
+
+/* ---- columns ---- */
+
+/* clang-format off */
+#define COLUMN_BLOCK { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }
+#define COLUMNS_SIMULATED(prefix, how)                                                                                 \
+    { prefix "_loads", "", "load instructions, " how, "replay" },                                                      \
+    { prefix "_l1_load_misses", "", "loads that the first level did not serve", "replay" },                            \
+    { prefix "_l2_load_misses", "", "... nor the second", "replay" },                                                  \
+    { prefix "_l3_load_misses", "", "... nor the last", "replay" },                                                    \
+    { prefix "_memory_read_lines", "lines", "fetched from memory", "replay" },                                         \
+    { prefix "_memory_written_lines", "lines", "written back to memory", "replay" },                                   \
+    { prefix "_cycles", "cycles", "estimate: instructions issued without waiting, and what loads then wait by latencies", "replay" }
+
+static const struct exp_csv_column variant_columns[] = {
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER,
+    COLUMN_BLOCK,
+    { "variant", "", "its loops, outermost first: tiles after a dot, a star after the parallel one", "" },
+    EXP_COLUMN_MACS,
+    EXP_COLUMN_TIME_MIN,
+    EXP_COLUMN_TIME_MEDIAN,
+    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
+    EXP_COLUMN_REPS,
+    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
+    { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
+    { "two_threads_time_median_ns", "ns", "median of these", "clock" },
+    { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
+    { "simulated_share", "", "of the calls of the micro-kernel: of large layers the first ones are simulated, and counts scaled", "replay" },
+    COLUMNS_SIMULATED("alone", "one image, cold caches, the machine's caches alone"),
+    COLUMNS_SIMULATED("whole", "the same with prefetchers and TLBs, as the machine's file has them"),
+};
+
+static const struct exp_csv_column baseline_columns[] = {
+    EXP_COLUMN_MODEL,
+    EXP_COLUMN_LAYER,
+    COLUMN_BLOCK,
+    { "baseline", "", "loops: Figure 8 or 16 as the compiler makes it; microkernel: Figure 8's order around our micro-kernel, of a GEMM tiles of 16; libxsmm: the same with LIBXSMM's; onednn: its own layouts; sconv_tuned; base: im2col and OpenBLAS, of a GEMM OpenBLAS", "" },
+    EXP_COLUMN_MACS,
+    EXP_COLUMN_TIME_MIN,
+    EXP_COLUMN_TIME_MEDIAN,
+    { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
+    EXP_COLUMN_REPS,
+    { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
+};
+/* clang-format on */
+
+const struct exp_csv_file exp_polydl_variants_file = EXP_CSV_FILE("variants.csv", variant_columns);
+const struct exp_csv_file exp_polydl_baselines_file = EXP_CSV_FILE("baselines.csv", baseline_columns);
+
+/* ---- cells ---- */
+
+static void put_layer(struct exp_csv *csv, const struct exp_polydl_layer *l)
+{
+    exp_csv_string(csv, "model", l->model);
+    exp_csv_string(csv, "layer", l->name);
+    exp_csv_u64(csv, "block", l->source.block);
+}
+
+static double or_nan(bool is_known, double value)
+{
+    return is_known ? value : (double)NAN;
+}
+
+static double gflops(const struct exp_polydl_time *t, double flops)
+{
+    return or_nan(t->n_rounds != 0, flops / t->fastest_ns);
+}
+
+static void put_time(struct exp_csv *csv, const struct exp_polydl_time *t, double flops, const char *why_not)
+{
+    const bool is_known = t->n_rounds != 0;
+
+    exp_csv_double(csv, "macs", flops / 2);
+    exp_csv_number(csv, "measured_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
+    exp_csv_number(csv, "measured_time_median_ns", or_nan(is_known, t->median_ns), why_not);
+    exp_csv_number(csv, "measured_spread_percent", or_nan(is_known, 100 * (t->median_ns / t->fastest_ns - 1)), why_not);
+    exp_csv_u64(csv, "measured_reps", t->n_rounds);
+    exp_csv_number(csv, "measured_gflops", gflops(t, flops), why_not);
+}
+
+static void put_two_threads(struct exp_csv *csv, const struct exp_polydl_layer *l, const struct exp_polydl_time *t,
+                            const char *why_not)
+{
+    const bool is_known = t->n_rounds != 0;
+
+    exp_csv_number(csv, "two_threads_time_min_ns", or_nan(is_known, t->fastest_ns), why_not);
+    exp_csv_number(csv, "two_threads_time_median_ns", or_nan(is_known, t->median_ns), why_not);
+    exp_csv_number(csv, "two_threads_gflops", gflops(t, l->source.problem ? 2 * l->flops : l->flops), why_not);
+}
+
+static void put_number(struct exp_csv *csv, const char *prefix, const char *name, double value, const char *why_not)
+{
+    char column[64];
+
+    exp_say(column, sizeof column, "%s_%s", prefix, name);
+    exp_csv_number(csv, column, value, why_not);
+}
+
+static void put_simulated(struct exp_csv *csv, const char *prefix, const struct exp_polydl_simulated *s,
+                          size_t n_levels)
+{
+    static const char *const misses[EXP_N_NAMED_LEVELS] = { "l1_load_misses", "l2_load_misses", "l3_load_misses" };
+    const struct sim_stats levels = { .n_levels = n_levels };
+    const char *why_not = s->is_known ? "the machine's file does not state what it issues" : "not simulated";
+
+    put_number(csv, prefix, "loads", or_nan(s->is_known, (double)s->total.loads), why_not);
+    for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
+        put_number(csv, prefix, misses[i],
+                   or_nan(s->is_known, (double)s->total.level[exp_named_level(&levels, i)].load_misses), why_not);
+    put_number(csv, prefix, "memory_read_lines", or_nan(s->is_known, (double)s->total.memory_read_lines), why_not);
+    put_number(csv, prefix, "memory_written_lines", or_nan(s->is_known, (double)s->total.memory_written_lines),
+               why_not);
+    put_number(csv, prefix, "cycles", or_nan(s->is_known, s->cycles), why_not);
+}
+
+/* ---- files ---- */
+
+static void put_variants(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
+        for (size_t v = 0; v < l->variants.n; v++) {
+            const struct exp_polydl_variant *x = &l->of[v];
+
+            put_layer(csv, l);
+            exp_csv_string(csv, "variant", x->variant->name);
+            put_time(csv, &x->time[EXP_POLYDL_ONE], l->flops, why_no_times);
+            put_two_threads(csv, l, &x->time[EXP_POLYDL_TWO], why_no_times);
+            exp_csv_number(csv, "simulated_share", or_nan(x->simulated[0].is_known, x->simulated[0].share),
+                           "not simulated");
+            put_simulated(csv, "alone", &x->simulated[EXP_POLYDL_ALONE], p->machine->n_levels);
+            put_simulated(csv, "whole", &x->simulated[EXP_POLYDL_WHOLE], p->machine->n_levels);
+            exp_csv_end_row(csv);
+        }
+    }
+}
+
+static void put_baselines(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times)
+{
+    for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
+        for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES && l->variants.n; b++) {
+            put_layer(csv, l);
+            exp_csv_string(csv, "baseline", exp_polydl_baseline_name(b));
+            put_time(csv, &l->baseline[b], l->flops, why_no_times);
+            exp_csv_end_row(csv);
+        }
+    }
+}
+
+static int write_file(const struct exp_polydl *p, const struct exp_outdir *dir, const struct exp_csv_file *file,
+                      void (*put)(struct exp_csv *csv, const struct exp_polydl *p, const char *why_no_times),
+                      const char *what, const char *why_no_times, char *why, size_t why_bytes)
+{
+    struct exp_csv *csv;
+    int err = exp_csv_create(&csv, dir, file, what, why, why_bytes);
+
+    if (err)
+        return err;
+    put(csv, p, why_no_times);
+    return exp_csv_close(csv, why, why_bytes);
+}
+
+int exp_polydl_report_write(const struct exp_polydl *p, const struct exp_outdir *dir, const char *what,
+                            const char *why_no_times, char *why, size_t why_bytes)
+{
+    int err = write_file(p, dir, &exp_polydl_variants_file, put_variants, what, why_no_times, why, why_bytes);
+
+    return err ? err
+               : write_file(p, dir, &exp_polydl_baselines_file, put_baselines, what, why_no_times, why, why_bytes);
+}

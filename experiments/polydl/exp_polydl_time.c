@@ -1,0 +1,392 @@
+#include "experiments/polydl/exp_polydl_time.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/polydl/exp_blocked.h"
+#include "experiments/polydl/exp_loops.h"
+#include "experiments/polydl/exp_operands.h"
+#include "experiments/polydl/exp_rivals.h"
+#include "experiments/polydl/exp_team.h"
+#include "experiments/polydl/exp_walk.h"
+#include "experiments/polydl/exp_xsmm.h"
+
+enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40 };
+
+/* A run that takes longer than this (ns) needs none before it: it has brought its own data into the caches soon. */
+static const uint64_t long_run_ns = 20000000;
+static const double long_run_flops = 1e10;
+
+static const double most_flops_of_loops = 5e10;
+
+/* A layer while it is timed. */
+struct bench {
+    const struct exp_polydl_layer *layer;
+    const struct exp_polydl_timing *timing;
+    struct exp_operands operands;
+    struct exp_rivals rivals; /* of a convolution */
+    struct exp_team *team[EXP_N_POLYDL_THREADS];
+};
+
+/* What takes turns: a variant, or a baseline. */
+struct runner {
+    struct bench *bench;
+    const struct exp_variant *variant;
+    struct exp_walk walk[EXP_N_POLYDL_THREADS]; /* of each thread's image */
+    struct exp_executor executor;
+    enum exp_polydl_threads threads;
+    enum exp_polydl_baseline baseline; /* without a variant */
+    uint64_t last_ns;
+};
+
+/* ---- running ---- */
+
+static void run_share(void *ctx, size_t thread, size_t n_threads)
+{
+    struct runner *r = ctx;
+
+    if (r->bench->layer->source.problem)
+        exp_walk_execute(&r->walk[thread], 0, 1, &r->executor);
+    else
+        exp_walk_execute(&r->walk[0], thread, n_threads, &r->executor);
+}
+
+/* An OpenBLAS call does what Base's would. */
+static void run_sgemm(const struct bench *b)
+{
+    enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111 };
+    const struct exp_gemm *g = &b->layer->source.gemm;
+    float *const *of = b->operands.of[0];
+
+    b->timing->setup->blas.sgemm(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, (int)g->m, (int)g->n, (int)g->k, 1.0f,
+                                 of[EXP_OPERAND_B], (int)g->k, of[EXP_OPERAND_A], (int)g->n, 0.0f, of[EXP_OPERAND_C],
+                                 (int)g->n);
+}
+
+static int run_baseline(struct runner *r)
+{
+    struct bench *b = r->bench;
+    float *const *of = b->operands.of[0];
+
+    if (r->baseline == EXP_POLYDL_LOOPS)
+        exp_loops_run(&b->layer->source, of[EXP_OPERAND_A], of[EXP_OPERAND_B], of[EXP_OPERAND_C]);
+    else if (b->layer->source.problem)
+        return exp_rivals_run(&b->rivals, r->baseline);
+    else
+        run_sgemm(b);
+    return 0;
+}
+
+static int run(void *ctx)
+{
+    struct runner *r = ctx;
+    const uint64_t begin = ctr_now_ns();
+    int err = 0;
+
+    if (r->variant)
+        exp_team_run(r->bench->team[r->threads], run_share, r);
+    else
+        err = run_baseline(r);
+    r->last_ns = ctr_now_ns() - begin;
+    return err;
+}
+
+static int prepare(void *ctx)
+{
+    struct runner *r = ctx;
+
+    return r->last_ns < long_run_ns ? run(ctx) : 0;
+}
+
+/* ---- contenders ---- */
+
+/* Prepares a variant. Returns whether there is a micro-kernel for it. */
+static bool prepare_variant(struct runner *r, struct bench *b, const struct exp_variant *v,
+                            enum exp_polydl_threads threads, bool uses_xsmm)
+{
+    *r = (struct runner){ .bench = b, .variant = v, .threads = threads };
+    for (size_t image = 0; image < b->operands.n_images; image++) {
+        uint64_t base[EXP_N_OPERANDS];
+
+        exp_operands_base(&b->operands, image, base);
+        exp_walk_init(&r->walk[image], v, base);
+    }
+    r->executor.small = uses_xsmm ? NULL : b->timing->small;
+    r->executor.jit = uses_xsmm ? exp_xsmm_compile(&r->walk[0].first) : NULL;
+    return r->executor.small || r->executor.jit;
+}
+
+/* Tells whether a baseline that is no variant is there. */
+static bool is_there(const struct bench *b, enum exp_polydl_baseline baseline)
+{
+    const bool is_gemm = !b->layer->source.problem;
+
+    switch (baseline) {
+    case EXP_POLYDL_ONEDNN:
+        return b->rivals.dnnl != NULL;
+    case EXP_POLYDL_SCONV:
+        return exp_rivals_tensor(&b->rivals, CONV_INPUT) != NULL;
+    case EXP_POLYDL_BASE:
+        return is_gemm ? b->timing->setup->blas.handle != NULL : b->rivals.tensors[EXP_POLYDL_BASE].arena != NULL;
+    default:
+        return false;
+    }
+}
+
+/* The paper's `Microkernel`: no tiles but the micro-kernel's. */
+static int micro_variant(const struct bench *b, struct exp_variant *v, char *why, size_t why_bytes)
+{
+    const struct exp_variant_source *s = &b->layer->source;
+    const char *text = s->problem ? "ofm ifm oj kj ki" : s->gemm.m % 16 || s->gemm.k % 16 ? "j.16" : "i.16 j.16 k.16";
+
+    return exp_variant_read(v, s, text, why, why_bytes);
+}
+
+static void add_baseline(struct bench *b, struct runner *runner, size_t *n, enum exp_polydl_baseline baseline)
+{
+    if (is_there(b, baseline))
+        runner[(*n)++] = (struct runner){ .bench = b, .baseline = baseline };
+}
+
+/* ---- rounds ---- */
+
+struct sampled {
+    struct runner *runner;
+    size_t n;
+    struct exp_bench protocol;
+    uint64_t *sample; /* [n * rounds.most] */
+    struct exp_bench_result result;
+};
+
+static int sample(struct sampled *s)
+{
+    struct exp_contender *contender = calloc(s->n, sizeof *contender);
+    int err;
+
+    s->sample = calloc(s->n * s->protocol.rounds.most, sizeof *s->sample);
+    for (size_t i = 0; i < s->n && contender; i++)
+        contender[i] = (struct exp_contender){ "", run, prepare, &s->runner[i] };
+    err = contender && s->sample ? exp_bench_run(&s->protocol, contender, s->n, s->sample, &s->result) : -ENOMEM;
+    free(contender);
+    return err;
+}
+
+static struct exp_polydl_time time_of(const struct sampled *s, size_t i)
+{
+    const uint64_t *round = s->sample + i * s->protocol.rounds.most;
+    const struct exp_times t = exp_times_of(round, s->result.n_rounds);
+    struct exp_polydl_time time = { .n_rounds = s->result.n_rounds, .fastest_ns = t.fastest, .median_ns = t.median };
+
+    for (size_t k = 0; k < s->result.n_rounds; k++) {
+        double *half = &time.half_ns[k % 2];
+
+        if (k < 2 || (double)round[k] < *half)
+            *half = (double)round[k];
+    }
+    return time;
+}
+
+/* Long runs have no others before them than those of check(). */
+static struct exp_bench protocol_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
+{
+    return (struct exp_bench){ .n_warmups = b->layer->flops < long_run_flops,
+                               .rounds = { LEAST_ROUNDS, MOST_ROUNDS, budget_ns * n },
+                               .now_ns = now_ns,
+                               .wall_ns = ctr_now_ns,
+                               .interrupted = exp_interrupted };
+}
+
+/* Times the variants and what runs on one thread beside them, but for the plain loops. */
+static int time_one(struct bench *b, struct exp_polydl_times *times, char *why, size_t why_bytes)
+{
+    const size_t n_variants = b->layer->variants.n;
+    struct runner *runner = calloc(n_variants + EXP_N_POLYDL_BASELINES, sizeof *runner);
+    struct sampled s = { .runner = runner };
+    struct exp_variant micro;
+    bool has_all = true;
+    int err = runner ? micro_variant(b, &micro, why, why_bytes) : -ENOMEM;
+
+    for (size_t i = 0; i < n_variants && !err; i++)
+        has_all &=
+            prepare_variant(&runner[s.n++], b, &b->layer->variants.variant[i], EXP_POLYDL_ONE, b->timing->uses_xsmm);
+    if (!err && !has_all)
+        err = exp_fail(why, why_bytes, -ENOTSUP, "%s: LIBXSMM has no micro-kernel of that size", b->layer->name);
+    for (enum exp_polydl_baseline x = EXP_POLYDL_MICRO; x <= EXP_POLYDL_XSMM && !err; x++) {
+        if (prepare_variant(&runner[s.n], b, &micro, EXP_POLYDL_ONE, x == EXP_POLYDL_XSMM))
+            runner[s.n++].baseline = x;
+    }
+    for (enum exp_polydl_baseline x = EXP_POLYDL_ONEDNN; x < EXP_N_POLYDL_BASELINES && !err; x++)
+        add_baseline(b, runner, &s.n, x);
+    s.protocol = protocol_of(b, b->timing->budget_ns, s.n, ctr_thread_ns);
+    if (!err)
+        err = sample(&s);
+    for (size_t i = 0; i < s.n && !err; i++)
+        *(i < n_variants ? &times->of_variant[i][EXP_POLYDL_ONE] : &times->of_baseline[runner[i].baseline]) =
+            time_of(&s, i);
+    free(s.sample);
+    free(runner);
+    return err;
+}
+
+/* Times the variants on two threads. */
+static int time_two(struct bench *b, struct exp_polydl_times *times)
+{
+    const size_t n = b->layer->variants.n;
+    struct runner *runner = calloc(n, sizeof *runner);
+    struct sampled s = { .runner = runner,
+                         .n = n,
+                         .protocol = protocol_of(b, b->timing->budget_ns / 2, n, ctr_now_ns) };
+    int err = runner ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n && !err; i++)
+        prepare_variant(&runner[i], b, &b->layer->variants.variant[i], EXP_POLYDL_TWO, b->timing->uses_xsmm);
+    if (!err)
+        err = sample(&s);
+    for (size_t i = 0; i < n && !err; i++)
+        times->of_variant[i][EXP_POLYDL_TWO] = time_of(&s, i);
+    free(s.sample);
+    free(runner);
+    return err;
+}
+
+/* Times the plain loops, which are slow: once at least, unless that would take minutes. */
+static int time_loops(struct bench *b, struct exp_polydl_times *times)
+{
+    struct runner runner = { .bench = b, .baseline = EXP_POLYDL_LOOPS, .last_ns = UINT64_MAX };
+    struct sampled s = { .runner = &runner,
+                         .n = 1,
+                         .protocol = protocol_of(b, b->timing->budget_ns, 1, ctr_thread_ns) };
+    int err;
+
+    if (b->layer->flops > most_flops_of_loops)
+        return 0;
+    s.protocol.n_warmups = 0;
+    s.protocol.rounds.least = 1;
+    err = sample(&s);
+    if (!err)
+        times->of_baseline[EXP_POLYDL_LOOPS] = time_of(&s, 0);
+    free(s.sample);
+    return err;
+}
+
+/* ---- checks ---- */
+
+/* Compares the output of the first variant with SConv's, which has run on the same numbers. */
+static int check_first(struct bench *b, char *why, size_t why_bytes)
+{
+    const struct conv_problem *p = b->layer->source.problem;
+    const size_t n = p->k * conv_windows(p);
+    const float *want = exp_rivals_tensor(&b->rivals, CONV_OUTPUT);
+    float *out = malloc(n * sizeof *out);
+    int err = out ? exp_rivals_run(&b->rivals, EXP_POLYDL_SCONV) : -ENOMEM;
+    size_t i = 0;
+
+    if (!err)
+        exp_unblock_output(p, b->layer->source.block, b->operands.of[0][EXP_OPERAND_C], out);
+    while (!err && i < n && fabsf(out[i] - want[i]) <= 0.0f)
+        i++;
+    if (!err && i < n)
+        err = exp_fail(why, why_bytes, -EILSEQ, "%s: output %zu of '%s' is %g, SConv's %g", b->layer->name, i,
+                       b->layer->variants.variant[0].name, (double)out[i], (double)want[i]);
+    free(out);
+    return err;
+}
+
+/* Runs a variant on a cleared output. */
+static void compute(struct bench *b, const struct exp_variant *v)
+{
+    struct runner r;
+
+    memset(b->operands.of[0][EXP_OPERAND_C], 0, b->operands.bytes[EXP_OPERAND_C]);
+    if (prepare_variant(&r, b, v, EXP_POLYDL_ONE, b->timing->uses_xsmm))
+        run(&r);
+}
+
+/* Checks that all variants make the same output. Sums of small whole numbers are exact in any order. */
+static int check(struct bench *b, char *why, size_t why_bytes)
+{
+    const struct exp_variants *v = &b->layer->variants;
+    const struct conv_problem *p = b->layer->source.problem;
+    const size_t bytes = b->operands.bytes[EXP_OPERAND_C];
+    float *first = malloc(bytes);
+    int err = first ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < v->n && !err; i++) {
+        compute(b, &v->variant[i]);
+        if (!i)
+            memcpy(first, b->operands.of[0][EXP_OPERAND_C], bytes);
+        else if (memcmp(first, b->operands.of[0][EXP_OPERAND_C], bytes) != 0)
+            err = exp_fail(why, why_bytes, -EILSEQ, "%s: '%s' computes something else than '%s'", b->layer->name,
+                           v->variant[i].name, v->variant[0].name);
+        if (!err && !i && p && exp_tensors_exact(p) && is_there(b, EXP_POLYDL_SCONV))
+            err = check_first(b, why, why_bytes);
+        if (!err && exp_interrupted())
+            err = -EINTR;
+    }
+    free(first);
+    return err;
+}
+
+/* ---- a layer ---- */
+
+static int open(struct bench *b, char *why, size_t why_bytes)
+{
+    const struct exp_variant_source *s = &b->layer->source;
+    const size_t n_images = s->problem ? b->timing->n_threads : 1;
+    int err = exp_operands_init(&b->operands, &b->layer->variants.variant[0], n_images);
+
+    if (!err && s->problem)
+        err = exp_rivals_init(&b->rivals, b->layer, b->timing, why, why_bytes);
+    for (unsigned t = 0; t < b->timing->n_threads && !err; t++)
+        err = exp_team_new(&b->team[t], t + 1);
+    if (err || !s->problem || !is_there(b, EXP_POLYDL_SCONV))
+        return err;
+    for (size_t image = 0; image < n_images; image++)
+        exp_block_input(s->problem, s->block, exp_rivals_tensor(&b->rivals, CONV_INPUT),
+                        b->operands.of[image][EXP_OPERAND_B]);
+    exp_block_filter(s->problem, s->block, exp_rivals_tensor(&b->rivals, CONV_FILTER),
+                     b->operands.of[0][EXP_OPERAND_A]);
+    return 0;
+}
+
+static void close(struct bench *b)
+{
+    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++)
+        exp_team_free(b->team[t]);
+    if (b->layer->source.problem)
+        exp_rivals_release(&b->rivals);
+    exp_operands_release(&b->operands);
+}
+
+int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
+                    char *why, size_t why_bytes)
+{
+    struct bench b = { .layer = l, .timing = t };
+    int err = open(&b, why, why_bytes);
+
+    if (!err)
+        err = check(&b, why, why_bytes);
+    if (!err)
+        err = time_one(&b, times, why, why_bytes);
+    if (!err && t->n_threads > 1)
+        err = time_two(&b, times);
+    if (!err)
+        err = time_loops(&b, times);
+    close(&b);
+    return err;
+}
+
+double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t)
+{
+    const double run = l->flops / 1.2e11, budget = (double)t->budget_ns / 1e9, least = LEAST_ROUNDS + 2;
+    const double one = run * least > budget ? run * least : budget;
+
+    return (double)l->variants.n * one * (t->n_threads > 1 ? 1.5 : 1) + l->flops / 4e9;
+}

@@ -1,0 +1,42 @@
+/*
+ * Times of a layer's variants and of what they are held against, in turns: each timed run follows an untimed one of its own,
+ * unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does not have: its
+ * threads share the parallel loop; and the wall's clock.
+ *
+ * Everything accumulates into its output, as the paper's loops do, which clear it beforehand; SConv, oneDNN and Base
+ * overwrite it. Before they are timed, all variants have made the same output, which is SConv's.
+ */
+#ifndef EXPERIMENTS_EXP_POLYDL_TIME_H
+#define EXPERIMENTS_EXP_POLYDL_TIME_H
+
+#include "experiments/measure/exp_dnnl.h"
+#include "experiments/polydl/exp_polydl.h"
+#include "experiments/setup/exp_algo.h"
+#include "kernels/ukr/small.h"
+
+struct exp_polydl_timing {
+    const struct exp_setup *setup; /* of SConv and Base */
+    const struct exp_dnnl *dnnl;   /* NULL: it is not there */
+    const struct conv_small *small;
+    bool uses_xsmm;     /* variants run LIBXSMM's micro-kernels and not ours */
+    uint64_t budget_ns; /* of each variant, and each number of threads */
+    unsigned n_threads; /* up to so many are timed */
+};
+
+/* What is timed of a layer: of_variant is [variants.n]. */
+struct exp_polydl_times {
+    struct exp_polydl_time (*of_variant)[EXP_N_POLYDL_THREADS];
+    struct exp_polydl_time of_baseline[EXP_N_POLYDL_BASELINES];
+};
+
+/*
+ * Times a layer that has variants. Returns 0; -EINTR; -ENOMEM; -EILSEQ if two outputs are not the same; with one line in
+ * why.
+ */
+int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
+                    char *why, size_t why_bytes);
+
+/* Tells how long that takes on a usual computer. */
+double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * PolyDL's question: which order of loops, and which tiles? Every variant of every layer is timed and simulated.
+ * `polydl --help` lists the options; the Makefile passes them on.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_program.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/polydl/exp_polydl_plan.h"
+#include "experiments/polydl/exp_polydl_report.h"
+#include "experiments/polydl/exp_polydl_tasks.h"
+#include "experiments/polydl/exp_xsmm.h"
+#include "experiments/setup/exp_machine.h"
+#include "experiments/setup/exp_main.h"
+#include "kernels/ukr/dispatch.h"
+
+#define XSMM "libxsmm"
+
+struct session {
+    struct exp_options options;
+    struct exp_models models;
+    struct sim_machine machine;
+    struct exp_setup here; /* of what runs on this computer */
+    struct exp_dnnl *dnnl;
+    const struct conv_small *small;
+    struct exp_polydl_timing timing;
+    struct exp_polydl polydl;
+    struct exp_results results;
+    struct exp_store *store;
+    struct exp_tasks_counts timed, simulated;
+    char why_no_times[256]; /* "": they are taken */
+    char why_no_dnnl[256];
+    char what[768];
+    char why[1024];
+};
+
+/* ---- preparation ---- */
+
+/* Chooses the micro-kernel: UKR's, the machine's, or the widest here. */
+static int choose_kernel(struct session *s)
+{
+    const char *name = s->options.ukr;
+    const struct conv_ukr *hint = conv_ukr_find(s->machine.ukr);
+    enum cpu_isa isa;
+
+    s->small = hint ? conv_small_of(hint->isa) : conv_small_best();
+    s->timing.uses_xsmm = !strcmp(name, XSMM);
+    if (s->timing.uses_xsmm && exp_xsmm_why_not())
+        return exp_fail(s->why, sizeof s->why, -ENOENT, "UKR=%s: %s", name, exp_xsmm_why_not());
+    if (!*name || s->timing.uses_xsmm)
+        return 0;
+    if (!sim_cpu_isa_find(name, &isa) || conv_small_of(isa)->isa != isa)
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: must be ref, avx2, avx512 or " XSMM ", not '%s'", name);
+    s->small = conv_small_of(isa);
+    return 0;
+}
+
+/* Says why nothing is timed, if so. */
+static void look_here(struct session *s)
+{
+    char why[200];
+
+    if (!s->options.timing)
+        exp_say(s->why_no_times, sizeof s->why_no_times, "TIMING=0");
+    else if (exp_machine_why_not_here(&s->machine, why, sizeof why))
+        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer is not %s: %s", s->machine.name, why);
+    else if (!conv_small_runs(s->small))
+        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer cannot execute %s", s->small->name);
+}
+
+/* Loads what is timed beside the variants. */
+static int prepare_timing(struct session *s)
+{
+    int err = exp_machine_find(&s->here.machine, "host", s->options.results, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_setup_init(&s->here, "", "", s->why, sizeof s->why);
+    if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
+        s->dnnl = NULL;
+    s->timing = (struct exp_polydl_timing){ .setup = &s->here,
+                                            .dnnl = s->dnnl,
+                                            .small = s->small,
+                                            .uses_xsmm = s->timing.uses_xsmm,
+                                            .budget_ns = s->options.budget * (uint64_t)1000000,
+                                            .n_threads = s->options.threads };
+    return err;
+}
+
+/* Names layers that have no variants, once. */
+static void say_left_out(const struct session *s)
+{
+    for (size_t i = 0; i < s->polydl.n_layers; i++) {
+        const struct exp_polydl_layer *l = &s->polydl.layer[i];
+
+        if (*l->why_not)
+            fprintf(stderr, "polydl: %s %s is left out: %s\n", l->model, l->name, l->why_not);
+    }
+}
+
+static void describe(struct session *s)
+{
+    exp_say(s->what, sizeof s->what,
+            "PolyDL's variants, commit %s; micro-kernel %s, replayed as %s on %s, cold caches, one image; ",
+            *s->options.commit ? s->options.commit : "unknown", s->timing.uses_xsmm ? XSMM : s->small->name,
+            s->small->name, *s->machine.description ? s->machine.description : s->machine.name);
+    if (*s->why_no_times)
+        exp_say_more(s->what, sizeof s->what, "not timed: %s", s->why_no_times);
+    else
+        exp_say_more(s->what, sizeof s->what,
+                     "an image per thread, %u threads at most (PolyDL: 28 images on 28 cores); oneDNN %s; LIBXSMM %s",
+                     s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, exp_xsmm_version());
+}
+
+static int prepare(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    int err = exp_polydl_models(&s->models, o->model, o->layers, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
+    if (!err)
+        err = choose_kernel(s);
+    if (!err)
+        look_here(s);
+    if (!err && !*s->why_no_times)
+        err = prepare_timing(s);
+    if (!err)
+        err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, s->why, sizeof s->why);
+    if (!err)
+        err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, s->why,
+                               sizeof s->why);
+    if (!err)
+        err = exp_results_open(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    say_left_out(s);
+    describe(s);
+    return exp_main_store(&s->store, o, s->why, sizeof s->why);
+}
+
+/* ---- the work ---- */
+
+static int work(struct session *s)
+{
+    struct exp_tasks_options o = { .store = s->store, .n_threads = s->options.jobs, .rules.retries_failed = true };
+    const double seconds[EXP_N_WORKS] = {
+        [EXP_WORK_ROUNDS] = *s->why_no_times ? 0 : exp_polydl_measure_seconds(&s->polydl, &s->timing),
+        [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl),
+    };
+    int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
+
+    if (!err && !*s->why_no_times)
+        err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, s->why, sizeof s->why);
+    if (!err)
+        err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, s->why, sizeof s->why);
+    exp_progress_free(o.progress);
+    if (!err && s->timed.n_failed + s->simulated.n_failed)
+        err = exp_fail(s->why, sizeof s->why, -EIO, "failed, such as %s",
+                       s->timed.n_failed ? s->timed.failure : s->simulated.failure);
+    return err;
+}
+
+/* ---- the results ---- */
+
+static const struct exp_polydl_time *fastest(const struct exp_polydl_layer *l)
+{
+    const struct exp_polydl_time *best = &l->of[0].time[EXP_POLYDL_ONE];
+
+    for (size_t i = 1; i < l->variants.n; i++) {
+        if (l->of[i].time[EXP_POLYDL_ONE].fastest_ns < best->fastest_ns)
+            best = &l->of[i].time[EXP_POLYDL_ONE];
+    }
+    return best;
+}
+
+/* Prints how many times as fast as each baseline the best variant is, over the layers that have both. */
+static int print_answer(const void *session, FILE *out)
+{
+    const struct exp_polydl *p = &((const struct session *)session)->polydl;
+    double *ratio = calloc(p->n_layers, sizeof *ratio);
+
+    if (!ratio)
+        return -ENOMEM;
+    fprintf(out, "%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
+    for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n_layers; i++) {
+            const struct exp_polydl_layer *l = &p->layer[i];
+
+            if (l->variants.n && l->baseline[b].n_rounds && l->of[0].time[EXP_POLYDL_ONE].n_rounds)
+                ratio[n++] = l->baseline[b].fastest_ns / fastest(l)->fastest_ns;
+        }
+        if (n)
+            fprintf(out, "the best variant is %.2f times as fast as %s (geometric mean of %zu layers, one thread)\n",
+                    exp_stats_geomean(ratio, n), exp_polydl_baseline_name(b), n);
+    }
+    free(ratio);
+    return 0;
+}
+
+static void say_counts(const char *what, const struct exp_tasks_counts *c)
+{
+    printf("%zu of %zu %s from the store\n", c->n_stored, c->n_tasks, what);
+}
+
+static int finish(struct session *s)
+{
+    int err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
+                                      *s->why_no_times ? s->why_no_times : "not measured", s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+    if (!err)
+        err = exp_results_commit(&s->results, s->why, sizeof s->why);
+    if (err)
+        return err;
+    printf("\n%s\ntables: %s/\n", s->what, s->results.path);
+    say_counts("layers' times", &s->timed);
+    say_counts("simulations", &s->simulated);
+    fputc('\n', stdout);
+    return print_answer(s, stdout);
+}
+
+static int run(void *session)
+{
+    struct session *s = session;
+    int err = prepare(s);
+
+    if (!err)
+        err = work(s);
+    return err ? err : finish(s);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    exp_store_close(s->store);
+    exp_results_release(&s->results);
+    exp_polydl_release(&s->polydl);
+    exp_dnnl_unload(s->dnnl);
+    exp_setup_release(&s->here);
+    exp_models_release(&s->models);
+}
+
+static void document(FILE *out)
+{
+    exp_csv_document(&exp_polydl_variants_file, out);
+    exp_csv_document(&exp_polydl_baselines_file, out);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .why = "" };
+    const struct exp_main course = {
+        .program = EXP_POLYDL,
+        .options = &s.options,
+        .document = document,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
+
+    return exp_main(&course, argc, argv);
+}

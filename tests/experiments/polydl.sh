@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# PolyDL's variants as a user meets them. Run from the project's folder; POLYDL is the program (default build/polydl).
+set -u
+
+polydl=${POLYDL:-build/polydl}
+program=$polydl
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+blocked='MODEL=tests/data/blocked.csv'
+refuses "unknown model 'vgg17'" MODEL=vgg17
+refuses "'ifm' must not be parallel: a dependence on output forbids it (read after write" "$blocked" VARIANTS='ofm ifm* oj kj ki'
+refuses "'oj.5' does not divide oj, 12 here" "$blocked" VARIANTS='oj.5 ofm ifm oj kj ki'
+refuses "'oj' is not walked to its end: loops leave 4 of it" "$blocked" VARIANTS='oj.4 ofm ifm kj ki'
+refuses "dim one of img ofm ifm oj oi kj ki" "$blocked" VARIANTS='rows ofm ifm kj ki'
+refuses "blocks of 16, 32 or 64 that divide both need padding" "$blocked" LAYERS=stem
+refuses "no layer has variants; stem/7x7_s2: 3 channels" MODEL=tests/data/three.csv
+refuses "UKR: must be ref, avx2, avx512 or libxsmm, not 'sse'" "$blocked" UKR=sse
+refuses "THREADS: must be a whole number from 1 to 2, not '3'" "$blocked" THREADS=3
+
+dir=$work/results/toy/polydl/blocked
+run() { # run ARGUMENTS...: succeeds
+    "$polydl" "RESULTS=$work/results" "$blocked" "$@" >"$work/out" 2>"$work/err" </dev/null
+    check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+}
+rows() { csv_rows "$1/$2" | tail -n +2 | wc -l; }
+says() { check "'$1' is not said: $(cat "$work/$2")" grep -qF -- "$1" "$work/$2"; }
+
+# Simulated on a machine that this computer is not: no times.
+run MACHINE=toy
+says "stem is left out: 3 channels and 32 filters" err
+says "not timed: this computer is not toy" out
+n=$(rows "$dir" variants.csv)
+check "5 to 21 variants of each layer that has blocks, not $n of three" [ "$n" -ge 15 ] && [ "$n" -le 63 ]
+check "six baselines of each" [ "$(rows "$dir" baselines.csv)" -eq 18 ]
+check "a reason stands for times" grep -q 'not available: this computer is not toy' "$dir/variants.csv"
+csv_rows "$dir/variants.csv" >"$work/first"
+check "layers of one shape have the same counts" \
+    cmp -s <(grep ',three,' "$work/first" | cut -d, -f3-) <(grep ',again,' "$work/first" | cut -d, -f3-)
+
+# Nothing is simulated twice, threads change nothing, nor does the store.
+run MACHINE=toy JOBS=1
+says "$(sed -n 's/^0 of \([0-9]*\) simulations.*/\1 of \1/p' "$work/out") simulations from the store" out
+check "nothing was simulated again: $(grep simulations "$work/out")" [ -z "$(grep '^0 of [1-9][0-9]* simulations' "$work/out")" ]
+check "results from the store are the same" cmp -s "$work/first" <(csv_rows "$dir/variants.csv")
+run MACHINE=toy STORE=no
+check "results without a store are the same" cmp -s "$work/first" <(csv_rows "$dir/variants.csv")
+
+# Some variants, timed here.
+host=$work/results/host/polydl/blocked
+run LAYERS=three,again VARIANTS='oj.4 ofm oj ifm kj ki,ki kj oj ofm' BUDGET=5
+check "a row for each variant of both layers" [ "$(rows "$host" variants.csv)" -eq 4 ]
+check "a number has as many" grep -q ',ki kj oj ofm,' "$host/variants.csv"
+check "each is timed on one thread and on two: $(head -c 300 "$work/err")" [ -z "$(csv_rows "$host/variants.csv" | grep 'not available')" ]
+check "some baselines are timed" [ "$(csv_rows "$host/baselines.csv" | grep -cE ',(loops|microkernel|sconv_tuned),[^,]*,[0-9]')" -eq 6 ]
+run LAYERS=three,again VARIANTS='oj.4 ofm oj ifm kj ki,ki kj oj ofm' BUDGET=5
+says "1 of 1 layers' times from the store" out
+run LAYERS=strided VARIANTS=7 THREADS=1 BUDGET=1 UKR=ref STORE=no
+check "a number says how many" [ "$(rows "$host" variants.csv)" -eq 7 ]
+if ! grep -q "built without LIBXSMM" "$work/out"; then
+    run LAYERS=strided VARIANTS=2 THREADS=1 BUDGET=1 UKR=libxsmm STORE=no
+    says "micro-kernel libxsmm, replayed as" out
+fi
+"$polydl" "RESULTS=$work/results" MODEL=gemm LAYERS='*_128_*' VARIANTS='i.64 j.64 k.64' TIMING=0 MACHINE=toy >"$work/out" 2>"$work/err"
+check "a GEMM is simulated: $(tail -1 "$work/err")" [ "$(rows "$work/results/toy/polydl/gemm" variants.csv)" -eq 1 ]
+
+documented polydl
+echo "$name: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
