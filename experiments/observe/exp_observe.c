@@ -11,7 +11,7 @@
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/observe/exp_budget.h"
-#include "experiments/observe/exp_kept.h"
+#include "experiments/observe/exp_observe_task.h"
 #include "kernels/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/hierarchy.h"
@@ -26,7 +26,7 @@ struct observing {
     struct exp_observed *o;
     const struct exp_observe_options *options;
     struct exp_progress *progress;
-    struct exp_kept kept;
+    struct exp_observe_tasks tasks;
     uint64_t programs[EXP_N_WAYS]; /* their hashes */
     size_t *order;                 /* of the distinct cases: smallest first */
     size_t n_order;
@@ -35,14 +35,14 @@ struct observing {
 
 static const char time_over[] = "the time for observing was over";
 
-/* One case, or a part of it: what is run, and where its result is kept. */
+/* One case, or a part of it: what is run, and as which task. */
 struct job {
     const struct exp_case *c;
     struct exp_observation *x;
     const struct exp_emulator *emulator;
     struct conv_part part;
     struct conv_plan plan; /* of the part */
-    char *path;
+    struct exp_task task;
 };
 
 static double seconds_of(const struct exp_emulator *e, double macs)
@@ -92,7 +92,7 @@ static struct exp_guest_run run_of(const struct observing *ob, const struct job 
         .emulator = j->emulator,
         .observer = ob->options->observer,
         .guest = j->x->way == EXP_WAY_TWIN ? ob->options->twin : ob->options->guest,
-        .machine_path = ob->kept.machine_path,
+        .machine_path = ob->tasks.machine_path,
         .problem = &j->c->layer->problem,
         .part = conv_part_is_whole(&j->part, &j->c->layer->problem) ? NULL : &j->part,
         .algo = j->c->algo->name,
@@ -126,26 +126,25 @@ static int replay(const struct job *j, const struct sim_machine *m)
     return err;
 }
 
-/* Plans the part, and finds out where its observation is kept. */
+/* Plans the part, and finds out as which task its observation is kept. */
 static int begin_part(const struct observing *ob, struct job *j)
 {
     struct exp_guest_run run;
     int err = conv_plan_part(&j->plan, &j->c->plan, &j->part);
 
-    free(j->path);
-    j->path = NULL;
+    exp_observe_task_release(&j->task);
     if (err)
         return err;
     run = run_of(ob, j);
-    j->path = exp_kept_path(&ob->kept, ob->programs[j->x->way], &run);
-    return j->path ? 0 : -ENOMEM;
+    return exp_observe_task_make(&j->task, &ob->tasks, ob->programs[j->x->way], &run);
 }
 
 /*
  * The largest part that is kept or that the quota has time for; the smallest there is if it has time for none. With
  * *is_kept.
  */
-static int choose_part(const struct observing *ob, struct job *j, double quota, bool *is_kept)
+static int choose_part(const struct observing *ob, struct job *j, double quota, bool *is_kept, char *why,
+                       size_t why_bytes)
 {
     int err;
 
@@ -154,7 +153,10 @@ static int choose_part(const struct observing *ob, struct job *j, double quota, 
         err = begin_part(ob, j);
         if (err)
             return err;
-        *is_kept = !exp_kept_find(j->path, &j->plan, j->x->seen);
+        err = exp_observe_task_find(&ob->tasks, &j->task, &j->plan, j->x->seen, why, why_bytes);
+        if (err && err != -ENOENT && err != -EINVAL && err != -EILSEQ)
+            return err;
+        *is_kept = !err;
     } while (!*is_kept && seconds_of(j->emulator, conv_plan_part_macs(&j->plan)) > quota &&
              conv_part_halve(&j->part, &j->c->plan));
     return 0;
@@ -164,7 +166,7 @@ static int observe(struct observing *ob, struct job *j, char *why, size_t why_by
 {
     struct exp_guest_run run = run_of(ob, j);
     char reason[512] = "";
-    int err = exp_kept_observe(&run, j->path, &j->plan, j->x->seen, reason, sizeof reason);
+    int err = exp_observe_task_run(&ob->tasks, &j->task, &run, &j->plan, j->x->seen, reason, sizeof reason);
 
     return err ? exp_fail(why, why_bytes, err, "%s: %s", j->c->layer->name, reason) : 0;
 }
@@ -194,7 +196,8 @@ static struct sim_machine machine_seen(const struct exp_way *way)
 static int observe_or_find(struct observing *ob, struct job *j, size_t n_left, char *why, size_t why_bytes)
 {
     const struct sim_machine m = machine_seen(&ob->o->way[j->x->way]);
-    int err = choose_part(ob, j, exp_budget_quota(&ob->budget, n_left, ob->options->n_threads), &j->x->was_kept);
+    int err = choose_part(ob, j, exp_budget_quota(&ob->budget, n_left, ob->options->n_threads), &j->x->was_kept, why,
+                          why_bytes);
 
     if (!err && !j->x->was_kept)
         err = observe_in_time(ob, j, why, why_bytes);
@@ -217,7 +220,7 @@ static int run_job(struct observing *ob, struct job *j, size_t n_left)
     x->seen = calloc(1, sizeof *x->seen);
     x->replayed = calloc(1, sizeof *x->replayed);
     err = x->seen && x->replayed ? observe_or_find(ob, j, n_left, why, sizeof why) : -ENOMEM;
-    free(j->path);
+    exp_observe_task_release(&j->task);
     if (err == -EINTR || err == -ENOMEM)
         return err;
     if (err)
@@ -307,7 +310,7 @@ static void find_programs(struct observing *ob, size_t way, const char *const pr
     bool is_missing = false, is_said = false;
 
     for (size_t i = 0; i < n; i++)
-        is_missing |= exp_kept_hash_program(&ob->programs[way], programs[i]) != 0;
+        is_missing |= exp_observe_hash_program(&ob->programs[way], programs[i]) != 0;
     for (size_t i = 0; i < o->experiment.n_cases && is_missing; i++) {
         if (o->observation[i].way != way)
             continue;
@@ -353,10 +356,11 @@ int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *op
     if (err)
         exp_fail(why, why_bytes, err, "out of memory");
     if (!err)
-        err = exp_kept_open(&ob.kept, options->results, &o->way[EXP_WAY_EMULATED].setup.machine, why, why_bytes);
+        err = exp_observe_tasks_open(&ob.tasks, options->store, options->results,
+                                     &o->way[EXP_WAY_EMULATED].setup.machine, why, why_bytes);
     if (!err)
         err = run_all(&ob, why, why_bytes);
-    exp_kept_close(&ob.kept);
+    exp_observe_tasks_close(&ob.tasks);
     free(ob.order);
     free(rewritten);
     return err;

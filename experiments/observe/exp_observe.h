@@ -15,7 +15,9 @@
  * place. So replayed numbers may differ from those of layers.csv by what alignment does, and by what the part leaves
  * out.
  *
- * Observations are kept (exp_kept.h): a second run, or another model with the same layer, finds them.
+ * Observations are tasks of the results store (exp_observe_task.h): a second run, or another model with the same layer, finds
+ * them. Which part of a layer is observed depends on the time that is left when its turn comes, so tasks are made, found and
+ * kept one at a time.
  */
 #ifndef EXPERIMENTS_EXP_OBSERVE_H
 #define EXPERIMENTS_EXP_OBSERVE_H
@@ -25,6 +27,7 @@
 #include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_options.h"
+#include "experiments/store/exp_store.h"
 
 /*
  * Whether to observe kernels of a micro-kernel's family. By itself (EXP_OBSERVE_AUTO) an experiment observes where no
@@ -36,7 +39,7 @@ struct exp_observation {
     char why_not[256]; /* "": observed */
     size_t same_as;    /* the case whose observation this shares; its own index if it was observed itself */
     size_t way;        /* of struct exp_observed */
-    bool was_kept;     /* found in RESULTS/.observed */
+    bool was_kept;     /* found in the results store */
     bool is_left_out;  /* the time was over */
     double share;      /* of the layer's multiply-adds, from 0 to 1 */
     struct obs_result *seen;
@@ -49,6 +52,7 @@ struct exp_observe_options {
     const char *twin;
     const char *why_missing; /* why they could not be built; "" if they could */
     const char *results;     /* folder of all results */
+    struct exp_store *store; /* NULL: nothing is kept */
     unsigned n_threads;
     unsigned limit_s; /* of EXP_OBSERVE_AUTO, but kept observations are always used */
 };
@@ -87,7 +91,7 @@ size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
 
 /*
  * Observes, small layers first. A case that fails says so in why_not and, once each, through progress; the others go on. Returns 0, or
- * with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS/.observed.
+ * with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS.
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,
                     char *why, size_t why_bytes);

@@ -182,7 +182,7 @@ static int measure(struct session *s, struct exp_progress *progress)
 
 static int observe(struct session *s, struct exp_progress *progress)
 {
-    const struct exp_observe_options o = {
+    struct exp_observe_options o = {
         .observer = s->options.observer,
         .guest = s->options.guest,
         .twin = s->options.twin,
@@ -192,7 +192,12 @@ static int observe(struct session *s, struct exp_progress *progress)
         .limit_s = s->options.observe_limit,
     };
 
-    return exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
+    int err = s->observed.observation ? exp_main_store(&o.store, &s->options, s->why, sizeof s->why) : 0;
+
+    if (!err)
+        err = exp_observe_all(&s->observed, &o, progress, s->why, sizeof s->why);
+    exp_store_close(o.store);
+    return err;
 }
 
 static int work(struct session *s)

@@ -131,12 +131,16 @@ static int add_row(struct exp_store *s, enum exp_sql sql, int64_t *id)
     return code == SQLITE_DONE ? SQLITE_ROW : code;
 }
 
+static int known_text(struct exp_store *s, const char *text, int64_t *id)
+{
+    exp_store_bind_text(s, EXP_SQL_FIND_TEXT, 1, text);
+    return find_id(s, EXP_SQL_FIND_TEXT, id);
+}
+
 static int text_id(struct exp_store *s, const char *text, int64_t *id)
 {
-    int code;
+    int code = known_text(s, text, id);
 
-    exp_store_bind_text(s, EXP_SQL_FIND_TEXT, 1, text);
-    code = find_id(s, EXP_SQL_FIND_TEXT, id);
     if (code != SQLITE_DONE)
         return code;
     exp_store_bind_text(s, EXP_SQL_ADD_TEXT, 1, text);
@@ -150,18 +154,26 @@ static void bind_task(struct exp_store *s, enum exp_sql sql, const struct exp_ta
         sqlite3_bind_int64(s->statement[sql], 2 + i, text[i]);
 }
 
-static int add_task(struct exp_store *s, const struct exp_task *t, int64_t *id)
+/* Finds a task whose texts get their numbers from text_of. Returns SQLITE_ROW, or SQLITE_DONE if it is not there. */
+static int find_task(struct exp_store *s, const struct exp_task *t, int64_t text[3], int64_t *id,
+                     int (*text_of)(struct exp_store *s, const char *text, int64_t *id))
 {
     const char *const texts[3] = { t->what, t->setting, t->program };
-    int64_t text[3];
     int code = SQLITE_ROW;
 
     for (int i = 0; i < 3 && code == SQLITE_ROW; i++)
-        code = text_id(s, texts[i], &text[i]);
+        code = text_of(s, texts[i], &text[i]);
     if (code != SQLITE_ROW)
         return code;
     bind_task(s, EXP_SQL_FIND_TASK, t, text);
-    code = find_id(s, EXP_SQL_FIND_TASK, id);
+    return find_id(s, EXP_SQL_FIND_TASK, id);
+}
+
+static int add_task(struct exp_store *s, const struct exp_task *t, int64_t *id)
+{
+    int64_t text[3];
+    int code = find_task(s, t, text, id, text_id);
+
     if (code != SQLITE_DONE)
         return code;
     bind_task(s, EXP_SQL_ADD_TASK, t, text);
@@ -188,6 +200,19 @@ static int add_tasks(struct exp_store *s, void *arg)
 int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes)
 {
     return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why, why_bytes);
+}
+
+int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, char *why, size_t why_bytes)
+{
+    int64_t text[3];
+    int code, err = 0;
+
+    pthread_mutex_lock(&s->lock);
+    code = find_task(s, task, text, id, known_text);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        err = exp_store_report(s, code, why, why_bytes);
+    pthread_mutex_unlock(&s->lock);
+    return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
 }
 
 /* ---- claims ---- */

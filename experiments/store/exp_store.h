@@ -46,6 +46,9 @@ const char *exp_store_path(const struct exp_store *s);
 /* Finds or adds n tasks in one transaction. id[i] becomes the number of task[i] in this store. */
 int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes);
 
+/* Finds a task by its texts, and adds nothing. Returns -ENOENT, without a line, if it is not there. */
+int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id, char *why, size_t why_bytes);
+
 /* What became of an attempt to claim. */
 enum exp_claim {
     EXP_CLAIM_TAKEN,     /* it is this process's now */

@@ -48,6 +48,14 @@ struct exp_tasks_counts {
 };
 
 /*
+ * For work that is known only when its turn comes: one task at a time, by a runner of the caller's own. Finds its
+ * result: 0, -ENOENT if there is none, or as exp_store_find. Keeps one that was just made, at once.
+ */
+int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, char *why, size_t why_bytes);
+int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
+                   char *why, size_t why_bytes);
+
+/*
  * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM; or as the
  * functions of exp_store.h; with one line in why. What was finished by then is in the store.
  */

@@ -432,15 +432,14 @@ budget() {
     local dir=$work/observed/clx4208/three why="not available: the time for observing was over"
     observe observed OBSERVE=auto OBSERVE_LIMIT=1 && check "kept observations need no time" \
         grep -q '^observed 3 of 3 shapes in [0-9]* s\. Load misses .* at most [0-9.]* % in L1' "$work/observed.out"
-    rm "$work/observed/.observed/$(ls "$work/observed/.observed" | head -1)"
-    observe observed OBSERVE=auto OBSERVE_LIMIT=1 || return
+    observe observed OBSERVE=auto OBSERVE_LIMIT=1 "STORE=$work/fewer.sqlite" || return
     check "the others are left out, and counted: $(grep '^observed' "$work/observed.out")" \
         grep -q '^observed 2 of 3 shapes in [1-9][0-9]* s; 1 left out, .*OBSERVE_LIMIT=1' "$work/observed.out"
     check "... in the verdict too" grep -q 'Access by access: observed 2 of 3 shapes' "$dir/verdict.txt"
-    check "... their rows say why" [ "$(grep -c "$why" "$dir/observed.csv")" -eq 1 ]
+    check "... their rows say why" [ "$(grep -c "$why" "$dir/observed.csv")" -eq 3 ]
     check "... what there is, is drawn" [ -s "$dir/observed_vs_replayed.png" ]
     check "... and nothing is complained of" [ "$(grep -c 'not observed' "$work/err")" -eq 0 ]
-    check "... nor left behind" [ "$(ls "$work/observed/.observed" | grep -vc '^clx4208_.*txt$')" -eq 0 ]
+    check "... nor left behind" [ -z "$(find "$work/observed" -name '.observing*')" ]
     observe none OBSERVE=auto OBSERVE_LIMIT=1 && check "no time for anything" \
         grep -q '^observed 0 of 3 shapes in [1-9][0-9]* s; 3 left out' "$work/none.out"
     run alone OBSERVE=auto TIMING=0 ALGO=sconv && check "nobody prepared a guest: nothing is to be observed" \
@@ -467,15 +466,14 @@ parts() {
 
 # Killed in the middle of observing: what is kept is whole, and the next run tidies.
 killed_observing() {
-    local kept=$work/killed/.observed
     "$experiment" MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws CLASSES=machine OBSERVE=sample "RESULTS=$work/killed" \
         "OBSERVER=$OBSERVER" "GUEST=$GUEST_x86_64" >/dev/null 2>&1 </dev/null &
-    until ls "$kept"/*.watched >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    until ls "$work"/killed/.observing.*/*.watched >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
     kill -KILL $! 2>/dev/null
     wait $! 2>/dev/null
-    check "killed while observing: nothing half-written is taken for whole" [ -z "$(find "$kept" -name '*.txt')" ]
-    check "... but something is left" [ -n "$(ls "$kept")" ]
-    observe killed && check "... and the next run tidies" [ "$(ls "$kept" | grep -vc '^clx4208_.*txt$')" -eq 0 ]
+    check "killed while observing: something is left" [ -n "$(find "$work/killed" -name '*.watched')" ]
+    observe killed && check "... and the next run tidies" [ -z "$(find "$work/killed" -name '.observing*')" ]
+    check "... with its store" grep -q '^observed 3 of 3 shapes' "$work/killed.out"
 }
 
 # What is missing is said once, and costs nothing but its columns.
@@ -486,7 +484,7 @@ unobserved() { # unobserved WORDS NAME ARGUMENTS...
     check "$name: one line with '$words': $(grep 'not observed' "$work/err")" [ "$(grep -c "not observed: .*$words" "$work/err")" -ge 1 ]
     check "$name: the rows say why" grep -q "not available: .*$words" "$work/$name/clx4208/three/observed.csv"
     check "$name: the rest is there" [ -s "$work/$name/clx4208/three/misses_layers.png" ]
-    check "$name: nothing half-written" [ -z "$(find "$work/$name/.observed" -type f 2>/dev/null)" ]
+    check "$name: nothing half-written" [ -z "$(find "$work/$name" -name '.observing*')" ]
 }
 
 without_qemu() { # the experiment alone gets a PATH without it
@@ -499,7 +497,7 @@ without_qemu() { # the experiment alone gets a PATH without it
 }
 
 observed() {
-    local dir=$work/observed/clx4208/three kept
+    local dir=$work/observed/clx4208/three
     unobserved "no compiler here" unbuilt OBSERVER= "WHY_NO_GUEST=no compiler here"
     if ! command -v qemu-x86_64 >/dev/null || [ ! -x "${GUEST_x86_64:-}" ]; then
         echo "cli: skipped: observed streams (no qemu-x86_64, or no GUEST_x86_64)"
@@ -516,21 +514,18 @@ observed() {
     check "observed: the figure" sh -c "head -c 4 '$dir/observed_vs_replayed.png' | grep -q PNG"
     check "observed: every column is documented" [ "$(grep -v '^#' "$dir/observed.csv" | head -1 | tr ',' '\n' | wc -l)" \
         -eq "$("$experiment" --columns | sed '1,/#### observed.csv/d; /####/,$d' | grep -c '^| `')" ]
-    kept=$(ls -i "$work/observed/.observed")
-    check "observed: nothing but observations is kept" [ "$(ls "$work/observed/.observed" | grep -c '^clx4208_.*txt$')" -eq 9 ]
     cp "$dir/observed.csv" "$work/first.csv"
-    echo "observation 1" >"$work/observed/.observed/$(ls "$work/observed/.observed" | head -1)"
     observe observed || return
-    check "observed: finished layers are kept" [ "$(ls -i "$work/observed/.observed" | grep -cFxf <(echo "$kept"))" -ge 8 ]
-    check "observed: and give the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
+    check "observed: what is kept gives the same" cmp -s <(grep -v '^#' "$work/first.csv") <(grep -v '^#' "$dir/observed.csv")
     parts
     killed_observing
+    observe fewer LAYERS=stem/*,depthwise "STORE=$work/fewer.sqlite"
     with_fake qemu-x86_64 "sleep 600" budget
     mkdir "$work/bin" && ln -s "$(command -v gnuplot)" "$work/bin/gnuplot"
     without_qemu "qemu-x86_64 is missing (package qemu-user)"
     printf '#!/bin/sh\nexit 0\n' >"$work/not-elf" && chmod +x "$work/not-elf"
-    mkdir -p "$work/notelf/.observed" # what killed runs left; no process has that number
-    touch "$work/notelf/.observed/machine.999999999.cfg" "$work/notelf/.observed/toy_base_0.txt.999999999.watched"
+    mkdir -p "$work/notelf/.observing.999999999" # what a killed run left; no process has that number
+    touch "$work"/notelf/.observing.999999999/{machine.cfg,0.watched}
     unobserved "qemu-x86_64" notelf "GUEST=$work/not-elf"
     printf 'not a plugin' >"$work/bad.so"
     unobserved "qemu-x86_64: .*" badplugin "OBSERVER=$work/bad.so"

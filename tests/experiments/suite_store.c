@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "experiments/observe/exp_observed_result.h"
 #include "experiments/store/exp_tasks.h"
+#include "kernels/ukr/ukr.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -481,7 +483,55 @@ static void a_full_disk_costs_nothing_that_was_kept(void)
     scratch_close();
 }
 
+/* An observation with something of everything. */
+static void fill_observation(struct obs_result *seen)
+{
+    *seen = (struct obs_result){ .n_buffers = 2, .n_outside = 2, .stats.n_levels = 3 };
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
+        struct sim_cell *c = &seen->stats.cell[tag][rng_below(CONV_N_PHASES)];
+
+        c->loads = 1 + rng_below(1000);
+        c->level[rng_below(3)].load_misses = rng_below(100);
+        c->memory_read_lines = rng_below(3);
+    }
+    seen->instructions[rng_below(CONV_N_PHASES)][OBS_MMA] = 1 + rng_below(99);
+    seen->buffer[0] = (struct obs_buffer){ .address = UINT64_C(1) << 47, .bytes = 77, .tag = 1 };
+    seen->buffer[1] = (struct obs_buffer){ .address = 4096, .bytes = 1, .tag = 3, .is_learned = true };
+    seen->outside[0] = (struct obs_outside){ "memcpy", 3, true, 3, 0 };
+    seen->outside[1] = (struct obs_outside){ "?", 0, false, 0, 4 };
+    seen->outside_lines[rng_below(CONV_N_PHASES)] = 7;
+}
+
+static void observations_come_back(void)
+{
+    const struct exp_task task = { "observe", "a layer", "this", "toy", "guest 1" };
+    struct obs_result *seen = calloc(2, sizeof *seen), *back = seen + 1;
+    struct exp_result r = { 0 };
+    struct sim_machine toy;
+    struct exp_store *s;
+
+    scratch_open();
+    s = open_store("s.sqlite");
+    CU_ASSERT_FATAL(seen && !sim_machine_read(&toy, "sim/machines/toy.cfg", why, sizeof why));
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM task"), 0);
+    fill_observation(seen);
+    exp_observed_result_put(&r, &toy, seen);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    exp_result_release(&r);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_observed_result_get(&r, &toy, back), 0);
+    CU_ASSERT(!memcmp(seen, back, sizeof *seen));
+    exp_result_put(&r, "nothing of ours", 1);
+    CU_ASSERT_EQUAL(exp_observed_result_get(&r, &toy, back), -EINVAL);
+    exp_result_release(&r);
+    exp_store_close(s);
+    scratch_close();
+    free(seen);
+}
+
 static const struct test_case cases[] = {
+    { "observations come back", observations_come_back },
     { "tasks are what their texts say", tasks_are_what_their_texts_say },
     { "results come back", results_come_back },
     { "claims of the dead are taken again", claims_of_the_dead_are_taken_again },

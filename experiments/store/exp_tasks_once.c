@@ -1,0 +1,30 @@
+#define _GNU_SOURCE /* sched_getcpu */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/store/exp_tasks.h"
+
+int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, char *why, size_t why_bytes)
+{
+    int64_t id;
+    int err = s ? exp_store_find(s, task, &id, why, why_bytes) : -ENOENT;
+
+    *r = (struct exp_result){ 0 };
+    return err ? err : exp_store_read(s, id, r, why, why_bytes);
+}
+
+int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
+                   char *why, size_t why_bytes)
+{
+    struct exp_outcome o = { .result = *r, .seconds = seconds, .cpu = sched_getcpu() };
+    int err = r->err;
+
+    if (!s)
+        return 0;
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s: its result cannot be kept: %s", task->name, strerror(-err));
+    err = exp_store_add(s, task, 1, &o.id, why, why_bytes);
+    return err ? err : exp_store_finish(s, &o, 1, why, why_bytes);
+}
