@@ -32,7 +32,7 @@ struct exp_tensor {
 
 struct exp_variant {
     char name
-        [96]; /* its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm kj ki" */
+        [96]; /* its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm oj kj ki" */
     struct exp_affine_nest nest;
     size_t n_outer; /* the nest has n_outer + 3 loops */
     uint64_t block; /* GEMM_BLOCK: channels of a block; 0 for GEMM */
