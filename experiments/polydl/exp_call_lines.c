@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_INNER = 3, NONE = UINT32_MAX };
+enum { N_INNER = 3 };
+
+static const uint32_t NONE = UINT32_MAX;
 
 /* ---- one call ---- */
 
