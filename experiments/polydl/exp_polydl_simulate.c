@@ -1,5 +1,6 @@
 /* Simulations as tasks, a variant on a machine each. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #define CALLS "simulated_calls" /* of the micro-kernel */
 
 /* The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. */
-static const uint64_t most_macs = 1500000000;
+static const uint64_t most_macs = 1000000000;
 
 /* What a task simulates. */
 struct simulation {
@@ -172,6 +173,18 @@ static double seconds(void *ctx, size_t job)
 
 /* ---- the tasks ---- */
 
+/* Says what is simulated, from malloc; NULL when out of memory. */
+static char *what_of(const struct simulating *s, const struct exp_polydl_layer *l, const struct exp_variant *v)
+{
+    char *text = exp_polydl_text(l, v, s->small->name), *what;
+
+    if (!text || l->flops / 2 <= (double)most_macs)
+        return text;
+    what = exp_format("%s; the first %" PRIu64 " multiply-adds", text, most_macs);
+    free(text);
+    return what;
+}
+
 static int add_task(struct simulating *s, struct simulation x)
 {
     const struct exp_polydl_layer *l = &s->of->layer[x.layer];
@@ -179,7 +192,7 @@ static int add_task(struct simulating *s, struct simulation x)
 
     s->task[s->n] = (struct exp_task){ .kind = "replay",
                                        .name = exp_format("%s %s '%s'", l->model, l->name, v->name),
-                                       .what = exp_polydl_text(l, v, s->small->name),
+                                       .what = what_of(s, l, v),
                                        .setting = s->setting[x.replay],
                                        .program = exp_store_program() };
     s->simulation[s->n] = x;

@@ -182,7 +182,7 @@ static struct exp_options defaults(enum exp_program program)
         .vary = "",
         .variants = "",
         .threads = 2,
-        .budget = 200,
+        .budget = 100,
         .store = "",
         .share = "",
         .known = "",
