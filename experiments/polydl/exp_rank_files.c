@@ -1,7 +1,6 @@
 #include "experiments/polydl/exp_rank_files.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
@@ -151,7 +150,7 @@ void exp_rank_totals_write(struct exp_csv *csv, const struct exp_rank *r)
 
 static const struct exp_csv_column speed_columns[] = {
     LAYER_COLUMNS,
-    { "number", "", "position in the paper's figures: the number in its name, or from 1", "" },
+    { "place", "", "of the layer in its table, from 1, as the paper's figures number them", "" },
     { "threads", "", "that run the variants", "" },
     { "variants", "", "that were timed", "" },
     { "best", "GFLOP/s", "the fastest variant", "clock" },
@@ -185,19 +184,6 @@ static void put_speed(struct exp_csv *csv, const char *column, double flops, dou
     exp_csv_number(csv, column, ns > 0 ? flops / ns : (double)NAN, "not timed");
 }
 
-/* Returns the number at the end of a layer's name, or its place in the model. */
-static uint64_t number_of(const struct exp_polydl *p, size_t layer)
-{
-    const char *digits = strrchr(p->layer[layer].name, '_');
-    uint64_t place = 1;
-
-    if (digits && digits[1] && strspn(digits + 1, "0123456789") == strlen(digits + 1))
-        return strtoull(digits + 1, NULL, 10);
-    while (place <= layer && !strcmp(p->layer[layer - place].model, p->layer[layer].model))
-        place++;
-    return place;
-}
-
 static void put_speeds(struct exp_csv *csv, const struct exp_rank *r, size_t layer, size_t threads)
 {
     const struct exp_polydl_layer *l = &r->polydl->layer[layer];
@@ -205,7 +191,7 @@ static void put_speeds(struct exp_csv *csv, const struct exp_rank *r, size_t lay
     const double flops = l->flops * n_images;
 
     put_layer(csv, r, layer);
-    exp_csv_u64(csv, "number", number_of(r->polydl, layer));
+    exp_csv_u64(csv, "place", exp_rank_place(r->polydl, layer));
     put_threads(csv, threads);
     exp_csv_u64(csv, "variants", l->variants.n);
     put_speed(csv, "best", flops, r->layer[layer].best_ns[threads]);

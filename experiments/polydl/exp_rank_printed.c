@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
+#include "experiments/polydl/exp_rank_totals.h"
 
 /* ---- what is compared ---- */
 
@@ -53,7 +54,7 @@ static void say_mean(char *text, size_t bytes, double *x, size_t n)
 struct claim {
     const char *figure, *workload, *metric;
     const char *model;   /* NULL: of all convolutions; GEMMS */
-    const char *numbers; /* of layers; "": all of the model */
+    const char *numbers; /* places of layers; "": all of the model */
     int method, over;
     say_fn say;
 };
@@ -68,21 +69,21 @@ static const struct claim claims[] = {
       BASELINE(EXP_POLYDL_ONEDNN), say_percent },
     { "Figure 10", "fastrcnn", "percent_over_default_loop_order_avg", "fastrcnn", "", PICK(EXP_RANKING_POLYDL),
       PICK(EXP_RANKING_DEFAULT), say_percent },
-    { "Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "04 07 08 10 11",
+    { "Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "4 7 8 10 11",
       PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
     { "Figure 10", "fastrcnn layer 25", "percent_over_default_loop_order", "fastrcnn", "25", PICK(EXP_RANKING_POLYDL),
       PICK(EXP_RANKING_DEFAULT), say_percent },
     { "Figure 11", "resnet-50", "speedup_over_baseline_range", "resnet", "", PICK(EXP_RANKING_POLYDL),
       BASELINE(EXP_POLYDL_LOOPS), say_range },
-    { "Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "07 11 15 16",
+    { "Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "7 11 15 16",
       PICK(EXP_RANKING_POLYDL), BASELINE(EXP_POLYDL_ONEDNN), say_percent },
-    { "Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "01", PICK(EXP_RANKING_POLYDL),
+    { "Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "1", PICK(EXP_RANKING_POLYDL),
       PICK(EXP_RANKING_DEFAULT), say_percent },
     { "Figure 14", "maskrcnn", "speedup_over_microkernel_avg", "maskrcnn", "", PICK(EXP_RANKING_POLYDL),
       PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "04 05 06 09 10 14 15",
+    { "Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "4 5 6 9 10 14 15",
       PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "07", PICK(EXP_RANKING_POLYDL),
+    { "Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "7", PICK(EXP_RANKING_POLYDL),
       PICK(EXP_RANKING_DEFAULT), say_geomean },
     { "Figure 15", "201 conv layers", "polydl_dnn_vs_haystack", NULL, "", PICK(EXP_RANKING_DNN),
       PICK(EXP_RANKING_HAYSTACK), say_mean },
@@ -122,27 +123,27 @@ static double time_of(const struct exp_rank *r, size_t layer, int method)
     return l->verdict[EXP_POLYDL_ONE][method].time_ns;
 }
 
-/* Tells whether a layer's name ends in one of the numbers, or there are none. */
-static bool has_number(const char *name, const char *numbers)
+/* Tells whether a place is among numbers in ascending order, or there are none. */
+static bool is_listed(size_t place, const char *numbers)
 {
-    const char *end = strrchr(name, '_');
-    size_t length;
+    char *next;
 
     if (!*numbers)
         return true;
-    for (; end && *numbers; numbers += length + strspn(numbers + length, " ")) {
-        length = strcspn(numbers, " ");
-        if (strlen(end + 1) == length && !strncmp(end + 1, numbers, length))
+    for (; *numbers; numbers = next) {
+        if (strtoul(numbers, &next, 10) == place)
             return true;
     }
     return false;
 }
 
-static bool is_of(const struct exp_polydl_layer *l, const struct claim *c)
+static bool is_of(const struct exp_polydl *p, size_t layer, const struct claim *c)
 {
+    const struct exp_polydl_layer *l = &p->layer[layer];
+
     if (!l->source.problem)
         return c->model && !strcmp(c->model, GEMMS);
-    return (!c->model || !strcmp(c->model, l->model)) && has_number(l->name, c->numbers);
+    return (!c->model || !strcmp(c->model, l->model)) && is_listed(exp_rank_place(p, layer), c->numbers);
 }
 
 /* Says our number; x[n_layers] is room. */
@@ -154,7 +155,7 @@ static void say_ours(const struct exp_rank *r, const struct claim *c, double *x,
         const struct exp_polydl_layer *l = &r->polydl->layer[i];
         const double own = time_of(r, i, c->method), other = c->over == NOBODY ? l->flops : time_of(r, i, c->over);
 
-        if (is_of(l, c) && own > 0 && other > 0)
+        if (is_of(r->polydl, i, c) && own > 0 && other > 0)
             x[n++] = other / own;
     }
     if (n)
@@ -170,7 +171,8 @@ static const struct exp_csv_column columns[] = {
     { "workload", "", "what it is about", "" },
     { "metric", "", "what is compared", "" },
     { "printed", "", "the paper's number: 28 cores of a Xeon Platinum 8280, of a GEMM 32", "published/others.csv" },
-    { "ours", "", "ours, on one thread; of several layers the geometric mean, of Figure 15 the mean", "clock" },
+    { "ours", "", "ours, on one thread; of several layers the geometric mean, of Figure 15 the mean; - : not made here",
+      "clock" },
 };
 
 const struct exp_csv_file exp_rank_printed_file = EXP_CSV_FILE("printed.csv", columns);

@@ -23,12 +23,6 @@ static const struct {
 
 enum { N_FILES = sizeof files / sizeof files[0] };
 
-const char *const exp_rank_figures[] = {
-    "polydl_speeds",      "polydl_spread",   "polydl_haystack", "polydl_gemm_speeds",
-    "polydl_gemm_spread", "polydl_learning", "polydl_rankings",
-};
-const size_t exp_n_rank_figures = sizeof exp_rank_figures / sizeof exp_rank_figures[0];
-
 /* ---- files ---- */
 
 static int write_file(const struct exp_rank *r, size_t i, const struct exp_outdir *dir, char *why, size_t why_bytes)

@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_csv.h"
-#include "experiments/base/exp_plot.h"
 #include "experiments/polydl/exp_rank_totals.h"
 
 /* Writes the files into an open folder. Returns 0, or -errno with one line in why. */
@@ -27,9 +26,5 @@ void exp_rank_document(FILE *out);
 
 /* Prints the answer: which analysis picks best, at what cost? */
 void exp_rank_print(const struct exp_rank *r, FILE *out);
-
-/* The figures that are drawn from these files, and how they call the rankings. Ends with NULL. */
-extern const char *const exp_rank_figures[];
-extern const size_t exp_n_rank_figures;
 
 #endif

@@ -31,6 +31,15 @@ bool exp_rank_is_in(const struct exp_rank *r, size_t layer, enum exp_rank_part p
     return part == EXP_RANK_ALL || part == (r->layer[layer].is_training ? EXP_RANK_SEEN : EXP_RANK_HELD_OUT);
 }
 
+size_t exp_rank_place(const struct exp_polydl *p, size_t layer)
+{
+    size_t place = 1;
+
+    while (place <= layer && !strcmp(p->layer[layer - place].model, p->layer[layer].model))
+        place++;
+    return place;
+}
+
 /* A mean of what is known. */
 struct mean {
     double sum;

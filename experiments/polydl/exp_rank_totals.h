@@ -21,6 +21,9 @@ const char *exp_rank_part_meaning(enum exp_rank_part p);
 /* Tells whether a layer of r, by its number, belongs to a part. */
 bool exp_rank_is_in(const struct exp_rank *r, size_t layer, enum exp_rank_part part);
 
+/* Returns a layer's place in its model, from 1. */
+size_t exp_rank_place(const struct exp_polydl *p, size_t layer);
+
 /* The target: a pick at 95 % of the best variant's speed, or above. */
 #define EXP_RANK_NEAR_BEST 0.95
 

@@ -1,0 +1,28 @@
+# PolyDL's Figure 15: the speeds of its picks over those of HayStack's, all convolutions.
+# draws picks.csv: pick_haystack
+# reads printed.csv
+W = 1000; H = 560
+load figures."/polydl_common.gp"
+eval open_output
+eval put_what
+set title "Speed of the pick over that of HayStack's pick, all convolutions, one thread (PolyDL's Figure 15)" noenhanced
+set bmargin at screen (foot + 60) / H
+set key at graph 0.02, graph 0.96 left top
+set xlabel "speed of the pick / speed of HayStack's pick"
+set ylabel "layers at or below [%]"
+set logscale x
+set xtics (0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
+set yrange [0:100]
+set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "#404040" dt 2
+ratio(c) = is_gemm(0) ? NaN : one_thread(number(c) / number("pick_haystack"))
+mean_of(c) = 'sum = 0; n = 0; stats picks_csv using (v = ratio("'.c.'"), v == v ? (sum = sum + v, n = n + 1, 0) : 0, 0) nooutput; mean = n ? sum / n : NaN'
+names = "polydl polydl_dnn"
+array Shade[2] = [blue, vermilion]
+array Title[2]
+do for [k = 1:2] {
+    eval mean_of("pick_".word(names, k))
+    f = "Figure 15"; c = word(names, k)."_vs_haystack"; eval find_printed
+    Title[k] = title_of_ranking(word(names, k)).sprintf(": mean %.3f", mean).(printed eq "" ? "" : " (paper: ".printed.")")
+}
+plot for [k = 1:2] picks_csv using (ratio("pick_".word(names, k))):(1) smooth cnormal with steps lw 2 lc rgb Shade[k] notitle, \
+     for [k = 1:2] NaN with lines lw 2 lc rgb Shade[k] title Title[k]

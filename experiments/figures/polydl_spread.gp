@@ -1,0 +1,35 @@
+# PolyDL's Figures 10, 12 and 14: how far apart a layer's variants are, and where the picks stand.
+# draws picks.csv: worst of model: fastrcnn resnet maskrcnn
+W = 1200
+load figures."/polydl_common.gp"
+eval find_present
+panel = 230.0; top = 70.0
+H = top + n_present * panel + foot + 20
+eval open_output
+set multiplot
+set label 98 "Speed as a share of the fastest variant's, one thread (PolyDL's Figures 10, 12, 14)" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
+eval put_what
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal samplen 2
+set lmargin at screen 0.06
+set rmargin at screen 0.985
+set yrange [0:1.05]
+set ylabel "share"
+names = "worst pick_default_order pick_polydl pick_polydl_dnn"
+array Shade[4] = [grey, sky, blue, vermilion]
+array Title[4] = ["slowest variant", "Figure 8's order (Microkernel)", "PolyDL", "PolyDL-DNN"]
+array Mark[4] = [9, 5, 7, 6]
+array Size[4] = [1, 0.9, 1, 1.6]
+do for [p = 1:n_present] {
+    m = word(present, p)
+    set tmargin at screen 1 - (top + (p - 1) * panel + 24) / H
+    set bmargin at screen 1 - (top + p * panel - 26) / H
+    set title sprintf("%s (Figure %s)", m, spread_figure(m)) noenhanced offset 0, -0.5
+    set xtics 1 font ",9"
+    set xrange [0.3:*]
+    plot picks_csv using (column("place")):(of_model(m, number("worst") / number("best"))):(0):(of_model(m, 1 - number("worst") / number("best"))) \
+            with vectors nohead lw 5 lc rgb "#e8e8e8" notitle, \
+         for [k = 1:4] picks_csv using (column("place")):(of_model(m, number(word(names, k)) / number("best"))) \
+            with points pt Mark[k] ps Size[k] lw 1.5 lc rgb Shade[k] title (p == 1 ? Title[k] : "")
+    unset label 97; unset label 98
+}
+unset multiplot
