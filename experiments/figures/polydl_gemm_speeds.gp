@@ -27,5 +27,5 @@ set yrange [0:*]
 set boxwidth 0.13
 set xtics rotate by 20 right font ",9"
 place(dummy) = is_gemm(0) && column("threads") == 1 ? column("place") : NaN
-plot picks_csv using (place(0)):(NaN):xtic(is_gemm(0) ? stringcolumn("layer") : "") notitle, \
-     for [k = 1:6] picks_csv using (place(0) + (k - 3.5) * 0.13):(of_model(m, number(word(names, k)))) with boxes lc rgb Shade[k] title Title[k]
+plot for [k = 1:6] picks_csv using (place(0) + (k - 3.5) * 0.13):(of_model(m, number(word(names, k)))) with boxes lc rgb Shade[k] title Title[k], \
+     picks_csv using (place(0)):(0):xtic(place(0) == place(0) ? stringcolumn("layer") : "") with points pt 0 notitle

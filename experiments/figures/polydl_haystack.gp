@@ -12,7 +12,9 @@ set xlabel "speed of the pick / speed of HayStack's pick"
 set ylabel "layers at or below [%]"
 set logscale x
 set xtics (0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
-set yrange [0:100]
+set yrange [0:1.02]
+set xrange [0.5:2]
+set ytics ("0" 0, "20" 0.2, "40" 0.4, "60" 0.6, "80" 0.8, "100" 1)
 set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "#404040" dt 2
 ratio(c) = is_gemm(0) ? NaN : one_thread(number(c) / number("pick_haystack"))
 mean_of(c) = 'sum = 0; n = 0; stats picks_csv using (v = ratio("'.c.'"), v == v ? (sum = sum + v, n = n + 1, 0) : 0, 0) nooutput; mean = n ? sum / n : NaN'

@@ -9,6 +9,7 @@ set bmargin at screen (foot + 60) / H
 set xlabel "epoch"
 set ylabel "nats per pair"
 set yrange [0:*]
+set key bottom left
 set arrow from graph 0, first log(2) to graph 1, first log(2) nohead dt 3 lc rgb "#404040"
 set label 96 "a coin: 0.693" at graph 0.99, first log(2) right offset 0, 0.6 font ",9"
 of_threads(t, v) = column("threads") == t ? v : NaN

@@ -13,13 +13,12 @@
 
 #define EXP_EACH_RANKING(X)                                                                                            \
     X(EXP_RANKING_POLYDL, "polydl", "PolyDL", "Eq. 1 of PolyDL's working sets")                                        \
-    X(EXP_RANKING_DNN, "polydl_dnn", "PolyDL-DNN",                                                                     \
-      "wins in the tournament of PolyDL's net, which was trained on times")                                            \
-    X(EXP_RANKING_HAYSTACK, "haystack", "HayStack", "exact misses of fully associative caches, times latencies")       \
-    X(EXP_RANKING_ALONE, "caches_alone", "simulated, caches alone", "cycles by exact simulation, caches alone")        \
-    X(EXP_RANKING_WHOLE, "as_machine", "simulated, whole machine", "the same with prefetchers and TLBs")               \
-    X(EXP_RANKING_DEFAULT, "default_order", "Microkernel", "Figure 8's order; of a GEMM: its first variant")           \
-    X(EXP_RANKING_CLOCK, "clock", "the clock itself", "times of half of the rounds, judged by those of the other half")
+    X(EXP_RANKING_DNN, "polydl_dnn", "PolyDL-DNN", "wins in the tournament of PolyDL's net that learnt from times")    \
+    X(EXP_RANKING_HAYSTACK, "haystack", "HayStack", "exact misses of fully associative caches times latencies")        \
+    X(EXP_RANKING_ALONE, "caches_alone", "exact simulation: caches", "cycles by exact simulation of the caches alone") \
+    X(EXP_RANKING_WHOLE, "as_machine", "exact simulation: machine", "the same with prefetchers and TLBs")              \
+    X(EXP_RANKING_DEFAULT, "default_order", "Microkernel", "Figure 8's order or the first variant of a GEMM")          \
+    X(EXP_RANKING_CLOCK, "clock", "the clock itself", "times of half of the rounds which the other half judges")
 
 #define EXP_RANKING_NUMBER(number, name, title, meaning) number,
 enum exp_ranking { EXP_EACH_RANKING(EXP_RANKING_NUMBER) EXP_N_RANKINGS };

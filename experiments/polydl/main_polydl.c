@@ -14,6 +14,8 @@
 #include "experiments/polydl/exp_polydl_plan.h"
 #include "experiments/polydl/exp_polydl_report.h"
 #include "experiments/polydl/exp_polydl_tasks.h"
+#include "experiments/polydl/exp_rank_plot.h"
+#include "experiments/polydl/exp_rank_report.h"
 #include "experiments/polydl/exp_xsmm.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
@@ -30,6 +32,7 @@ struct session {
     const struct conv_small *small;
     struct exp_polydl_timing timing;
     struct exp_polydl polydl;
+    struct exp_rank rank;
     struct exp_results results;
     struct exp_store *store;
     struct exp_tasks_counts timed, simulated;
@@ -162,7 +165,7 @@ static int work(struct session *s)
     if (!err && s->timed.n_failed + s->simulated.n_failed)
         err = exp_fail(s->why, sizeof s->why, -EIO, "failed, such as %s",
                        s->timed.n_failed ? s->timed.failure : s->simulated.failure);
-    return err;
+    return err ? err : exp_rank_make(&s->rank, &s->polydl, s->options.jobs, s->why, sizeof s->why);
 }
 
 /* ---- the results ---- */
@@ -181,7 +184,8 @@ static const struct exp_polydl_time *fastest(const struct exp_polydl_layer *l)
 /* Prints how many times as fast as each baseline the best variant is, over the layers that have both. */
 static int print_answer(const void *session, FILE *out)
 {
-    const struct exp_polydl *p = &((const struct session *)session)->polydl;
+    const struct session *s = session;
+    const struct exp_polydl *p = &s->polydl;
     double *ratio = calloc(p->n_layers, sizeof *ratio);
 
     if (!ratio)
@@ -201,7 +205,26 @@ static int print_answer(const void *session, FILE *out)
                     exp_stats_geomean(ratio, n), exp_polydl_baseline_name(b), n);
     }
     free(ratio);
+    exp_rank_print(&s->rank, out);
     return 0;
+}
+
+/* Draws the figures, which need times. */
+static int draw(struct session *s)
+{
+    struct exp_rank_plot plot;
+    const struct exp_main_figures figures = {
+        .program = EXP_POLYDL,
+        .results = &s->results,
+        .figure = exp_rank_figures,
+        .n_figures = EXP_N_RANK_FIGURES,
+        .what = s->what,
+        .variable = plot.variable,
+        .n_variables = EXP_N_RANK_VARIABLES,
+    };
+
+    exp_rank_plot_init(&plot);
+    return exp_main_draw(&figures, s->why, sizeof s->why);
 }
 
 static void say_counts(const char *what, const struct exp_tasks_counts *c)
@@ -211,13 +234,18 @@ static void say_counts(const char *what, const struct exp_tasks_counts *c)
 
 static int finish(struct session *s)
 {
-    int err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
+    int drawn = 0,
+        err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
                                       *s->why_no_times ? s->why_no_times : "not measured", s->why, sizeof s->why);
 
+    if (!err)
+        err = exp_rank_write(&s->rank, EXP_EXPERIMENTS_DIR, &s->results.dir, s->why, sizeof s->why);
     if (!err)
         err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
         err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+    if (!err && !*s->why_no_times)
+        drawn = draw(s);
     if (!err)
         err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
@@ -226,7 +254,8 @@ static int finish(struct session *s)
     say_counts("layers' times", &s->timed);
     say_counts("simulations", &s->simulated);
     fputc('\n', stdout);
-    return print_answer(s, stdout);
+    err = print_answer(s, stdout);
+    return err ? err : exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
 static int run(void *session)
@@ -245,6 +274,7 @@ static void release(void *session)
 
     exp_store_close(s->store);
     exp_results_release(&s->results);
+    exp_rank_release(&s->rank);
     exp_polydl_release(&s->polydl);
     exp_dnnl_unload(s->dnnl);
     exp_setup_release(&s->here);
@@ -255,6 +285,7 @@ static void document(FILE *out)
 {
     exp_csv_document(&exp_polydl_variants_file, out);
     exp_csv_document(&exp_polydl_baselines_file, out);
+    exp_rank_document(out);
 }
 
 int main(int argc, char **argv)
