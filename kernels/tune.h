@@ -8,8 +8,8 @@
  *                  few that loads bind
  *
  *                  Where the machine issues two multiply-adds a cycle and no more loads, tiles with more
- *                  loads than multiply-adds wait: pointwise layers of at least 64 channels and 32 filters take a wider
- *                  one, input stationary
+ *                  loads than multiply-adds wait: 1x1 layers take a wider one, input stationary, where two tiles of
+ *                  filters read its windows, and it has a step for each line of its outputs
  *
  *                  Windows that overlap are not packed at all, but read where they are by a micro-kernel that takes a
  *                  window's elements one by one (conv_ukr.walk), and skips taps on padding; nor are windows that do not

@@ -32,6 +32,7 @@
     X(shapes) \
     X(csa) \
     X(tune) \
+    X(wisdom) \
     X(nest) \
     X(stack) \
     X(stacks) \

@@ -71,6 +71,8 @@ static int prepare(struct session *s)
         err = exp_machine_find(&s->setup.machine, "host", s->o.results, s->why, sizeof s->why);
     if (!err)
         err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
+    if (!err)
+        err = exp_setup_wisdom(&s->setup, s->o.measures, s->o.wisdom, s->why, sizeof s->why);
     if (!err && !conv_ukr_runs(s->setup.ukr))
         err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
     if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))

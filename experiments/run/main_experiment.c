@@ -72,9 +72,10 @@ static int find_place(struct session *s)
  */
 static enum exp_observe_mode observe_mode(const struct exp_options *o)
 {
-    bool is_prepared = *o->guest || *o->why_no_guest;
+    bool is_prepared = *o->guest || *o->why_no_guest, is_found = o->measures || *o->wisdom; /* not by the guest */
 
-    return o->observe == EXP_OBSERVE_AUTO && !is_prepared ? EXP_OBSERVE_NONE : (enum exp_observe_mode)o->observe;
+    return is_found || (o->observe == EXP_OBSERVE_AUTO && !is_prepared) ? EXP_OBSERVE_NONE
+                                                                        : (enum exp_observe_mode)o->observe;
 }
 
 /* Reads the plans that PLAN names: they are run, too. */
@@ -106,6 +107,8 @@ static int prepare(struct session *s)
     s->setup.classifies_misses = o->classes == 0;
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, s->why, sizeof s->why);
+    if (!err)
+        err = exp_setup_wisdom(&s->setup, o->measures, o->wisdom, s->why, sizeof s->why);
     if (!err)
         err = read_plans(s);
     if (!err)

@@ -45,9 +45,10 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
 {
     (void)tiling;
     (void)self;
-    return conv_plan_tuned(
+    return conv_plan_measured(
         plan, p, &s->caches,
-        &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters });
+        &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters },
+        s->wisdom, s->measures);
 }
 
 /* Plans the paper's SConv with another micro-kernel, in the schedule that CSA chooses for that. */
@@ -413,6 +414,8 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     int err;
 
     s->plans = (struct conv_noted_plans){ 0 };
+    s->wisdom = NULL;
+    s->measures = false;
     s->classified = s->machine;
     for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
         s->classified.level[k].is_classified = true;
@@ -432,6 +435,12 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     return err;
 }
 
+int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, char *why, size_t why_bytes)
+{
+    return conv_wisdom_start(&s->wisdom, measures ? CONV_TUNE_MEASURE : NULL, *path ? path : NULL, &s->measures, why,
+                             why_bytes);
+}
+
 /* Says what tuned SConv does about the micro-kernel. */
 static void describe_tuned(const struct exp_setup *s, FILE *out)
 {
@@ -439,7 +448,8 @@ static void describe_tuned(const struct exp_setup *s, FILE *out)
         fprintf(out, "; sconv_tuned keeps it: UKR=%s lets it choose one for each layer",
                 sim_cpu_isa_suffix(s->ukr->isa));
     else
-        fprintf(out, "; sconv_tuned chooses one of %s for each layer", sim_cpu_isa_name(s->ukr->isa));
+        fprintf(out, "; sconv_tuned chooses one of %s for each layer%s", sim_cpu_isa_name(s->ukr->isa),
+                s->measures ? ", by timing" : "");
 }
 
 /* Of which algorithms compiled code's stack is replayed, where the machine asks for it. */
@@ -477,4 +487,5 @@ void exp_setup_release(struct exp_setup *s)
     conv_blas_unload(&s->blas);
     exp_stacks_release(&s->stacks);
     conv_plans_release(&s->plans);
+    conv_wisdom_release(s->wisdom);
 }

@@ -13,6 +13,7 @@
 #include "kernels/blas/blas_ukr.h"
 #include "kernels/emit/noted_plans.h"
 #include "kernels/plan.h"
+#include "kernels/wisdom/wisdom.h"
 #include "sim/machine/machine.h"
 
 /* What all layers of an experiment share. */
@@ -35,6 +36,8 @@ struct exp_setup {
     struct exp_stacks stacks;          /* empty where the machine's file asks for none, or there is none: */
     char why_no_stacks[256];           /* for a reason that is no error; "" otherwise */
     struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
+    struct conv_wisdom *wisdom;        /* tuned plans that were found by timing; likewise; NULL: none */
+    bool measures;                     /* times those that are not known */
     bool packs_filters;                /* SConv packs its filters at run time */
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
@@ -94,6 +97,12 @@ int exp_algo_select(const char *list, unsigned *selected, char *why, size_t why_
  * reason. Returns 0, or -EINVAL with one line in why for a name that does not exist. s must stay where it is.
  */
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, char *why, size_t why_bytes);
+
+/*
+ * Lets tuned SConv take plans that were found by timing (kernels/wisdom/wisdom.h), from the file `path` if that is not
+ * "", and times those that are missing if measures is set. Returns 0, or what conv_wisdom_start does.
+ */
+int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, char *why, size_t why_bytes);
 void exp_setup_release(struct exp_setup *s);
 
 /*

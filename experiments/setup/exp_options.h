@@ -58,6 +58,7 @@ struct exp_options {
     const char *out;           /* where what is made is written to; "": standard output, or nowhere else */
     const char *layer;         /* one layer, by a descriptor or as model:layer; "": as model and layers say */
     const char *plan;          /* file of plans; "": none */
+    const char *wisdom;        /* file of plans that were found by timing; "": none */
     const char *run_a, *run_b; /* folders of results that are compared */
     const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;
@@ -80,6 +81,7 @@ struct exp_options {
     unsigned timing;          /* 0 or 1 */
     unsigned cache;           /* enum exp_cache_state */
     unsigned packs_filters;   /* 0 or 1 */
+    unsigned measures;        /* 1: tuned plans are found by timing */
     unsigned classes;         /* 0: all levels' misses are classified; 1: those for which the machine file says so */
     unsigned observe;         /* enum exp_observe_mode */
     unsigned sample;          /* layers of the parts that take long; 0: all */

@@ -16,13 +16,15 @@
 #include "kernels/sizes.h"
 #include "kernels/tune.h"
 #include "kernels/ukr/ports.h"
+#include "kernels/wisdom/wisdom.h"
 #include "sim/cpu.h"
 
 enum { WORKSPACE_ALIGN = 64, PACKED_ALIGN = 4096 };
 
 struct sconv_machine {
     struct sim_machine m;
-    bool is_assumed;
+    bool is_assumed, measures;
+    struct conv_wisdom *wisdom;
 };
 
 struct sconv_plan {
@@ -49,7 +51,7 @@ const char *sconv_strerror(int err)
         const char *text;
     } known[] = {
         { 0, "success" },
-        { -EINVAL, "an argument, a machine file's content, or the environment's CONV_CPU is invalid" },
+        { -EINVAL, "an argument, a file's content, or the environment (CONV_CPU, SCONV_TUNE) is invalid" },
         { -EOVERFLOW, "the convolution exceeds the address space" },
         { -ENOBUFS, "the workspace is too small" },
         { -ENOMEM, "out of memory" },
@@ -131,6 +133,8 @@ int sconv_machine_create(struct sconv_machine **machine, const char *path, char 
     if (!m)
         return -ENOMEM;
     err = describe_machine(m, path, why, why_bytes);
+    if (!err)
+        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, why, why_bytes);
     if (err)
         free(m);
     else
@@ -140,7 +144,38 @@ int sconv_machine_create(struct sconv_machine **machine, const char *path, char 
 
 void sconv_machine_free(struct sconv_machine *machine)
 {
+    if (machine)
+        conv_wisdom_release(machine->wisdom);
     free(machine);
+}
+
+static int check_wisdom_call(const struct sconv_machine *machine, const char *path, struct reason why)
+{
+    if (why.bytes && !why.text)
+        return -EINVAL;
+    if (!machine)
+        return refuse(-EINVAL, why, "machine is NULL");
+    return path ? 0 : refuse(-EINVAL, why, "path is NULL");
+}
+
+int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
+{
+    int err = check_wisdom_call(machine, path, (struct reason){ why, why_bytes });
+
+    return err ? err : conv_wisdom_import(machine->wisdom, path, why, why_bytes);
+}
+
+int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
+{
+    int err = check_wisdom_call(machine, path, (struct reason){ why, why_bytes });
+
+    return err ? err : conv_wisdom_export(machine->wisdom, path, why, why_bytes);
+}
+
+void sconv_wisdom_forget(struct sconv_machine *machine)
+{
+    if (machine)
+        conv_wisdom_forget(machine->wisdom);
 }
 
 /* ---- plans ---- */
@@ -185,11 +220,12 @@ static int check_cpu(struct reason why)
     return sim_cpu_check_limit(why.text, why.bytes);
 }
 
-static int choose(struct sconv_plan *plan, const struct conv_problem *p, const struct sim_machine *m)
+static int choose(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine)
 {
-    const struct csa_caches caches = csa_caches_of(m, csa_default_share);
+    const struct csa_caches caches = csa_caches_of(&machine->m, csa_default_share);
 
-    return conv_plan_tuned(&plan->plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL });
+    return conv_plan_measured(&plan->plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL }, machine->wisdom,
+                              machine->measures);
 }
 
 static int size_workspace(struct sconv_plan *plan, struct reason why)
@@ -208,7 +244,7 @@ static int size_workspace(struct sconv_plan *plan, struct reason why)
 static int decide(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine,
                   struct reason why)
 {
-    int err = choose(plan, p, &machine->m);
+    int err = choose(plan, p, machine);
 
     if (err)
         return refuse(err, why, "%s", sconv_strerror(err));
@@ -220,10 +256,12 @@ static int decide(struct sconv_plan *plan, const struct conv_problem *p, const s
 static int decide_for_host(struct sconv_plan *plan, const struct conv_problem *p, struct reason why)
 {
     struct sconv_machine *host;
-    int err = sconv_machine_create(&host, NULL, NULL, 0);
+    int err = sconv_machine_create(&host, NULL, why.text, why.bytes);
 
-    if (err)
+    if (err == -ENOMEM)
         return refuse(err, why, "%s", sconv_strerror(err));
+    if (err)
+        return err;
     err = decide(plan, p, host, why);
     sconv_machine_free(host);
     return err;

@@ -78,12 +78,29 @@ struct sconv_plan;
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
  * milliseconds, so share one among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its content, with
  * one line in why (may be NULL if why_bytes is 0). Of a computer with AVX-512 it times for a fifth of a millisecond how
- * many vector instructions a cycle starts. Where the computer does not tell its caches, typical sizes are assumed, and
+ * many vector instructions a cycle starts. What SCONV_TUNE and SCONV_WISDOM say (below) is read here. Where the computer does not tell its caches, typical sizes are assumed, and
  * sconv_plan_describe says so. libhwloc, which is asked, may crash when memory runs out: a program that must survive
  * that gives a path, and the machine to every plan. Nothing else of the library calls libhwloc.
  */
 SCONV_API int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes);
 SCONV_API void sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need it any more */
+
+/*
+ * Wisdom: plans that were found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every
+ * plan that may be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model, or
+ * nothing, it asks a model, which takes microseconds. What was measured is remembered by the machine, and in the file that
+ * SCONV_WISDOM names, which is read when a machine is created and kept up to date: several processes may share it. What
+ * is remembered is used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the library, caches
+ * and a shape; those of others are kept and not used.
+ *
+ * import adds a file's plans; export writes all that the machine knows, and keeps what the file has of other shapes; it
+ * renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged; -ENOMEM;
+ * -errno of opening, reading or writing; with one line in why that names file and line (may be NULL if why_bytes is 0).
+ * forget forgets. Any number of threads may use one machine.
+ */
+SCONV_API int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
+SCONV_API int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes);
+SCONV_API void sconv_wisdom_forget(struct sconv_machine *machine); /* NULL is fine */
 
 /*
  * Plans and packs. machine NULL: this computer; options NULL: none, one thread. weights and options may go away

@@ -512,7 +512,7 @@ static void failed_allocations_are_reported(void)
         CU_ASSERT_EQUAL(failing_alloc_stop() > 0, err != 0);
         CU_ASSERT(err == 0 || (err == -ENOMEM && !plan));
     }
-    CU_ASSERT_EQUAL(n, 5); /* machine, plan, bias, packed filters: four can fail */
+    CU_ASSERT_EQUAL(n, 6); /* machine, its wisdom, plan, bias, packed filters: five can fail */
     sconv_plan_free(plan);
 }
 

@@ -1,0 +1,35 @@
+/*
+ * What a plan of SConv decides, in few enough numbers to be written down, and the choices worth timing for a shape.
+ */
+#ifndef KERNELS_WISDOM_CHOICE_H
+#define KERNELS_WISDOM_CHOICE_H
+
+#include "kernels/plan.h"
+
+struct conv_choice {
+    const struct conv_ukr *ukr;
+    bool reads_in_place;
+    enum csa_schedule schedule;
+    size_t n_c, k2, k3;
+};
+
+enum { CONV_MAX_CHOICES = 128 };
+
+/* Returns what an SConv plan decides. */
+struct conv_choice conv_choice_of(const struct conv_plan *plan);
+
+bool conv_choice_equal(const struct conv_choice *a, const struct conv_choice *b);
+
+/* Plans as chosen, with all that tuned SConv does. Returns 0 or -EOVERFLOW. */
+int conv_choice_plan(const struct conv_choice *c, const struct conv_problem *p, bool packs_filters,
+                     struct conv_plan *plan);
+
+/*
+ * Puts the choices of an instruction set into choice[CONV_MAX_CHOICES], each once: every micro-kernel that runs here and
+ * issues at most one and a half times as many slots as the best, windows in place and packed, all depths of tuned SConv,
+ * both schedules. Returns how many.
+ */
+size_t conv_choices(const struct conv_problem *p, const struct csa_caches *caches, enum cpu_isa isa,
+                    struct conv_choice *choice);
+
+#endif

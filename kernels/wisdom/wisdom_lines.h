@@ -1,0 +1,39 @@
+/* Lines of wisdom, and their files. Internal to kernels/wisdom; not for several threads. */
+#ifndef KERNELS_WISDOM_LINES_H
+#define KERNELS_WISDOM_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    WISDOM_KEY_WORDS = 5,   /* CPU, version, instruction set, caches, shape */
+    WISDOM_VALUE_WORDS = 6, /* micro-kernel, windows, schedule, Nc, K2, K3 */
+    WISDOM_KEY_BYTES = 384,
+    WISDOM_VALUE_BYTES = 128,
+};
+
+struct wisdom_line {
+    char key[WISDOM_KEY_BYTES], value[WISDOM_VALUE_BYTES]; /* words with a blank between them */
+};
+
+struct wisdom_lines {
+    size_t n, room;
+    struct wisdom_line *line;
+};
+
+void wisdom_lines_release(struct wisdom_lines *l);
+
+/* Returns the value of a key, or NULL. */
+const char *wisdom_lines_find(const struct wisdom_lines *l, const char *key);
+
+/* Puts a value under a key; replaces says whether an earlier value gives way. Returns 0 or -ENOMEM. */
+int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value, bool replaces);
+
+/* Read a file into empty lines, and write them, as conv_wisdom_import and conv_wisdom_export have it. */
+int wisdom_lines_read(struct wisdom_lines *l, const char *path, char *why, size_t why_bytes);
+int wisdom_lines_write(const struct wisdom_lines *l, const char *path, char *why, size_t why_bytes);
+
+/* Reads the words of a value: numbers are at least 1. Returns false if it is none. */
+bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_place, bool *is_ws, size_t number[3]);
+
+#endif
