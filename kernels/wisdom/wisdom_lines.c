@@ -133,8 +133,8 @@ static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, char *
         else if (!wrong)
             wrong = take_line(l, line);
         if (wrong) {
-            snprintf(why, why_bytes, "%s:%zu: the line %s; delete the file, and plans are measured again", path,
-                     number, wrong);
+            snprintf(why, why_bytes, "%s:%zu: the line %s; delete the file, and plans are measured again", path, number,
+                     wrong);
             return -EINVAL;
         }
     }
