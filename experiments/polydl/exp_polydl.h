@@ -61,6 +61,7 @@ const char *exp_polydl_baseline_name(enum exp_polydl_baseline b);
 struct exp_polydl_layer {
     const char *model, *name;
     struct exp_variant_source source; /* with one image */
+    const struct conv_problem *shape; /* the convolution; a GEMM is one of K channels, N filters and M windows, 1x1 */
     double flops;                     /* two per multiply-add, of one image */
     char why_not[160];                /* "": it has variants */
     struct exp_variants variants;

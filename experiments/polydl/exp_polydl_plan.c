@@ -84,8 +84,9 @@ static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model,
     char what[512] = "";
     int err;
 
-    *l =
-        (struct exp_polydl_layer){ .model = model->name, .name = layer->name, .flops = 2 * conv_macs(&layer->problem) };
+    *l = (struct exp_polydl_layer){
+        .model = model->name, .name = layer->name, .shape = &layer->problem, .flops = 2 * conv_macs(&layer->problem)
+    };
     l->flops /= (double)layer->problem.n;
     if (!strcmp(model->path, GEMM_TABLE))
         l->source = gemm_of(layer);

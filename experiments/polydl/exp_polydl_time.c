@@ -31,7 +31,7 @@ struct bench {
     const struct exp_polydl_layer *layer;
     const struct exp_polydl_timing *timing;
     struct exp_operands operands;
-    struct exp_rivals rivals; /* of a convolution */
+    struct exp_rivals rivals;
     struct exp_team *team[EXP_N_POLYDL_THREADS];
 };
 
@@ -77,10 +77,10 @@ static int run_baseline(struct runner *r)
 
     if (r->baseline == EXP_POLYDL_LOOPS)
         exp_loops_run(&b->layer->source, of[EXP_OPERAND_A], of[EXP_OPERAND_B], of[EXP_OPERAND_C]);
-    else if (b->layer->source.problem)
-        return exp_rivals_run(&b->rivals, r->baseline);
-    else
+    else if (r->baseline == EXP_POLYDL_BASE && !b->layer->source.problem)
         run_sgemm(b);
+    else
+        return exp_rivals_run(&b->rivals, r->baseline);
     return 0;
 }
 
@@ -336,13 +336,13 @@ static int check(struct bench *b, char *why, size_t why_bytes)
 
 /* ---- a layer ---- */
 
-static int open(struct bench *b, char *why, size_t why_bytes)
+static int open_bench(struct bench *b, char *why, size_t why_bytes)
 {
     const struct exp_variant_source *s = &b->layer->source;
     const size_t n_images = s->problem ? b->timing->n_threads : 1;
     int err = exp_operands_init(&b->operands, &b->layer->variants.variant[0], n_images);
 
-    if (!err && s->problem)
+    if (!err)
         err = exp_rivals_init(&b->rivals, b->layer, b->timing, why, why_bytes);
     for (unsigned t = 0; t < b->timing->n_threads && !err; t++)
         err = exp_team_new(&b->team[t], t + 1);
@@ -356,12 +356,11 @@ static int open(struct bench *b, char *why, size_t why_bytes)
     return 0;
 }
 
-static void close(struct bench *b)
+static void close_bench(struct bench *b)
 {
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++)
         exp_team_free(b->team[t]);
-    if (b->layer->source.problem)
-        exp_rivals_release(&b->rivals);
+    exp_rivals_release(&b->rivals);
     exp_operands_release(&b->operands);
 }
 
@@ -369,7 +368,7 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
                     char *why, size_t why_bytes)
 {
     struct bench b = { .layer = l, .timing = t };
-    int err = open(&b, why, why_bytes);
+    int err = open_bench(&b, why, why_bytes);
 
     if (!err)
         err = check(&b, why, why_bytes);
@@ -379,7 +378,7 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
         err = time_two(&b, times);
     if (!err)
         err = time_loops(&b, times);
-    close(&b);
+    close_bench(&b);
     return err;
 }
 

@@ -39,17 +39,16 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
     unsigned algos;
     int err;
 
-    *r =
-        (struct exp_rivals){ .setup = t->setup,
-                             .layer = { .name = (char *)l->name, .problem = *l->source.problem, .line = 1, .index = 1 },
-                             .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 } };
+    *r = (struct exp_rivals){ .setup = t->setup,
+                              .layer = { .name = (char *)l->name, .problem = *l->shape, .line = 1, .index = 1 },
+                              .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 } };
     r->model.layer = &r->layer;
     err = exp_algo_select("base,sconv_tuned", &algos, why, why_bytes);
     if (!err)
         err = exp_experiment_plan(&r->plans, r->setup, &r->model, algos, why, why_bytes);
     if (!err)
         err = make_tensors(r, EXP_POLYDL_SCONV);
-    if (!err)
+    if (!err && l->source.problem)
         err = make_tensors(r, EXP_POLYDL_BASE);
     if (err || !t->dnnl || !is_there(r, EXP_POLYDL_SCONV))
         return err;

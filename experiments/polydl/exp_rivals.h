@@ -1,4 +1,7 @@
-/* The other programs that a convolution's variants are held against, on NCHW tensors of their own: SConv, Base, oneDNN. */
+/*
+ * The other programs that a layer's variants are held against, on NCHW tensors of their own: SConv, Base, oneDNN. A GEMM is
+ * a 1x1 convolution to them.
+ */
 #ifndef EXPERIMENTS_EXP_RIVALS_H
 #define EXPERIMENTS_EXP_RIVALS_H
 
@@ -15,7 +18,7 @@ struct exp_rivals {
     struct exp_dnnl_conv *dnnl;
 };
 
-/* Prepares them for a convolution. A rival that is not there has no contender. Returns 0, or -errno with one line in why. */
+/* Prepares them for a layer. Base is there for a convolution only. A rival that is not there is not run. Returns 0, or -errno with one line in why. */
 int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
                     char *why, size_t why_bytes);
 void exp_rivals_release(struct exp_rivals *r);
