@@ -1,5 +1,5 @@
 /*
- * The figures of rankings, and what their scripts know beside `figures` and `what`, as variables:
+ * The figures of `make polydl`, and what their scripts know beside `figures` and `what`, as variables:
  *
  *   ranking_names, ranking_titles   in the order of EXP_EACH_RANKING; titles in quotes
  */
@@ -10,7 +10,7 @@
 
 #include "experiments/base/exp_plot.h"
 
-enum { EXP_N_RANK_VARIABLES = 2, EXP_N_RANK_FIGURES = 7 };
+enum { EXP_N_RANK_VARIABLES = 2, EXP_N_RANK_FIGURES = 8 };
 
 extern const char *const exp_rank_figures[EXP_N_RANK_FIGURES];
 

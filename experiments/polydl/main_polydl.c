@@ -11,6 +11,8 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/polydl/exp_fused_report.h"
+#include "experiments/polydl/exp_fused_tasks.h"
 #include "experiments/polydl/exp_polydl_plan.h"
 #include "experiments/polydl/exp_polydl_report.h"
 #include "experiments/polydl/exp_polydl_tasks.h"
@@ -27,15 +29,17 @@ struct session {
     struct exp_options options;
     struct exp_models models;
     struct sim_machine machine;
-    struct exp_setup here; /* of what runs on this computer */
+    struct exp_setup here;     /* of what runs on this computer */
+    struct exp_setup replayed; /* of SConv on the simulated machine */
     struct exp_dnnl *dnnl;
     const struct conv_small *small;
     struct exp_polydl_timing timing;
     struct exp_polydl polydl;
     struct exp_rank rank;
+    struct exp_fused fused;
     struct exp_results results;
     struct exp_store *store;
-    struct exp_tasks_counts timed, simulated;
+    struct exp_tasks_counts timed, simulated, fused_timed, fused_simulated;
     char why_no_times[256]; /* "": they are taken */
     char why_no_dnnl[256];
     char what[768];
@@ -119,6 +123,21 @@ static void describe(struct session *s)
                      s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, exp_xsmm_version());
 }
 
+static int plan_fused(struct session *s)
+{
+    int err = exp_fused_plan(&s->fused, &s->polydl);
+
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory for fused operators");
+    s->replayed.machine = s->machine;
+    return exp_setup_init(&s->replayed, "", "", s->why, sizeof s->why);
+}
+
+static struct exp_fused_timing fused_timing(const struct session *s)
+{
+    return (struct exp_fused_timing){ .setup = &s->here, .dnnl = s->dnnl, .budget_ns = s->timing.budget_ns / 2 };
+}
+
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
@@ -135,6 +154,8 @@ static int prepare(struct session *s)
     if (!err)
         err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, s->why, sizeof s->why);
     if (!err)
+        err = plan_fused(s);
+    if (!err)
         err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, s->why,
                                sizeof s->why);
     if (!err)
@@ -148,23 +169,40 @@ static int prepare(struct session *s)
 
 /* ---- the work ---- */
 
+static int look_for_failures(struct session *s)
+{
+    const struct exp_tasks_counts *const all[] = { &s->timed, &s->simulated, &s->fused_timed, &s->fused_simulated };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i]->n_failed)
+            return exp_fail(s->why, sizeof s->why, -EIO, "failed, such as %s", all[i]->failure);
+    }
+    return 0;
+}
+
 static int work(struct session *s)
 {
+    const struct exp_fused_timing fused = fused_timing(s);
     struct exp_tasks_options o = { .store = s->store, .n_threads = s->options.jobs, .rules.retries_failed = true };
     const double seconds[EXP_N_WORKS] = {
-        [EXP_WORK_ROUNDS] = *s->why_no_times ? 0 : exp_polydl_measure_seconds(&s->polydl, &s->timing),
-        [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl),
+        [EXP_WORK_ROUNDS] = *s->why_no_times ? 0
+                                             : exp_polydl_measure_seconds(&s->polydl, &s->timing) +
+                                                   exp_fused_measure_seconds(&s->fused, &fused),
+        [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl) + exp_fused_simulate_seconds(&s->fused),
     };
     int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
 
     if (!err && !*s->why_no_times)
         err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, s->why, sizeof s->why);
+    if (!err && !*s->why_no_times)
+        err = exp_fused_measure(&s->fused, &fused, &o, &s->fused_timed, s->why, sizeof s->why);
     if (!err)
         err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, s->why, sizeof s->why);
+    if (!err)
+        err = exp_fused_simulate(&s->fused, &s->replayed, &o, &s->fused_simulated, s->why, sizeof s->why);
     exp_progress_free(o.progress);
-    if (!err && s->timed.n_failed + s->simulated.n_failed)
-        err = exp_fail(s->why, sizeof s->why, -EIO, "failed, such as %s",
-                       s->timed.n_failed ? s->timed.failure : s->simulated.failure);
+    if (!err)
+        err = look_for_failures(s);
     return err ? err : exp_rank_make(&s->rank, &s->polydl, s->options.jobs, s->why, sizeof s->why);
 }
 
@@ -209,6 +247,15 @@ static int print_answer(const void *session, FILE *out)
     return 0;
 }
 
+static int print_answers(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    int err = print_answer(session, out);
+    char why[200];
+
+    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, why, sizeof why);
+}
+
 /* Draws the figures, which need times. */
 static int draw(struct session *s)
 {
@@ -241,9 +288,11 @@ static int finish(struct session *s)
     if (!err)
         err = exp_rank_write(&s->rank, EXP_EXPERIMENTS_DIR, &s->results.dir, s->why, sizeof s->why);
     if (!err)
+        err = exp_fused_write(&s->fused, &s->results.dir, s->why_no_times, s->why, sizeof s->why);
+    if (!err)
         err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answer, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answers, s, s->why, sizeof s->why);
     if (!err && !*s->why_no_times)
         drawn = draw(s);
     if (!err)
@@ -254,7 +303,7 @@ static int finish(struct session *s)
     say_counts("layers' times", &s->timed);
     say_counts("simulations", &s->simulated);
     fputc('\n', stdout);
-    err = print_answer(s, stdout);
+    err = print_answers(s, stdout);
     return err ? err : exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
@@ -275,9 +324,11 @@ static void release(void *session)
     exp_store_close(s->store);
     exp_results_release(&s->results);
     exp_rank_release(&s->rank);
+    exp_fused_release(&s->fused);
     exp_polydl_release(&s->polydl);
     exp_dnnl_unload(s->dnnl);
     exp_setup_release(&s->here);
+    exp_setup_release(&s->replayed);
     exp_models_release(&s->models);
 }
 
@@ -286,6 +337,7 @@ static void document(FILE *out)
     exp_csv_document(&exp_polydl_variants_file, out);
     exp_csv_document(&exp_polydl_baselines_file, out);
     exp_rank_document(out);
+    exp_csv_document(&exp_fused_file, out);
 }
 
 int main(int argc, char **argv)

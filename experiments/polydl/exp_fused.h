@@ -1,0 +1,67 @@
+/*
+ * Operators fused and apart (PolyDL section 6.4, Figures 20 and 21): batch normalisation with ReLU, on a layer's output, and
+ * the convolution itself with ReLU6. Each is run as two passes, as one, and by oneDNN as one.
+ */
+#ifndef EXPERIMENTS_EXP_FUSED_H
+#define EXPERIMENTS_EXP_FUSED_H
+
+#include <stdbool.h>
+
+#include "experiments/polydl/exp_polydl.h"
+#include "kernels/bnorm.h"
+#include "kernels/plan.h"
+
+/* Name in tables, meaning. */
+#define EXP_EACH_FUSED_PAIR(X)                                                                                         \
+    X(EXP_FUSED_BNORM, "bnorm_relu", "batch normalisation, then ReLU")                                                 \
+    X(EXP_FUSED_CONV, "conv_relu6", "convolution (sconv_tuned), then ReLU6")
+
+#define EXP_EACH_FUSED_WAY(X)                                                                                          \
+    X(EXP_FUSED_APART, "apart", "two passes: the second reads and writes what the first wrote")                        \
+    X(EXP_FUSED_TOGETHER, "fused", "one pass")                                                                         \
+    X(EXP_FUSED_ONEDNN, "onednn", "oneDNN, fused, in its own layouts")
+
+#define EXP_FUSED_NUMBER(number, name, meaning) number,
+enum exp_fused_pair { EXP_EACH_FUSED_PAIR(EXP_FUSED_NUMBER) EXP_N_FUSED_PAIRS };
+enum exp_fused_way { EXP_EACH_FUSED_WAY(EXP_FUSED_NUMBER) EXP_N_FUSED_WAYS };
+#undef EXP_FUSED_NUMBER
+
+const char *exp_fused_pair_name(enum exp_fused_pair p);
+const char *exp_fused_way_name(enum exp_fused_way w);
+
+/* Where the operators work: addresses are real, or synthetic for a replay. */
+struct exp_fused_site {
+    const struct conv_plan *plan; /* of the convolution */
+    struct conv_binding bind;
+    struct conv_bnorm bnorm; /* of a tensor of the output's shape; its activation is set by the way */
+};
+
+/* Returns the site of replays: the plan's tensors where they always are, the normalised ones behind them. */
+struct exp_fused_site exp_fused_synthetic(const struct conv_plan *plan);
+
+/*
+ * Runs a pair in one of our ways; with a sink, hands it the accesses instead. Returns 0 or -errno.
+ */
+int exp_fused_run(const struct exp_fused_site *s, enum exp_fused_pair pair, enum exp_fused_way way,
+                  struct sim_sink *sink);
+
+/* What is known of a layer. */
+struct exp_fused_layer {
+    const struct exp_polydl_layer *of;
+    uint64_t output_bytes;
+    const char *verdict; /* of Algorithm 3, for both pairs: how they are fused, or why not */
+    struct exp_polydl_time time[EXP_N_FUSED_PAIRS][EXP_N_FUSED_WAYS];
+    struct sim_cell simulated[EXP_N_FUSED_PAIRS][EXP_FUSED_ONEDNN]; /* through caches alone, cold; of our ways */
+};
+
+struct exp_fused {
+    const struct sim_machine *machine;
+    struct exp_fused_layer *layer;
+    size_t n_layers;
+};
+
+/* Lists the convolutions among the layers, and has Algorithm 3 decide. Returns 0, -ENOMEM, -EINVAL. */
+int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p);
+void exp_fused_release(struct exp_fused *f);
+
+#endif

@@ -1,0 +1,19 @@
+/* Fused operators as results: fusion.csv, its figure and the answer. */
+#ifndef EXPERIMENTS_EXP_FUSED_REPORT_H
+#define EXPERIMENTS_EXP_FUSED_REPORT_H
+
+#include <stdio.h>
+
+#include "experiments/base/exp_csv.h"
+#include "experiments/polydl/exp_fused.h"
+
+extern const struct exp_csv_file exp_fused_file;
+
+/* Writes fusion.csv into an open folder. Returns 0, or -errno with one line in why. */
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *why_no_times, char *why,
+                    size_t why_bytes);
+
+/* Prints what fusing brings, in time and in lines, beside what PolyDL prints in Figures 20 and 21. */
+int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, char *why, size_t why_bytes);
+
+#endif
