@@ -11,8 +11,10 @@ static uint64_t at(uint64_t address, size_t elements)
     return address ? address + elements * sizeof(float) : 0;
 }
 
-static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_step *s)
+/* Resolves the outputs of steps that follow each other, which are a box like those of one. */
+static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_run *r)
 {
+    const struct conv_step *s = &r->step;
     const struct conv_problem *p = &f->plan->problem;
     const size_t filter = s->group * f->plan->group_filters + s->f0;
     const size_t offset = (s->image * p->k + filter) * conv_windows(p) + s->win0;
@@ -23,15 +25,15 @@ static struct conv_epilogue_args resolve(const struct conv_fused *f, const struc
         .bias = at(f->after.bias, filter),
         .residual = at(f->after.residual, offset),
         .ld_out = conv_windows(p),
-        .n_f = s->n_f,
-        .n_win = s->n_win,
+        .n_f = s->n_f * (r->along_filters ? r->n : 1),
+        .n_win = s->n_win * (r->along_filters ? 1 : r->n),
         .activation = f->after.activation,
     };
 }
 
-static void finish(const struct conv_fused *f, const struct conv_step *s)
+static void finish(const struct conv_fused *f, const struct conv_run *r)
 {
-    const struct conv_epilogue_args a = resolve(f, s);
+    const struct conv_epilogue_args a = resolve(f, r);
 
     if (f->sink)
         conv_epilogue_emit(f->kernel, &a, f->sink);
@@ -50,7 +52,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     int err = f->inner->step(f->inner, s);
 
     if (!err && is_last(f, s))
-        finish(f, s);
+        finish(f, &(struct conv_run){ .step = *s, .n = 1 });
     return err;
 }
 
@@ -65,8 +67,8 @@ static int run(struct conv_backend *self, const struct conv_run *r)
         part = left;
         part.n = min_size(left.n, FUSED_TILES);
         err = conv_backend_run(f->inner, &part);
-        for (struct conv_run done = part; done.n && !err; conv_run_skip(&done, 1))
-            finish(f, &done.step);
+        if (!err)
+            finish(f, &part);
     }
     return err;
 }
