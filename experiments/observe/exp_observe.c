@@ -8,6 +8,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_hash.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/observe/exp_budget.h"
@@ -310,7 +311,7 @@ static void find_programs(struct observing *ob, size_t way, const char *const pr
     bool is_missing = false, is_said = false;
 
     for (size_t i = 0; i < n; i++)
-        is_missing |= exp_observe_hash_program(&ob->programs[way], programs[i]) != 0;
+        is_missing |= exp_hash_file(&ob->programs[way], programs[i]) != 0;
     for (size_t i = 0; i < o->experiment.n_cases && is_missing; i++) {
         if (o->observation[i].way != way)
             continue;

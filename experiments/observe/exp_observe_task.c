@@ -19,33 +19,6 @@
 
 /* ---- what an observation depends on ---- */
 
-/* FNV-1a, 64 bits: tells apart, and protects against nobody. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-    const unsigned char *b = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ b[i]) * 0x100000001b3u;
-    return hash;
-}
-
-int exp_observe_hash_program(uint64_t *hash, const char *path)
-{
-    char block[1 << 16];
-    FILE *in = fopen(path, "rb");
-    size_t n;
-    int err;
-
-    if (!in)
-        return -errno;
-    *hash = *hash ? *hash : 0xcbf29ce484222325u;
-    while ((n = fread(block, 1, sizeof block, in)))
-        *hash = hash_bytes(*hash, block, n);
-    err = ferror(in) ? -EIO : 0;
-    fclose(in);
-    return err;
-}
-
 int exp_observe_task_make(struct exp_task *t, const struct exp_observe_tasks *k, uint64_t programs,
                           const struct exp_guest_run *run)
 {

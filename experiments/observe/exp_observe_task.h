@@ -29,9 +29,6 @@ int exp_observe_tasks_open(struct exp_observe_tasks *k, struct exp_store *store,
                            const struct sim_machine *m, char *why, size_t why_bytes);
 void exp_observe_tasks_close(struct exp_observe_tasks *k); /* all zeros is fine */
 
-/* Adds a program to a hash, which starts from 0. Returns 0 or -errno of reading it. */
-int exp_observe_hash_program(uint64_t *hash, const char *path);
-
 /* Makes the task of a run; programs: the hash of those that run. Returns 0 or -ENOMEM; released in any case. */
 int exp_observe_task_make(struct exp_task *t, const struct exp_observe_tasks *k, uint64_t programs,
                           const struct exp_guest_run *run);

@@ -118,7 +118,7 @@ static int select_algos(unsigned *algos, char *why, size_t why_bytes)
     return err;
 }
 
-static int plan_layers(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
+int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
     int err = select_algos(&algos, why, why_bytes);
@@ -155,25 +155,44 @@ static int check_runs(const struct exp_peers *p, char *why, size_t why_bytes)
     return base || sconv ? exp_fail(why, why_bytes, -ENOTSUP, "%s", base ? base : sconv) : 0;
 }
 
-int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
+/* Plans, and finds how large the scratch must be. */
+static int plan_in_memory(struct exp_peers *p, const struct exp_model *model, size_t scratch[CONV_N_TENSORS], char *why,
+                          size_t why_bytes)
 {
-    size_t scratch[CONV_N_TENSORS];
-    int err = plan_layers(p, model, why, why_bytes);
+    int err = exp_peers_plan(p, model, why, why_bytes);
 
     if (!err)
         err = check_runs(p, why, why_bytes);
     if (err)
+        return err;
+    scratch_sizes(p, scratch);
+    p->tensor_bytes = estimate(p, scratch);
+    if (p->tensor_bytes >> 30 < EXP_PEERS_MAX_GIB)
+        return 0;
+    return exp_fail(why, why_bytes, -EFBIG,
+                    "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows", model->path,
+                    (double)p->tensor_bytes / (double)(1 << 30), EXP_PEERS_MAX_GIB);
+}
+
+int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, char *why, size_t why_bytes)
+{
+    struct exp_peers p = *of;
+    size_t scratch[CONV_N_TENSORS];
+    int err = plan_in_memory(&p, model, scratch, why, why_bytes);
+
+    exp_peers_close(&p);
+    return err;
+}
+
+int exp_peers_open(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
+{
+    size_t scratch[CONV_N_TENSORS];
+    int err = plan_in_memory(p, model, scratch, why, why_bytes);
+
+    if (err)
         goto fail;
     *p->why_no_parts = '\0';
     exp_phases_find_parts(&p->parts, p->setup, p->why_no_parts, sizeof p->why_no_parts);
-    scratch_sizes(p, scratch);
-    p->tensor_bytes = estimate(p, scratch);
-    if (p->tensor_bytes >> 30 >= EXP_PEERS_MAX_GIB) {
-        err = exp_fail(why, why_bytes, -EFBIG,
-                       "%s: its tensors need about %.1f GiB at once, more than %d; LAYERS= narrows", model->path,
-                       (double)p->tensor_bytes / (double)(1 << 30), EXP_PEERS_MAX_GIB);
-        goto fail;
-    }
     for (int t = 0; t < CONV_N_TENSORS && !err; t++)
         err = exp_peers_allocate(&p->scratch[t], scratch[t]);
     for (size_t i = 0; i < p->n_layers && !err; i++)

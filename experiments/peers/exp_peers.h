@@ -71,6 +71,12 @@ struct exp_peers_options {
     uint64_t (*now_ns)(void); /* the clock */
 };
 
+/* Says whether a network can be opened, as far as that is known without allocating: as exp_peers_open. */
+int exp_peers_check(const struct exp_peers *of, const struct exp_model *model, char *why, size_t why_bytes);
+
+/* Plans alone: for what was timed elsewhere. Everything as exp_peers_open, but for what allocating returns. */
+int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes);
+
 /*
  * Plans and allocates. model must outlive p; setup, dnnl, peak and why_no_dnnl are already set in p. Returns 0; -EFBIG
  * if the network needs more than EXP_PEERS_MAX_GIB; -ENOMEM; -ENOTSUP if OpenBLAS or the micro-kernel cannot run; why

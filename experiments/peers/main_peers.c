@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
@@ -16,8 +17,11 @@
 #include "experiments/peers/exp_peers_plot.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
+#include "experiments/peers/exp_peers_tasks.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/store/exp_lease.h"
+#include "experiments/store/exp_slurm.h"
 #include "kernels/ukr/dispatch.h"
 
 struct session {
@@ -27,6 +31,11 @@ struct session {
     struct exp_dnnl *dnnl;
     char why_no_dnnl[96];
     struct exp_models models;
+    struct exp_peers_tasks tasks;
+    struct exp_tasks_counts counts;
+    struct exp_store *store;
+    size_t share, n_shares;
+    char *const *argv;
     struct exp_peers_report report;
     struct exp_results results;
     char what[512];
@@ -42,7 +51,7 @@ static int open_results(struct session *s)
     int err =
         exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
 
-    return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
+    return err || s->n_shares ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
 static void describe(struct session *s)
@@ -58,6 +67,57 @@ static void describe(struct session *s)
             *s->o.commit ? s->o.commit : "unknown", cpu, s->o.clock == EXP_CLOCK_CPU ? "cpu" : "wall",
             s->times.n_hot_reps, s->setup.blas.core, s->setup.ukr->name,
             s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, peak ? peak->name : "no loop for this CPU");
+}
+
+/* Says which run this is: the one after that whose results are there. */
+static long long run_after(const struct session *s)
+{
+    char *path = exp_format("%s/host.txt", s->results.path);
+    struct stat last;
+    long long after = path && !stat(path, &last) ? last.st_mtim.tv_sec * 1000000000LL + last.st_mtim.tv_nsec : 0;
+
+    free(path);
+    return after;
+}
+
+/*
+ * Says how is timed, from malloc; NULL when out of memory. On a cluster, whose computers are not known here, that is what
+ * was asked for; else all that this computer made of it.
+ */
+static char *setting_of(const struct session *s)
+{
+    const struct exp_rounds *rounds = &s->times.rounds;
+    char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; micro-kernel %s; "
+                             "tuning %u, wisdom %s; the run after %lld",
+                             rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_hot_reps,
+                             s->o.clock, s->o.ukr, (unsigned)s->o.measures, s->o.wisdom, run_after(s));
+    const bool is_cluster = s->n_shares || s->o.launcher == EXP_LAUNCH_SLURM;
+    char *setting = !asked       ? NULL
+                    : is_cluster ? exp_format("a cluster; commit %s; %s", s->o.commit, asked)
+                                 : exp_format("%s; %s; %s", s->tasks.here.on, s->what, asked);
+
+    free(asked);
+    return setting;
+}
+
+static int list(struct session *s)
+{
+    const struct exp_lease own = exp_lease_own();
+    char *setting;
+    int err;
+
+    s->tasks = (struct exp_peers_tasks){ .models = &s->models, .times = &s->times };
+    s->tasks.of = (struct exp_peers){
+        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
+    };
+    s->tasks.here.core = s->core < 0 ? 0 : (uint64_t)s->core;
+    ctr_hostinfo_cpu(s->tasks.here.on, sizeof s->tasks.here.on);
+    exp_say_more(s->tasks.here.on, sizeof s->tasks.here.on, " (%s)", own.host);
+    setting = setting_of(s);
+    err = setting ? exp_peers_tasks_list(&s->tasks, setting, s->why, sizeof s->why)
+                  : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
+    free(setting);
+    return err;
 }
 
 static int prepare(struct session *s)
@@ -78,41 +138,19 @@ static int prepare(struct session *s)
     if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
         s->dnnl = NULL;
     if (!err)
+        err = exp_main_share(&s->share, &s->n_shares, &s->o, s->why, sizeof s->why);
+    if (!err)
         err = open_results(s);
     if (!err)
         describe(s);
-    if (!err)
-        err = exp_peers_report_open(&s->report, &s->results.dir, s->what, s->why, sizeof s->why);
     if (!err && ctr_pin(-1, &s->core, s->not_pinned, sizeof s->not_pinned))
         s->core = -1;
-    return err;
-}
-
-/* ---- work: one network's tensors at a time ---- */
-
-static int start(struct session *s, struct exp_peers *p, size_t i)
-{
-    *p = (struct exp_peers){
-        .setup = &s->setup, .dnnl = s->dnnl, .why_no_dnnl = s->why_no_dnnl, .peak = conv_peak_of(s->setup.ukr->isa)
-    };
-    return exp_peers_open(p, &s->models.model[i], s->why, sizeof s->why);
-}
-
-static int compare(struct session *s, size_t i, struct exp_progress *progress)
-{
-    struct exp_peers p;
-    int err = start(s, &p, i);
-
-    if (err)
-        return err;
-    err = exp_peers_verify(&p, progress, s->why, sizeof s->why);
     if (!err)
-        err = exp_peers_measure(&p, &s->times, progress, s->why, sizeof s->why);
-    if (!err)
-        err = exp_peers_report_add(&s->report, &p, s->why, sizeof s->why);
-    exp_peers_close(&p);
-    return err;
+        err = list(s);
+    return err ? err : exp_main_store(&s->store, &s->o, s->why, sizeof s->why);
 }
+
+/* ---- work ---- */
 
 /*
  * Announces the work. The multiply-adds are known from the tables alone; distinct shapes are not, so checking is
@@ -129,21 +167,56 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     }
 }
 
+/* Has jobs of a cluster time what is not in the store, each on a node for itself. */
+static int launch(struct session *s, struct exp_progress *progress, double seconds)
+{
+    const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
+    const struct exp_slurm slurm = { .store = s->store,
+                                     .tasks = &tasks,
+                                     .argv = s->argv,
+                                     .name = "peers",
+                                     .doing = "timing",
+                                     .results = "networks",
+                                     .needs = "--exclusive",
+                                     .words = s->o.slurm,
+                                     .n_shares = s->o.shares,
+                                     .progress = progress,
+                                     .seconds = seconds };
+
+    return s->store ? exp_slurm_run(&slurm, s->why, sizeof s->why)
+                    : exp_fail(s->why, sizeof s->why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s",
+                               EXP_STORE_NONE);
+}
+
+static int time_all(struct session *s)
+{
+    const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
+    const struct exp_tasks_options o = { .store = s->store,
+                                         .n_threads = 1,
+                                         .rules.retries_failed = true,
+                                         .share = s->share,
+                                         .n_shares = s->n_shares,
+                                         .progress = s->tasks.progress };
+    int err = exp_tasks_run(&tasks, &o, &s->counts, s->why, sizeof s->why);
+
+    if (!err && s->counts.n_failed)
+        return exp_fail(s->why, sizeof s->why, -EIO, "%s", s->counts.failure);
+    return err;
+}
+
 static int work(struct session *s)
 {
     double seconds[EXP_N_WORKS] = { 0 };
-    struct exp_progress *progress;
     int err;
 
     announce(s, seconds);
-    err = exp_main_progress(&progress, seconds, s->why, sizeof s->why);
-    for (size_t i = 0; i < s->models.n && !err; i++) {
-        if (s->times.rounds.limit_ns)
-            exp_progress_limit(progress, EXP_WORK_ROUNDS,
-                               (double)(s->models.n - i) * (double)s->times.rounds.limit_ns * 1e-9);
-        err = compare(s, i, progress);
-    }
-    exp_progress_free(progress);
+    err = exp_main_progress(&s->tasks.progress, seconds, s->why, sizeof s->why);
+    if (!err && s->o.launcher == EXP_LAUNCH_SLURM && !s->n_shares)
+        err = launch(s, s->tasks.progress, seconds[EXP_WORK_ROUNDS]);
+    if (!err)
+        err = time_all(s);
+    exp_progress_free(s->tasks.progress);
+    s->tasks.progress = NULL;
     return err;
 }
 
@@ -160,6 +233,7 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "timed on core: %d (pinned)\n", s->core);
     else
         fprintf(out, "timed on core: not pinned (%s)\n", s->not_pinned);
+    exp_peers_tasks_say_kept(&s->tasks, out);
     return err;
 }
 
@@ -184,7 +258,12 @@ static int draw(struct session *s)
 
 static int finish(struct session *s)
 {
-    int err = exp_peers_report_finish(&s->report, s->what, s->why, sizeof s->why), drawn;
+    int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, s->why, sizeof s->why), drawn;
+
+    if (!err)
+        err = exp_peers_tasks_report(&s->tasks, &s->report, s->why, sizeof s->why);
+    if (!err)
+        err = exp_peers_report_finish(&s->report, s->what, s->why, sizeof s->why);
 
     if (!err)
         err = exp_peers_targets_write(&s->report, s->what, s->why, sizeof s->why);
@@ -199,6 +278,7 @@ static int finish(struct session *s)
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
+    exp_peers_tasks_say_kept(&s->tasks, stdout);
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
@@ -215,13 +295,19 @@ static int run(void *session)
 
     if (!err)
         err = work(s);
-    return err ? err : finish(s);
+    if (err || !s->n_shares)
+        return err ? err : finish(s);
+    printf("%zu of %zu networks timed, on core %d of %s\n", s->counts.n_run, s->counts.n_tasks, s->core,
+           s->tasks.here.on);
+    return 0;
 }
 
 static void release(void *session)
 {
     struct session *s = session;
 
+    exp_store_close(s->store);
+    exp_peers_tasks_release(&s->tasks);
     exp_peers_report_release(&s->report);
     exp_results_release(&s->results);
     exp_models_release(&s->models);
@@ -231,7 +317,7 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .core = -1 };
+    struct session s = { .core = -1, .argv = argv, .tasks.models = &s.models };
     const struct exp_main course = {
         .program = EXP_PEERS,
         .options = &s.o,

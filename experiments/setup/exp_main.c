@@ -73,6 +73,7 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
 int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes)
 {
     char *path;
+    size_t n;
     int err;
 
     *s = NULL;
@@ -83,7 +84,24 @@ int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why,
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = exp_store_open(s, path, why, why_bytes);
     free(path);
+    if (!err && *o->known)
+        err = exp_store_merge(*s, o->known, &n, why, why_bytes);
     return err;
+}
+
+int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    char end;
+
+    *share = *n_shares = 0;
+    if (!*o->share)
+        return 0;
+    if (sscanf(o->share, "%zu/%zu%c", share, n_shares, &end) != 2 ||
+        strspn(o->share, "0123456789/") != strlen(o->share) || *share >= *n_shares)
+        return exp_fail(why, why_bytes, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", o->share);
+    if (!*o->store || !strcmp(o->store, EXP_STORE_NONE))
+        return exp_fail(why, why_bytes, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", o->share);
+    return 0;
 }
 
 static int draw(const struct exp_main_figures *f, const struct exp_plot_variable *variable, size_t n, char *why,

@@ -186,6 +186,7 @@ static struct exp_options defaults(enum exp_program program)
         .store = "",
         .share = "",
         .known = "",
+        .wisdom = "",
         .slurm = "",
         .shares = 8,
         .observer = "",

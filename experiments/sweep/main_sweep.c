@@ -12,7 +12,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
-#include "experiments/sweep/exp_slurm.h"
+#include "experiments/store/exp_slurm.h"
 #include "experiments/sweep/exp_sweep_plot.h"
 #include "experiments/sweep/exp_sweep_report.h"
 
@@ -31,27 +31,10 @@ struct session {
     char why[1024];
 };
 
-/* Reads SHARE: "2/8". */
-static int read_share(struct session *s)
-{
-    const char *text = s->options.share;
-    char end;
-
-    if (!*text)
-        return 0;
-    if (sscanf(text, "%zu/%zu%c", &s->share, &s->n_shares, &end) != 2 || strspn(text, "0123456789/") != strlen(text) ||
-        s->share >= s->n_shares)
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", text);
-    if (!*s->options.store || !strcmp(s->options.store, EXP_STORE_NONE))
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share",
-                        text);
-    return 0;
-}
-
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
-    int err = read_share(s);
+    int err = exp_main_share(&s->share, &s->n_shares, o, s->why, sizeof s->why);
 
     if (!err)
         err = exp_models_read(&s->models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
@@ -116,6 +99,11 @@ static int launch(struct session *s)
     struct exp_slurm slurm = { .store = s->store,
                                .tasks = &tasks,
                                .argv = s->argv,
+                               .name = "sweep",
+                               .doing = "simulating",
+                               .results = "simulations",
+                               .has_threads = true,
+                               .needs = "",
                                .words = s->options.slurm,
                                .n_shares = s->options.shares,
                                .seconds = exp_sweep_seconds(&s->sweep) };
@@ -129,14 +117,6 @@ static int launch(struct session *s)
         err = exp_slurm_run(&slurm, s->why, sizeof s->why);
     exp_progress_free(slurm.progress);
     return err;
-}
-
-/* Takes over what another store has. */
-static int take_known(struct session *s)
-{
-    size_t n;
-
-    return *s->options.known && s->store ? exp_store_merge(s->store, s->options.known, &n, s->why, sizeof s->why) : 0;
 }
 
 /* ---- the results ---- */
@@ -196,8 +176,6 @@ static int run(void *session)
         err = open_results(s);
     if (!err)
         err = exp_main_store(&s->store, &s->options, s->why, sizeof s->why);
-    if (!err)
-        err = take_known(s);
     if (!err && s->options.launcher == EXP_LAUNCH_SLURM && !is_share)
         err = launch(s);
     if (!err)

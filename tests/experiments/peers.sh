@@ -18,6 +18,7 @@ foreign=mma
 refuses "cannot execute f32_" MODEL=tests/data/three.csv UKR=$foreign
 refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "did you mean REPS?" GREPS=3
+refuses "SHARE=0/2: STORE must name" MODEL=tests/data/three.csv SHARE=0/2
 
 grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
 # A layer whose input alone has 8 GiB.
@@ -67,6 +68,25 @@ status=$?
 check "interrupted: status $status" [ "$status" -eq 143 ]
 check "interrupted: the old results are gone" [ "$before" = "$(md5sum <"$dir/layers.csv")" ]
 check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -name '.*partial*')" ]
+
+# Killed in the middle: what was timed is not timed again, and said to be from before; a finished run is timed anew.
+{ cat "$work/header"; grep '^conv3_1,' experiments/models/vgg16.csv; } >"$work/slow.csv"
+ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0; }
+ended >/dev/null 2>&1 </dev/null &
+pid=$!
+until grep -q 'base/sweep/rounds' "$work/ended/store.sqlite" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+check "killed: there are no results yet" [ ! -e "$work/ended/host/peers/some" ]
+(ended) >"$work/out" 2>"$work/err"
+check "the next run goes on: $?" [ $? -eq 0 ]
+check "... and says what was timed before: $(cat "$work/err")" \
+    grep -qE '^three was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of ' "$work/out"
+check "... and only that" [ "$(grep -h 'was timed by another process' "$work/out" "$work/ended/host/peers/some/host.txt" | grep -c '^three')" -eq 2 ]
+check "... and nothing else" [ "$(grep -c 'was timed by another process' "$work/out")" -eq 1 ]
+(ended) >"$work/out" 2>"$work/err"
+check "a finished run is followed by new times: $?" [ $? -eq 0 ]
+check "... of all" sh -c "! grep -q 'another process' '$work/out'"
 
 echo "peers: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Sweeps on a cluster: a Slurm of one node, which this test starts and stops. Skipped where Slurm is not installed, or
-# without root. Run from the project's folder; SWEEP is the program (default build/sweep).
+# Work on a cluster: a Slurm of one node, which this test starts and stops. Skipped where Slurm is not installed, or
+# without root. Run from the project's folder; SWEEP and PEERS are the programs (default build/sweep, build/peers).
 set -u
 
 sweep=$(realpath "${SWEEP:-build/sweep}")
+peers=$(realpath "${PEERS:-build/peers}")
 program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash
@@ -104,6 +105,34 @@ check "cancelled jobs make it fail: $?" [ $? -ne 0 ]
 check "what is missing is named: $(cat "$work/err")" grep -q '36 of 36 simulations have no result (0 failed), such as three .*; run it again' "$work/err"
 run
 check "the next run makes it: $(tail -n 1 "$work/err")" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+
+# ---- times ----
+sed '/^stem/d' tests/data/three.csv >"$work/two.csv"
+times() {
+    "$peers" "RESULTS=$work/times" "MODEL=tests/data/three.csv,$work/two.csv" REPS=2 HOT=0 LAUNCHER=slurm SHARES=2 "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
+}
+times SLURM=--begin=now+1hour &
+pid=$!
+for _ in $(seq 100); do
+    job=$(squeue -h -o %A | head -n 1)
+    [ -n "$job" ] && break
+    sleep 0.1
+done
+check "jobs that time ask for a node of their own" [ "$(scontrol show job "$job" | grep -c 'OverSubscribe=NO')" -ge 1 ]
+scancel "$job"
+wait $pid
+check "cancelled, it fails: $?" [ $? -ne 0 ]
+check "and says what is missing: $(cat "$work/err")" grep -q '2 of 2 networks have no result (0 failed), such as three; .*run it again' "$work/err"
+times
+check "times of a cluster: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+check "they say where they are from: $(cat "$work/out")" \
+    [ "$(grep -cE '^(three|two) was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of .*\(' "$work/out")" -eq 2 ]
+check "so does host.txt" grep -q '^two was timed by another process' "$work/times/host/peers/some/host.txt"
+check "the tables are there" [ "$(csv_rows "$work/times/host/peers/some/model.csv" | wc -l)" -gt 1 ]
+check "each job timed one network" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
+times
+check "a finished run is followed by new times" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
 
 echo "slurm: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,5 +1,5 @@
 /*
- * The tasks of a sweep as a job array of a Slurm cluster.
+ * Tasks as a job array of a Slurm cluster.
  *
  * Each job of the array runs the same program with the same options on one share of the work (SHARE=), and keeps what
  * it makes in a part of its own, <store>.parts/<share>.sqlite, so that no two hosts write one file. While the jobs run,
@@ -8,14 +8,21 @@
 #ifndef EXPERIMENTS_EXP_SLURM_H
 #define EXPERIMENTS_EXP_SLURM_H
 
+#include <stdbool.h>
+
 #include "experiments/base/exp_progress.h"
 #include "experiments/store/exp_tasks.h"
 
 struct exp_slurm {
     struct exp_store *store;
     const struct exp_tasks *tasks;
-    char *const *argv; /* of this program, NULL at the end */
-    const char *words; /* more for sbatch; "" */
+    char *const *argv;   /* of this program, NULL at the end */
+    const char *name;    /* of the jobs */
+    const char *doing;   /* "simulating" */
+    const char *results; /* what tasks make: "simulations" */
+    bool has_threads;    /* the program takes JOBS, and works on as many threads as a job has CPUs */
+    const char *needs;   /* what each job asks for, "--exclusive"; "" */
+    const char *words;   /* more for sbatch; "" */
     unsigned n_shares;
     struct exp_progress *progress;
     double seconds; /* announced for all tasks */

@@ -1,4 +1,4 @@
-#include "experiments/sweep/exp_slurm.h"
+#include "experiments/store/exp_slurm.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -66,7 +66,9 @@ static int print_script(const struct cluster *c, const char *program, const char
     print_quoted(program, out);
     for (char *const *a = c->s->argv + 1; *a; a++)
         print_quoted(*a, out);
-    fprintf(out, "LAUNCHER=here \"JOBS=${SLURM_CPUS_ON_NODE:-1}\" \"SHARE=$share/%u\" STORE=", c->s->n_shares);
+    if (c->s->has_threads)
+        fprintf(out, "\"JOBS=${SLURM_CPUS_ON_NODE:-1}\" ");
+    fprintf(out, "LAUNCHER=here \"SHARE=$share/%u\" STORE=", c->s->n_shares);
     print_quoted(c->parts, out);
     fseek(out, -1, SEEK_CUR); /* no blank before the file's name */
     fprintf(out, "/\"$share\".sqlite KNOWN=");
@@ -94,8 +96,8 @@ static int submit(struct cluster *c)
     char *script = exp_format("%s/job.sh", c->parts), answer[TEXT_BYTES], *line;
     int err;
 
-    line = exp_format("sbatch --parsable --array=0-%u --job-name=sweep --output='%s/%%a.log' %s '%s' >&2",
-                      c->s->n_shares - 1, c->parts, c->s->words, script ? script : "");
+    line = exp_format("sbatch --parsable --array=0-%u --job-name=%s --output='%s/%%a.log' %s %s '%s' >&2",
+                      c->s->n_shares - 1, c->s->name, c->parts, c->s->needs, c->s->words, script ? script : "");
     err = script && line ? write_script(c, script) : fail_memory(c);
     if (!err && shell("command -v sbatch >/dev/null", answer, sizeof answer, exp_interrupted))
         err = exp_fail(c->why, c->why_bytes, -ENOENT, "LAUNCHER=slurm: this computer has no sbatch");
@@ -154,8 +156,8 @@ static void report(struct cluster *c, size_t n_jobs)
     char name[96], step[96];
 
     exp_say(name, sizeof name, "Slurm job %s", c->job);
-    exp_say(step, sizeof step, "simulating; %zu done, %zu jobs running or waiting, %zu left", c->states.n_done, n_jobs,
-            c->n_tasks - c->states.n_done - c->states.n_failed);
+    exp_say(step, sizeof step, "%s; %zu done, %zu jobs running or waiting, %zu left", c->s->doing, c->states.n_done,
+            n_jobs, c->n_tasks - c->states.n_done - c->states.n_failed);
     exp_progress_step(c->s->progress, c->s->tasks->work, done - c->reported);
     exp_progress_begin(c->s->progress, c->s->tasks->work, name, step);
     c->reported = done;
@@ -197,10 +199,10 @@ static int complain(struct cluster *c)
     while (c->s->tasks->first[job + 1] <= c->states.first_not_done)
         job++;
     return exp_fail(c->why, c->why_bytes, -EIO,
-                    "%zu of %zu simulations have no result (%zu failed), such as %s; %s/%zu.log may say why; run it "
+                    "%zu of %zu %s have no result (%zu failed), such as %s; %s/%zu.log may say why; run it "
                     "again to try them again",
-                    n, c->n_tasks, c->states.n_failed, c->s->tasks->task[c->states.first_not_done].name, c->parts,
-                    job % c->s->n_shares);
+                    n, c->n_tasks, c->s->results, c->states.n_failed, c->s->tasks->task[c->states.first_not_done].name,
+                    c->parts, job % c->s->n_shares);
 }
 
 static int prepare(struct cluster *c)
