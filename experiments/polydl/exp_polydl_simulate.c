@@ -68,7 +68,7 @@ static uint64_t prepare(const struct simulating *s, const struct simulation *x, 
     exp_walk_init(w, v, base);
     most = most_macs / (w->first.m * w->first.n * w->first.k);
     all = exp_walk_calls(w);
-    return most < all ? most : all;
+    return most >= all ? all : most ? most : 1;
 }
 
 static int replay(const struct simulating *s, const struct simulation *x, struct sim_hierarchy *h,

@@ -115,5 +115,7 @@ void exp_space_fill(const struct exp_space *s, const struct exp_space_loop *loop
         left[loop[l].dim] = loop[l].step;
         add_loop(&v->nest, d, &loop[l]);
     }
+    if (!n_loops)
+        exp_say(v->name, sizeof v->name, EXP_NO_LOOPS);
     add_micro_loops(&v->nest, s, left);
 }

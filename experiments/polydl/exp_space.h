@@ -10,6 +10,8 @@
 /* The micro-kernel's loops, outermost first. */
 enum exp_micro_loop { EXP_MICRO_N, EXP_MICRO_M, EXP_MICRO_K, EXP_N_MICRO_LOOPS, EXP_NO_MICRO_LOOP = EXP_N_MICRO_LOOPS };
 
+#define EXP_NO_LOOPS "-" /* a variant of a single call */
+
 enum { EXP_MAX_SPACE_DIMS = 9, EXP_MAX_OUTER_LOOPS = EXP_AFFINE_MAX_LOOPS - EXP_N_MICRO_LOOPS };
 
 struct exp_space_dim {

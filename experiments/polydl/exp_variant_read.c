@@ -135,6 +135,8 @@ static int read_words(struct reading *r)
     while (!err && (word = strtok_r(rest, " \t", &rest))) {
         struct exp_space_loop l;
 
+        if (!strcmp(word, EXP_NO_LOOPS))
+            continue;
         err = read_word(r, word, &l);
         if (!err)
             err = add(r, word, l);

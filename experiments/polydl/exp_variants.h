@@ -2,7 +2,7 @@
  * Which variants there are of a layer: orders of its loops, tile sizes, a parallel loop. A variant is written as its
  * loops, outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
  * several times, each time with a smaller step; what is left of it at the end is the micro-kernel's, if it has that
- * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1.
+ * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
  */
 #ifndef EXPERIMENTS_EXP_VARIANTS_H
 #define EXPERIMENTS_EXP_VARIANTS_H

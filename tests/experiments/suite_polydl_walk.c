@@ -7,8 +7,11 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_blocked.h"
+#include "experiments/polydl/exp_loops.h"
+#include "experiments/polydl/exp_team.h"
 #include "experiments/polydl/exp_variants.h"
 #include "experiments/polydl/exp_walk.h"
+#include "experiments/polydl/exp_xsmm.h"
 #include "kernels/conv_naive.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
@@ -174,16 +177,34 @@ static void release_operands(struct operands *o)
         kbuffer_release(&o->of[i]);
 }
 
-/* Executes the shares of all threads, the last first. */
+/* Executes the shares of all threads, the last first, with a micro-kernel of ours or LIBXSMM's. */
 static void execute(const struct exp_variant *v, const struct operands *o)
 {
-    const struct exp_executor e = { .small = random_small() };
     const size_t n_threads = 1 + rng_below(4);
+    struct exp_executor e = { .small = random_small() };
     struct exp_walk w;
 
     exp_walk_init(&w, v, o->base);
+    if (!rng_below(4))
+        e.jit = exp_xsmm_compile(&w.first);
+    if (e.jit)
+        e.small = NULL;
     for (size_t t = n_threads; t-- > 0;)
         exp_walk_execute(&w, t, n_threads, &e);
+}
+
+/* Returns whether the plain loops make what is in C. */
+static bool loops_agree(const struct exp_variant_source *s, const struct exp_variant *v, const struct operands *o)
+{
+    const size_t bytes = exp_tensor_bytes(&v->tensor[EXP_OPERAND_C]);
+    float *c = calloc(1, bytes);
+    bool agree;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    exp_loops_run(s, o->of[EXP_OPERAND_A].data, o->of[EXP_OPERAND_B].data, c);
+    agree = !memcmp(c, o->of[EXP_OPERAND_C].data, bytes);
+    free(c);
+    return agree;
 }
 
 static void check_conv(const struct conv_problem *p, const struct exp_variant_source *s, const struct exp_variant *v)
@@ -203,6 +224,8 @@ static void check_conv(const struct conv_problem *p, const struct exp_variant_so
     err = conv_naive_compare(p, k.in, k.filter, out, true, &where);
     test_check(!err, "%s, block %" PRIu64 ", variant '%s': %d, output %zu is %g, not %g", kcheck_describe(p), s->block,
                v->name, err, where.index, where.got, where.want);
+    if (p->n == 1)
+        test_check(loops_agree(s, v, &o), "%s: the plain loops", kcheck_describe(p));
     release_operands(&o);
     kcheck_release(&k);
     free(out);
@@ -254,8 +277,40 @@ static void variants_compute_the_product(void)
         execute(&v, &o);
         for (uint64_t i = 0; i < g->m * g->n; i++)
             n_wrong += (double)o.of[EXP_OPERAND_C].data[i] != gemm_element(g, &o, i / g->n, i % g->n);
-        test_check(!n_wrong, "'%s': %" PRIu64 " wrong", text, n_wrong);
+        test_check(!n_wrong && loops_agree(&s, &v, &o), "'%s': %" PRIu64 " wrong", text, n_wrong);
         release_operands(&o);
+    }
+}
+
+/* ---- threads ---- */
+
+enum { MAX_THREADS = 4 };
+
+struct team_work {
+    unsigned calls[MAX_THREADS];
+    size_t n_threads;
+};
+
+static void work(void *ctx, size_t thread, size_t n_threads)
+{
+    struct team_work *w = ctx;
+
+    w->calls[thread] += n_threads == w->n_threads;
+}
+
+static void teams_work_in_rounds(void)
+{
+    for (size_t n = 1; n <= MAX_THREADS; n++) {
+        struct team_work w = { .n_threads = n };
+        struct exp_team *team;
+
+        CU_ASSERT_EQUAL_FATAL(exp_team_new(&team, n), 0);
+        for (unsigned round = 1; round <= 20; round++) {
+            exp_team_run(team, work, &w);
+            for (size_t t = 0; t < n; t++)
+                CU_ASSERT_EQUAL(w.calls[t], round);
+        }
+        exp_team_free(team);
     }
 }
 
@@ -362,6 +417,24 @@ static void the_generator_is_the_papers(void)
     }
 }
 
+/* A variant's name is a text of it. */
+static void names_are_texts(void)
+{
+    for (unsigned r = 0; r < test_rounds(100); r++) {
+        const struct exp_variant_source s = gemm_source();
+        struct exp_variant v, again;
+        char text[TEXT];
+
+        random_gemm(&s, false, text);
+        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &s, text, NULL, 0), 0);
+        CU_ASSERT_EQUAL_FATAL(exp_variant_read(&again, &s, v.name, NULL, 0), 0);
+        test_check(!strcmp(v.name, again.name) && v.nest.n_loops == again.nest.n_loops, "'%s' is '%s'", v.name,
+                   again.name);
+        for (size_t l = 0; l < v.nest.n_loops; l++)
+            CU_ASSERT_EQUAL(v.nest.loop[l].extent, again.nest.loop[l].extent);
+    }
+}
+
 static void what_is_wrong_is_said(void)
 {
     static const struct {
@@ -396,8 +469,10 @@ static void what_is_wrong_is_said(void)
 static const struct test_case cases[] = {
     { "any order, tiles and threads compute the convolution", variants_compute_the_convolution },
     { "any order, tiles and threads compute the product", variants_compute_the_product },
+    { "every thread of a team works once a round", teams_work_in_rounds },
     { "a replay is what execution touches", replays_are_what_execution_touches },
     { "the generator has 5 to 21 variants, Figure 8 first", the_generator_is_the_papers },
+    { "a variant's name is a text that makes it", names_are_texts },
     { "what is wrong is said, with the dependence that forbids it", what_is_wrong_is_said },
     { NULL, NULL },
 };
