@@ -242,6 +242,14 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
     return analyse(p, caches, n_win, n_f, schedule, deep_bytes(caches), (double)(p->r * p->s));
 }
 
+struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                     size_t n_f, size_t f_panel, enum csa_schedule schedule)
+{
+    double share = (double)(n_win + n_f) / (double)(n_win + f_panel);
+
+    return analyse(p, caches, n_win, n_f, schedule, caches->l1_bytes * share, (double)(p->r * p->s));
+}
+
 static struct csa_tiling analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                           size_t n_f, enum csa_schedule schedule, double tile_bytes)
 {

@@ -82,6 +82,13 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
                                    size_t n_f, enum csa_schedule schedule);
 
 /*
+ * Does the same for a micro-kernel that takes a tile of filters in panels of f_panel, one after the other: the windows,
+ * which it reads again for each, and one panel may take L1.
+ */
+struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                     size_t n_f, size_t f_panel, enum csa_schedule schedule);
+
+/*
  * Does the same where windows are read in place, in tiles by rows of the output: an input tile is the elements that it
  * does not share with the tile beside it, stride_h * stride_w for each window and channel, instead of one for each
  * tap; and that is also the volume that moves. Filters stream through L1, so a pair may take a quarter of L2.

@@ -143,28 +143,37 @@ enum {
     FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
 };
 
+static double loads_per_fma(const struct conv_ukr *u)
+{
+    return step_loads(u, u->n_win, u->n_f) / step_fmas(u, u->n_win, u->n_f);
+}
+
 /*
  * Tells whether packing may lose: it multiplies the input where windows overlap. Elsewhere it gathers, for all filter
- * tiles that follow.
+ * tiles that follow. Where walking takes more loads, many tiles make up for either.
  */
-static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker)
+static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
-    return !conv_is_pointwise(p) &&
-           (p->r * p->s > p->stride_h * p->stride_w || conv_group_filters(p) <= FEW_FILTER_TILES * walker->n_f);
+    size_t filters = conv_group_filters(p), few = FEW_FILTER_TILES * walker->n_f;
+    bool overlaps = p->r * p->s > p->stride_h * p->stride_w;
+
+    if (conv_is_pointwise(p))
+        return false;
+    if (loads_per_fma(walker) > loads_per_fma(packed))
+        return overlaps && filters < few;
+    return overlaps || filters <= few;
 }
 
 /*
  * Tells whether walking may win: over a sixteenth longer is more than packing costs, where tiles fit the filters badly
- * or sums are short. Windows side by side are loaded as they are; where rows are no longer than a tile, every tile meets
- * padding and masks its loads.
+ * or sums are short. Windows side by side are loaded as they are.
  */
 static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     double steps = (double)conv_reduction(p);
 
-    if (walker->walk == CONV_WALK_SAME)
-        return p->q > walker->n_win;
-    return conv_ukr_fmas(walker, p) * (steps + TRANSPOSE_STEPS) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
+    return walker->walk == CONV_WALK_SAME ||
+           conv_ukr_fmas(walker, p) * (steps + TRANSPOSE_STEPS) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
 /* A micro-kernel that reads windows tap by tap, if that beats one for which they are packed. */
@@ -173,7 +182,7 @@ static const struct conv_ukr *choose_walker(const struct conv_problem *p, const 
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
 
-        if (u->isa == packed->isa && conv_plan_can_walk(p, u) && packing_may_lose(p, u) &&
+        if (u->isa == packed->isa && conv_plan_can_walk(p, u) && packing_may_lose(p, u, packed) &&
             walking_may_win(p, u, packed))
             return u;
     }
@@ -258,21 +267,45 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
            conv_direct_slots(d, p) * 17 < sconv_slots(p, u, caches, d->lanes) * 16;
 }
 
-typedef struct csa_tiling (*analyse_fn)(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
-                                        size_t n_f, enum csa_schedule schedule);
+/* Tells whether a call takes a tile of filters panel by panel, and reads its windows again for each. */
+static bool has_panels(const struct conv_ukr *u)
+{
+    return u->f_panel < u->n_f;
+}
 
 /*
- * How deep tiles may be. Windows in place that are read again have to stay in L1: those read for each panel of the
- * tile's filters, and those of wide tiles, which are several panels, read for each tile of filters.
+ * How deep tiles may be. Windows that are read again have to stay in L1: those read for each panel of the tile's filters,
+ * and in place those of wide tiles, which are several panels, read for each tile of filters.
  */
-static analyse_fn analysis_for(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
-                               bool in_place)
+static struct csa_tiling analyse(const struct conv_problem *p, const struct conv_ukr *u,
+                                 const struct csa_caches *caches, bool in_place, enum csa_schedule schedule)
 {
     bool is_wide = u->win_panel && !windows_overlap(p) && is_read_often(p, u, caches);
 
-    if (is_wide || (in_place && u->f_panel < u->n_f))
-        return csa_analyse_in_l1;
-    return conv_plan_can_walk(p, u) ? csa_analyse_in_place : csa_analyse_deep;
+    if (is_wide || (in_place && has_panels(u)))
+        return csa_analyse_in_l1(p, caches, u->n_win, u->n_f, schedule);
+    if (has_panels(u) && windows_overlap(p))
+        return csa_analyse_panels(p, caches, u->n_win, u->n_f, u->f_panel, schedule);
+    return (conv_plan_can_walk(p, u) ? csa_analyse_in_place : csa_analyse_deep)(p, caches, u->n_win, u->n_f, schedule);
+}
+
+enum {
+    MANY_WINDOW_TILES = 32, /* so that it matters little that the first one meets cold filters; */
+    WINDOW_SHARE = 4,       /* and so many for each tile of filters */
+};
+
+/*
+ * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know what is prefetched: few
+ * filters are in L2, one after the other; windows in place lie in as many pages as there are channels. Also if what is
+ * worked out of a tile's taps then serves all filters.
+ */
+static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
+                          const struct csa_tiling *t, bool in_place)
+{
+    if (conv_plan_can_walk(p, u))
+        return u->walk == CONV_WALK_ANY && u->chains;
+    return has_panels(u) && conv_reduction(p) >= output_lines(u, caches) && (in_place || windows_overlap(p)) &&
+           t->in_tiles >= MANY_WINDOW_TILES && t->in_tiles >= WINDOW_SHARE * t->f_tiles;
 }
 
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
@@ -286,6 +319,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     };
     const struct conv_direct *direct = tune->keeps_ukr ? NULL : conv_direct_for(p, ukr->isa);
     struct csa_tiling tiling[CSA_N_SCHEDULES];
+    enum csa_schedule schedule;
     bool in_place;
 
     if (!tune->keeps_ukr)
@@ -295,6 +329,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
     options.reads_in_place = in_place;
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = analysis_for(p, ukr, caches, in_place)(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)i);
-    return conv_plan_sconv_with(plan, p, ukr, &tiling[csa_choose(tiling)], &options);
+        tiling[i] = analyse(p, ukr, caches, in_place, (enum csa_schedule)i);
+    schedule = keeps_windows(p, ukr, caches, &tiling[CSA_IS], in_place) ? CSA_IS : csa_choose(tiling);
+    return conv_plan_sconv_with(plan, p, ukr, &tiling[schedule], &options);
 }

@@ -31,6 +31,7 @@
     X(16x6, avx2)         \
     X(16x24, avx2)        \
     X(16x24_taps, avx2)   \
+    X(16x16, avx2)        \
     X(16x24, avx512)      \
     X(16x24_few, avx512)  \
     X(48x8, avx512)       \

@@ -267,21 +267,58 @@ static void overlapping_windows_are_walked(void)
 }
 
 /*
- * AVX2 walks where rows stay as wide as they are and are longer than a tile of 16. Not so: 16 wide; without padding, or
- * strided, as neighbours in the input are then no neighbours in the output.
+ * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are no
+ * neighbours in the output: without padding, or strided. That takes more loads than packed windows, which win for 8
+ * tiles of 16 filters. Strided 1x1 overlap nothing.
  */
-static void rows_as_wide_as_before_are_walked_side_by_side(void)
+static void few_filters_walk_with_avx2(void)
 {
-    struct conv_problem square = layer(64, 56, 64, 3, 1), longer = layer(64, 17, 64, 3, 1),
-                        short_rows = layer(64, 16, 64, 3, 1), narrower = layer(64, 56, 64, 3, 0), strided = square;
+    struct conv_problem square = layer(64, 56, 64, 3, 1), many = layer(64, 7, 512, 3, 1),
+                        narrower = layer(64, 56, 127, 3, 0), most = layer(64, 56, 128, 3, 0), strided = square,
+                        pointwise = layer(64, 56, 64, 1, 0);
+
+    strided.stride_h = strided.stride_w = pointwise.stride_h = pointwise.stride_w = 2;
+    strided.p = strided.q = pointwise.p = pointwise.q = 28;
+    CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x16__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x16__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x24__avx2");
+}
+
+static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa isa)
+{
+    struct conv_plan plan;
+
+    CU_ASSERT_FATAL(conv_plan_tuned(&plan, p, &caches, &(struct conv_tune_options){ .ukr = conv_ukr_of(isa) }) == 0);
+    return plan.sconv.tiling.schedule;
+}
+
+/*
+ * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. In place, windows stay for sums of 48 steps,
+ * where 32 tiles of them come, and 4 to each tile of filters; packed ones of several taps as well. Not so those of strided
+ * 1x1, and those walked side by side; but those walked one by one.
+ */
+static void few_filters_pass_by_windows_that_stay(void)
+{
+    struct conv_problem deep = layer(256, 56, 64, 1, 0), small = layer(256, 22, 64, 1, 0),
+                        square = layer(64, 56, 64, 3, 1), short_sum = layer(47, 56, 64, 1, 0),
+                        wide = layer(64, 56, 49 * 24, 1, 0), wider = layer(64, 56, 49 * 24 + 1, 1, 0), strided = deep,
+                        packed = layer(64, 56, 128, 3, 0), walked = layer(64, 56, 64, 3, 0);
 
     strided.stride_h = strided.stride_w = 2;
     strided.p = strided.q = 28;
-    CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&longer, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&short_rows, CPU_ISA_AVX2), "f32_16x24__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x24__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT(schedule_of(&deep, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&small, CPU_ISA_AVX2) == CSA_WS); /* 31 tiles */
+    CU_ASSERT(schedule_of(&square, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&short_sum, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&wide, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&wider, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&strided, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&packed, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&walked, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&deep, CPU_ISA_AVX512) == CSA_WS);
 }
 
 /* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
@@ -370,13 +407,14 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
 }
 
 /*
- * AVX2 reads windows in place again for each 6 of 24 filters: a channel takes (16 + 24) * 4 bytes, and 32 KiB less 1536
- * of outputs hold 195: 512 / 4. Packed ones are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which
- * are read once.
+ * AVX2 reads windows again for each 6 of 24 filters. In place, a channel of both takes (16 + 24) * 4 bytes, and 32 KiB
+ * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and one panel take (16 + 6) * 9 * 4, and hold 40: 512
+ * / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read once.
  */
 static void windows_read_again_stay_in_l1(void)
 {
-    struct conv_problem in_place = layer(512, 28, 128, 1, 0), packed = layer(512, 32, 128, 1, 0);
+    struct conv_problem in_place = layer(512, 28, 128, 1, 0), packed = layer(512, 32, 128, 1, 0),
+                        square = layer(512, 16, 512, 3, 0);
     const struct conv_tune_options avx2 = { .ukr = conv_ukr_of(CPU_ISA_AVX2) },
                                    avx512 = { .ukr = conv_ukr_of(CPU_ISA_AVX512) };
     struct conv_plan plan;
@@ -385,6 +423,8 @@ static void windows_read_again_stay_in_l1(void)
     CU_ASSERT(plan.sconv.tiling.n_c == 128);
     CU_ASSERT(conv_plan_tuned(&plan, &packed, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 512);
+    CU_ASSERT(conv_plan_tuned(&plan, &square, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
+    CU_ASSERT(plan.sconv.tiling.n_c == 32);
     CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx512) == 0 && plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 512);
 }
@@ -429,7 +469,8 @@ static const struct test_case cases[] = {
     { "what the core issues is found by timing", ports_are_found_by_timing },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
-    { "rows as wide as before are walked side by side", rows_as_wide_as_before_are_walked_side_by_side },
+    { "few filters walk with AVX2", few_filters_walk_with_avx2 },
+    { "few filters pass by windows that stay", few_filters_pass_by_windows_that_stay },
     { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
     { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
     { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },

@@ -10,6 +10,7 @@
 #include "kernels/ukr/avx512/f32_14x32_avx512.h"
 
 #if defined(__x86_64__)
+#include "kernels/ukr/walk.h"
 #include "kernels/ukr/x86/x86_mask.h"
 #include "kernels/ukr/x86/x86_prefetch.h"
 
@@ -316,7 +317,7 @@ void conv_f32_ukr_14x32__avx512(const struct conv_ukr *u, const struct conv_ukr_
     if (a->taps) {
         run(a, a->taps);
     } else {
-        const struct conv_taps single = single_tap(u, a);
+        const struct conv_taps single = walk_single_tap(u, a);
 
         run(a, &single);
     }
