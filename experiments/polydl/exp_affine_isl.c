@@ -45,6 +45,21 @@ isl_set *exp_affine_domain(isl_ctx *ctx, const struct exp_affine_nest *n)
     return isl_set_read_from_str(ctx, w.text);
 }
 
+isl_set *exp_affine_symbolic_domain(isl_ctx *ctx, const struct exp_affine_nest *n)
+{
+    struct words w = { .used = 0 };
+
+    put(&w, "[");
+    for (size_t l = 0; l < n->n_loops; l++)
+        put(&w, "%se%zu", l ? "," : "", l);
+    put(&w, "] -> { ");
+    put_iterators(&w, n, 'i');
+    for (size_t l = 0; l < n->n_loops; l++)
+        put(&w, "%s 0 <= i%zu < e%zu and e%zu >= 2", l ? " and" : " :", l, l, l);
+    put(&w, " }");
+    return isl_set_read_from_str(ctx, w.text);
+}
+
 isl_map *exp_affine_access(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_affine_access *a)
 {
     struct words w = { .used = 0 };

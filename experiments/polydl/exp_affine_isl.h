@@ -11,6 +11,9 @@
 /* Makes the set of iterations, S[i0, i1, ...]. */
 isl_set *exp_affine_domain(isl_ctx *ctx, const struct exp_affine_nest *n);
 
+/* Does the same for loops of e0, e1, ... iterations, which are parameters of at least 2. */
+isl_set *exp_affine_symbolic_domain(isl_ctx *ctx, const struct exp_affine_nest *n);
+
 /* Makes the map from any iteration to the elements of an access, A[d0, d1, ...]. */
 isl_map *exp_affine_access(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_affine_access *a);
 

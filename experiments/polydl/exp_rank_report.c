@@ -124,9 +124,37 @@ static void print_part(const struct exp_rank *r, size_t threads, size_t part, FI
         print_total(r, (enum exp_polydl_threads)threads, k, part, out);
 }
 
+/* Tells whether a ranking analyses, and does not run anything, or nothing at all. */
+static bool is_analysis(size_t ranking)
+{
+    return ranking != EXP_RANKING_DEFAULT && ranking != EXP_RANKING_CLOCK;
+}
+
+/* Says in a sentence which analysis picks best on one thread. */
+static void print_best(const struct exp_rank *r, FILE *out)
+{
+    struct exp_rank_total best = { .n = 0 };
+    size_t which = 0;
+
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
+        const struct exp_rank_total t = exp_rank_total_of(r, EXP_POLYDL_ONE, (enum exp_ranking)k, EXP_RANK_ALL, NULL);
+
+        if (is_analysis(k) && t.n && (!best.n || t.geomean_share > best.geomean_share)) {
+            best = t;
+            which = k;
+        }
+    }
+    if (best.n)
+        fprintf(out,
+                "Best pick: %s, whose first variant has %.1f %% of the fastest one's speed (geometric mean of %zu "
+                "convolutions, one thread).\n",
+                exp_ranking_title((enum exp_ranking)which), 100 * best.geomean_share, best.n);
+}
+
 void exp_rank_print(const struct exp_rank *r, FILE *out)
 {
-    fprintf(out, "\nWhich analysis picks best, at what cost?\n");
+    fprintf(out, "Which analysis picks best, at what cost?\n");
+    print_best(r, out);
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
         for (size_t part = 0; part < EXP_N_RANK_PARTS; part++)
             print_part(r, t, part, out);

@@ -228,7 +228,8 @@ static int print_answer(const void *session, FILE *out)
 
     if (!ratio)
         return -ENOMEM;
-    fprintf(out, "%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
+    exp_rank_print(&s->rank, out);
+    fprintf(out, "\n%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
     for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
         size_t n = 0;
 
@@ -243,7 +244,6 @@ static int print_answer(const void *session, FILE *out)
                     exp_stats_geomean(ratio, n), exp_polydl_baseline_name(b), n);
     }
     free(ratio);
-    exp_rank_print(&s->rank, out);
     return 0;
 }
 
