@@ -174,6 +174,7 @@ static struct exp_options defaults(enum exp_program program)
         .out = "",
         .layer = "",
         .plan = "",
+        .wisdom = "",
         .run_a = "",
         .run_b = "",
         .fail_if = "",

@@ -161,14 +161,22 @@ int wisdom_lines_read(struct wisdom_lines *l, const char *path, char *why, size_
     return err;
 }
 
+static void put_words(const char *words, const char *end, FILE *out)
+{
+    fputs(words, out);
+    fputs(end, out);
+}
+
 static int print_lines(const struct wisdom_lines *l, FILE *out)
 {
     int err = 0;
 
     errno = 0;
-    fputs(HEAD "\n", out);
-    for (size_t i = 0; i < l->n; i++)
-        fprintf(out, "%s %s\n", l->line[i].key, l->line[i].value);
+    put_words(HEAD, "\n", out);
+    for (size_t i = 0; i < l->n; i++) {
+        put_words(l->line[i].key, " ", out);
+        put_words(l->line[i].value, "\n", out);
+    }
     if (fflush(out) || ferror(out))
         err = errno ? -errno : -EIO;
     return fclose(out) && !err ? -errno : err;
