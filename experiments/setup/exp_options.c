@@ -187,7 +187,6 @@ static struct exp_options defaults(enum exp_program program)
         .store = "",
         .share = "",
         .known = "",
-        .wisdom = "",
         .slurm = "",
         .shares = 8,
         .observer = "",
