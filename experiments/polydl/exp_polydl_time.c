@@ -44,6 +44,7 @@ struct runner {
     enum exp_polydl_threads threads;
     enum exp_polydl_baseline baseline; /* without a variant */
     uint64_t last_ns;
+    struct exp_polydl_time *time; /* where what is measured goes */
 };
 
 /* ---- running ---- */
@@ -149,49 +150,7 @@ static int micro_variant(const struct bench *b, struct exp_variant *v, char *why
     return exp_variant_read(v, s, text, why, why_bytes);
 }
 
-static void add_baseline(struct bench *b, struct runner *runner, size_t *n, enum exp_polydl_baseline baseline)
-{
-    if (is_there(b, baseline))
-        runner[(*n)++] = (struct runner){ .bench = b, .baseline = baseline };
-}
-
 /* ---- rounds ---- */
-
-struct sampled {
-    struct runner *runner;
-    size_t n;
-    struct exp_bench protocol;
-    uint64_t *sample; /* [n * rounds.most] */
-    struct exp_bench_result result;
-};
-
-static int sample(struct sampled *s)
-{
-    struct exp_contender *contender = calloc(s->n, sizeof *contender);
-    int err;
-
-    s->sample = calloc(s->n * s->protocol.rounds.most, sizeof *s->sample);
-    for (size_t i = 0; i < s->n && contender; i++)
-        contender[i] = (struct exp_contender){ "", run, prepare, &s->runner[i] };
-    err = contender && s->sample ? exp_bench_run(&s->protocol, contender, s->n, s->sample, &s->result) : -ENOMEM;
-    free(contender);
-    return err;
-}
-
-static struct exp_polydl_time time_of(const struct sampled *s, size_t i)
-{
-    const uint64_t *round = s->sample + i * s->protocol.rounds.most;
-    const struct exp_times t = exp_times_of(round, s->result.n_rounds);
-    struct exp_polydl_time time = { .n_rounds = s->result.n_rounds, .fastest_ns = t.fastest, .median_ns = t.median };
-
-    for (size_t k = 0; k < s->result.n_rounds; k++) {
-        double *half = &time.half_ns[k % 2];
-
-        if (k < 2 || (double)round[k] < *half)
-            *half = (double)round[k];
-    }
-    return time;
-}
 
 /* Long runs have no others before them than those of check(). */
 static struct exp_bench protocol_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
@@ -203,77 +162,99 @@ static struct exp_bench protocol_of(const struct bench *b, uint64_t budget_ns, s
                                .interrupted = exp_interrupted };
 }
 
-/* Times the variants and what runs on one thread beside them, but for the plain loops. */
-static int time_one(struct bench *b, struct exp_polydl_times *times, char *why, size_t why_bytes)
+static struct exp_polydl_time time_of(const uint64_t *round, size_t n_rounds)
 {
-    const size_t n_variants = b->layer->variants.n;
-    struct runner *runner = calloc(n_variants + EXP_N_POLYDL_BASELINES, sizeof *runner);
-    struct sampled s = { .runner = runner };
+    const struct exp_times t = exp_times_of(round, n_rounds);
+    struct exp_polydl_time time = { .n_rounds = n_rounds, .fastest_ns = t.fastest, .median_ns = t.median };
+
+    for (size_t k = 0; k < n_rounds; k++) {
+        double *half = &time.half_ns[k % 2];
+
+        if (k < 2 || (double)round[k] < *half)
+            *half = (double)round[k];
+    }
+    return time;
+}
+
+/* Has runners take turns, and gives each its times. */
+static int take_turns(struct runner *runner, size_t n, const struct exp_bench *protocol)
+{
+    const size_t most = protocol->rounds.most;
+    struct exp_contender *contender = calloc(n + 1, sizeof *contender);
+    uint64_t *sample = calloc(n * most + 1, sizeof *sample);
+    struct exp_bench_result result;
+    int err = contender && sample ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n && !err; i++)
+        contender[i] = (struct exp_contender){ "", run, prepare, &runner[i] };
+    if (!err && n)
+        err = exp_bench_run(protocol, contender, n, sample, &result);
+    for (size_t i = 0; i < n && !err; i++)
+        *runner[i].time = time_of(sample + i * most, result.n_rounds);
+    free(contender);
+    free(sample);
+    return err;
+}
+
+/*
+ * Times the variants, and the micro-kernels in Figure 8's order, which have the same tensors: what runs between two of them
+ * leaves no traces of its own in the outer caches.
+ */
+static int time_variants(struct bench *b, struct exp_polydl_times *times, enum exp_polydl_threads threads, char *why,
+                         size_t why_bytes)
+{
+    const struct exp_variants *v = &b->layer->variants;
+    const bool is_one = threads == EXP_POLYDL_ONE;
+    struct runner *runner = calloc(v->n + EXP_N_POLYDL_BASELINES, sizeof *runner);
+    struct exp_bench protocol;
     struct exp_variant micro;
-    bool has_all = true;
+    size_t n = 0;
     int err = runner ? micro_variant(b, &micro, why, why_bytes) : -ENOMEM;
 
-    for (size_t i = 0; i < n_variants && !err; i++)
-        has_all &=
-            prepare_variant(&runner[s.n++], b, &b->layer->variants.variant[i], EXP_POLYDL_ONE, b->timing->uses_xsmm);
-    if (!err && !has_all)
-        err = exp_fail(why, why_bytes, -ENOTSUP, "%s: LIBXSMM has no micro-kernel of that size", b->layer->name);
-    for (enum exp_polydl_baseline x = EXP_POLYDL_MICRO; x <= EXP_POLYDL_XSMM && !err; x++) {
-        if (prepare_variant(&runner[s.n], b, &micro, EXP_POLYDL_ONE, x == EXP_POLYDL_XSMM))
-            runner[s.n++].baseline = x;
+    for (size_t i = 0; i < v->n && !err; i++) {
+        if (!prepare_variant(&runner[n], b, &v->variant[i], threads, b->timing->uses_xsmm))
+            err = exp_fail(why, why_bytes, -ENOTSUP, "LIBXSMM has no micro-kernel for '%s'", v->variant[i].name);
+        runner[n++].time = &times->of_variant[i][threads];
     }
-    for (enum exp_polydl_baseline x = EXP_POLYDL_ONEDNN; x < EXP_N_POLYDL_BASELINES && !err; x++)
-        add_baseline(b, runner, &s.n, x);
-    s.protocol = protocol_of(b, b->timing->budget_ns, s.n, ctr_thread_ns);
+    for (enum exp_polydl_baseline x = EXP_POLYDL_MICRO; x <= EXP_POLYDL_XSMM && is_one && !err; x++) {
+        if (prepare_variant(&runner[n], b, &micro, threads, x == EXP_POLYDL_XSMM))
+            runner[n++].time = &times->of_baseline[x];
+    }
+    protocol = protocol_of(b, b->timing->budget_ns / (is_one ? 1 : 2), n, is_one ? ctr_thread_ns : ctr_now_ns);
     if (!err)
-        err = sample(&s);
-    for (size_t i = 0; i < s.n && !err; i++)
-        *(i < n_variants ? &times->of_variant[i][EXP_POLYDL_ONE] : &times->of_baseline[runner[i].baseline]) =
-            time_of(&s, i);
-    free(s.sample);
+        err = take_turns(runner, n, &protocol);
     free(runner);
     return err;
 }
 
-/* Times the variants on two threads. */
-static int time_two(struct bench *b, struct exp_polydl_times *times)
+/* Times oneDNN, SConv and Base. */
+static int time_rivals(struct bench *b, struct exp_polydl_times *times)
 {
-    const size_t n = b->layer->variants.n;
-    struct runner *runner = calloc(n, sizeof *runner);
-    struct sampled s = { .runner = runner,
-                         .n = n,
-                         .protocol = protocol_of(b, b->timing->budget_ns / 2, n, ctr_now_ns) };
-    int err = runner ? 0 : -ENOMEM;
+    struct runner runner[EXP_N_POLYDL_BASELINES];
+    struct exp_bench protocol;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n && !err; i++)
-        prepare_variant(&runner[i], b, &b->layer->variants.variant[i], EXP_POLYDL_TWO, b->timing->uses_xsmm);
-    if (!err)
-        err = sample(&s);
-    for (size_t i = 0; i < n && !err; i++)
-        times->of_variant[i][EXP_POLYDL_TWO] = time_of(&s, i);
-    free(s.sample);
-    free(runner);
-    return err;
+    for (enum exp_polydl_baseline x = EXP_POLYDL_ONEDNN; x < EXP_N_POLYDL_BASELINES; x++) {
+        if (is_there(b, x))
+            runner[n++] = (struct runner){ .bench = b, .baseline = x, .time = &times->of_baseline[x] };
+    }
+    protocol = protocol_of(b, b->timing->budget_ns, n, ctr_thread_ns);
+    return take_turns(runner, n, &protocol);
 }
 
 /* Times the plain loops, which are slow: once at least, unless that would take minutes. */
 static int time_loops(struct bench *b, struct exp_polydl_times *times)
 {
-    struct runner runner = { .bench = b, .baseline = EXP_POLYDL_LOOPS, .last_ns = UINT64_MAX };
-    struct sampled s = { .runner = &runner,
-                         .n = 1,
-                         .protocol = protocol_of(b, b->timing->budget_ns, 1, ctr_thread_ns) };
-    int err;
+    struct runner runner = {
+        .bench = b, .baseline = EXP_POLYDL_LOOPS, .last_ns = UINT64_MAX, .time = &times->of_baseline[EXP_POLYDL_LOOPS]
+    };
+    struct exp_bench protocol = protocol_of(b, b->timing->budget_ns, 1, ctr_thread_ns);
 
     if (b->layer->flops > most_flops_of_loops)
         return 0;
-    s.protocol.n_warmups = 0;
-    s.protocol.rounds.least = 1;
-    err = sample(&s);
-    if (!err)
-        times->of_baseline[EXP_POLYDL_LOOPS] = time_of(&s, 0);
-    free(s.sample);
-    return err;
+    protocol.n_warmups = 0;
+    protocol.rounds.least = 1;
+    return take_turns(&runner, 1, &protocol);
 }
 
 /* ---- checks ---- */
@@ -372,10 +353,10 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
 
     if (!err)
         err = check(&b, why, why_bytes);
+    for (unsigned n = 0; n < t->n_threads && !err; n++)
+        err = time_variants(&b, times, (enum exp_polydl_threads)n, why, why_bytes);
     if (!err)
-        err = time_one(&b, times, why, why_bytes);
-    if (!err && t->n_threads > 1)
-        err = time_two(&b, times);
+        err = time_rivals(&b, times);
     if (!err)
         err = time_loops(&b, times);
     close_bench(&b);

@@ -1,5 +1,5 @@
 /*
- * Times of a layer's variants and of what they are held against, in turns: each timed run follows an untimed one of its own,
+ * Times of a layer's variants, in turns, and of what they are held against: each timed run follows an untimed one of its own,
  * unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does not have: its
  * threads share the parallel loop; and the wall's clock.
  *
