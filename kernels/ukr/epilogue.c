@@ -3,7 +3,7 @@
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/registry.h"
 
-#define EPILOGUE(isa_, lanes_) { CONV_ISA_##isa_, lanes_, CONV_FN_##isa_(conv_epilogue__##isa_) },
+#define EPILOGUE(isa_, lanes_, masks_) { CONV_ISA_##isa_, lanes_, masks_, CONV_FN_##isa_(conv_epilogue__##isa_) },
 static const struct conv_epilogue_kernel kernels[] = { CONV_EPILOGUES(EPILOGUE) };
 
 size_t conv_epilogue_count(void)
@@ -68,16 +68,13 @@ static void emit_of_filter(uint64_t numbers, size_t f, struct sim_sink *sink)
 
 void conv_epilogue_emit(const struct conv_epilogue_kernel *k, const struct conv_epilogue_args *a, struct sim_sink *sink)
 {
-    const size_t width[] = { k->lanes, CONV_EPILOGUE_PIECE, 1 };
+    const size_t rest = a->n_win % k->lanes, width = k->masks ? rest : 1;
 
     for (size_t f = 0; f < a->n_f; f++) {
-        size_t done = 0;
-
         emit_of_filter(a->scale, f, sink);
         emit_of_filter(a->bias, f, sink);
-        for (size_t w = 0; w < sizeof width / sizeof width[0]; w++) {
-            emit_pieces(a, f, done, (a->n_win - done) / width[w], width[w], sink);
-            done += (a->n_win - done) / width[w] * width[w];
-        }
+        emit_pieces(a, f, 0, a->n_win / k->lanes, k->lanes, sink);
+        if (rest)
+            emit_pieces(a, f, a->n_win - rest, rest / width, width, sink);
     }
 }

@@ -5,6 +5,7 @@
 #ifndef KERNELS_UKR_EPILOGUE_H
 #define KERNELS_UKR_EPILOGUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,14 +31,13 @@ struct conv_epilogue_args {
     enum conv_activation activation;
 };
 
-/* A routine: vectors of `lanes` floats, then of CONV_EPILOGUE_PIECE, then single ones. fn is NULL where it can't run. */
+/* A routine: vectors of `lanes` floats; the windows that are left as a masked one, or one by one. */
 struct conv_epilogue_kernel {
     enum cpu_isa isa;
     size_t lanes;
-    void (*fn)(const struct conv_epilogue_args *a);
+    bool masks;
+    void (*fn)(const struct conv_epilogue_args *a); /* NULL: this build cannot run it */
 };
-
-enum { CONV_EPILOGUE_PIECE = 4 };
 
 /* List all routines, the portable one first. */
 size_t conv_epilogue_count(void);

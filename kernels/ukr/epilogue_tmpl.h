@@ -1,77 +1,126 @@
 /*
- * The epilogue with vectors of N_LANES floats, then of CONV_EPILOGUE_PIECE, then without. The including file, which is
- * compiled for the instruction set, defines N_LANES, and EPILOGUE as the routine's name (kernels/ukr/registry.h).
+ * The epilogue, for vectors of any length: a vector in the source is one in the machine. The including file, which is
+ * compiled for the instruction set, defines
+ *
+ *   N_LANES    floats of a vector
+ *   EPILOGUE   the routine's name (kernels/ukr/registry.h)
+ *
+ * and, if windows past the last whole vector are a masked one, EPILOGUE_MASKS and load_part, store_part of fewer than
+ * N_LANES floats, by which floats there are; else they are done one by one.
  */
 #ifndef KERNELS_UKR_EPILOGUE_TMPL_H
 #define KERNELS_UKR_EPILOGUE_TMPL_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "kernels/ukr/epilogue.h"
 #include "kernels/ukr/ukr.h"
 
+typedef float vector __attribute__((vector_size(N_LANES * sizeof(float)), aligned(4), may_alias));
+typedef int lanes __attribute__((vector_size(N_LANES * sizeof(int))));
+
 /* What one filter's windows become. */
-struct epilogue_row {
+struct row {
     float *out;
     const float *in, *residual; /* residual may be NULL */
-    float scale, bias;
+    vector scale, bias, low, high;
     bool scales, adds_bias;
-    size_t n_win;
-    enum conv_activation activation;
 };
 
-#define ROW_LANES N_LANES
-#define ROW(name) wide_##name
-#include "kernels/ukr/epilogue_row_tmpl.h"
-
-#define ROW_LANES CONV_EPILOGUE_PIECE
-#define ROW(name) piece_##name
-#include "kernels/ukr/epilogue_row_tmpl.h"
-
-static float activate(float x, enum conv_activation a)
+/* Replaces what is less than low and more than high. Keeps NaN: a comparison with it is false. */
+static inline vector clamp(vector x, vector low, vector high)
 {
-    if (a == CONV_ACTIVATION_NONE)
-        return x;
-    x = x < 0 ? 0 : x;
-    return a == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
+    const lanes is_below = (lanes)(x < low), is_above = (lanes)(x > high);
+
+    x = (vector)(((lanes)x & ~is_below) | ((lanes)low & is_below));
+    return (vector)(((lanes)x & ~is_above) | ((lanes)high & is_above));
 }
 
-static float finish_one(const struct epilogue_row *r, size_t i)
+static inline vector finish(const struct row *r, vector x, vector residual)
 {
-    float x = r->in[i];
-
     if (r->scales)
         x *= r->scale;
     if (r->adds_bias)
         x += r->bias;
     if (r->residual)
-        x += r->residual[i];
-    return activate(x, r->activation);
+        x += residual;
+    return clamp(x, r->low, r->high);
 }
 
-static void finish_row(const struct conv_epilogue_args *a, size_t f)
+static inline vector load(const float *x)
 {
-    const size_t row = f * a->ld_out;
-    const struct epilogue_row r = {
-        .out = conv_out_ptr(a->out) + row,
-        .in = conv_in_ptr(a->in ? a->in : a->out) + row,
-        .residual = a->residual ? conv_in_ptr(a->residual) + row : NULL,
-        .scale = a->scale ? conv_in_ptr(a->scale)[f] : 1,
-        .bias = a->bias ? conv_in_ptr(a->bias)[f] : 0,
-        .scales = a->scale,
-        .adds_bias = a->bias,
-        .n_win = a->n_win,
-        .activation = a->activation,
-    };
+    return *(const vector *)x;
+}
 
-    for (size_t i = piece_finish(&r, wide_finish(&r, 0)); i < r.n_win; i++)
-        r.out[i] = finish_one(&r, i);
+#if defined(EPILOGUE_MASKS)
+/* Finishes n windows, fewer than a vector's, from the i-th on. */
+static inline void finish_rest(const struct row *r, size_t i, size_t n)
+{
+    const vector x = (vector)load_part(r->in + i, n);
+    vector residual = { 0 };
+
+    if (r->residual)
+        residual = (vector)load_part(r->residual + i, n);
+    store_part(r->out + i, n, finish(r, x, residual));
+}
+#else
+static inline void finish_rest(const struct row *r, size_t i, size_t n)
+{
+    for (const size_t end = i + n; i < end; i++) {
+        float x = r->in[i];
+
+        if (r->scales)
+            x *= r->scale[0];
+        if (r->adds_bias)
+            x += r->bias[0];
+        if (r->residual)
+            x += r->residual[i];
+        x = x < r->low[0] ? r->low[0] : x;
+        r->out[i] = x > r->high[0] ? r->high[0] : x;
+    }
+}
+#endif
+
+static inline void finish_row(const struct row *r, size_t n)
+{
+    const vector none = { 0 };
+    size_t i = 0;
+
+    for (; i + N_LANES <= n; i += N_LANES) {
+        const vector x = load(r->in + i);
+        const vector residual = r->residual ? load(r->residual + i) : none;
+
+        *(vector *)(r->out + i) = finish(r, x, residual);
+    }
+    if (i < n)
+        finish_rest(r, i, n - i);
 }
 
 void EPILOGUE(const struct conv_epilogue_args *a)
 {
-    for (size_t f = 0; f < a->n_f; f++)
-        finish_row(a, f);
+    const float *scale = conv_in_ptr(a->scale), *bias = conv_in_ptr(a->bias);
+    const vector none = { 0 };
+    struct row r = {
+        .out = conv_out_ptr(a->out),
+        .in = conv_in_ptr(a->in ? a->in : a->out),
+        .residual = a->residual ? conv_in_ptr(a->residual) : NULL,
+        .low = none + (a->activation == CONV_ACTIVATION_NONE ? -INFINITY : 0),
+        .high = none + (a->activation == CONV_ACTIVATION_RELU6 ? 6 : INFINITY),
+        .scales = a->scale,
+        .adds_bias = a->bias,
+    };
+
+    for (size_t f = 0; f < a->n_f; f++) {
+        if (r.scales)
+            r.scale = none + scale[f];
+        if (r.adds_bias)
+            r.bias = none + bias[f];
+        finish_row(&r, a->n_win);
+        r.out += a->ld_out;
+        r.in += a->ld_out;
+        r.residual += r.residual ? a->ld_out : 0;
+    }
 }
 
 #endif

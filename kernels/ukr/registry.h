@@ -52,11 +52,14 @@
     X(avx2, 8, 2)           \
     X(avx512, 16, 2)
 
-/* Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector. Functions conv_epilogue__<isa>. */
+/*
+ * Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector, whether windows past the last
+ * whole one are a masked vector. Functions conv_epilogue__<isa>.
+ */
 #define CONV_EPILOGUES(X)   \
-    X(ref, 4)               \
-    X(avx2, 8)              \
-    X(avx512, 16)
+    X(ref, 4, false)        \
+    X(avx2, 8, false)       \
+    X(avx512, 16, true)
 
 /* Micro-kernels on blocks, the portable one first: isa, floats of a vector. Functions conv_f32_small__<isa>. */
 #define CONV_SMALLS(X) \
@@ -117,7 +120,7 @@ CONV_WINDOW_PACKERS(CONV_DECLARE_PACKER)
     void conv_f32_direct__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
 CONV_DIRECTS(CONV_DECLARE_DIRECT)
 
-#define CONV_DECLARE_EPILOGUE(isa, lanes)                                                                              \
+#define CONV_DECLARE_EPILOGUE(isa, lanes, masks)                                                                       \
     enum { CONV_EPILOGUE_LANES__##isa = lanes };                                                                       \
     void conv_epilogue__##isa(const struct conv_epilogue_args *a);
 CONV_EPILOGUES(CONV_DECLARE_EPILOGUE)
