@@ -59,14 +59,19 @@ static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size
     return (double)n / (double)n_threads / (double)ceil_div(n, n_threads);
 }
 
+/* By filters, each thread packs all windows: that has to be worth it. In place there is nothing to pack. */
+static double least_gain_by_filters(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_SCONV && plan->sconv.options.reads_in_place ? 1 : 1.2;
+}
+
 enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_threads)
 {
-    const double worth_packing_twice = 1.2;
     double planes = busy(plan, CONV_SHARE_PLANES, n_threads), windows = busy(plan, CONV_SHARE_WINDOWS, n_threads);
     enum conv_share_axis best = windows > planes ? CONV_SHARE_WINDOWS : CONV_SHARE_PLANES;
     double most = windows > planes ? windows : planes;
 
-    return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * worth_packing_twice ? CONV_SHARE_FILTERS : best;
+    return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * least_gain_by_filters(plan) ? CONV_SHARE_FILTERS : best;
 }
 
 static bool meets(const struct conv_share *s, size_t first, size_t n)

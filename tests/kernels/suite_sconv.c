@@ -349,6 +349,29 @@ static void shares_follow_the_cut(void)
     }
 }
 
+/*
+ * 14x14 outputs are 5 tiles of 48 windows: two threads take 3 and 2 of them, but 16 each of 32 tiles of filters. Where
+ * windows are packed, each thread would pack all, which takes more than a fifth to be gained.
+ */
+static void shares_by_filters_pack_twice(void)
+{
+    struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *u = conv_ukr_find("f32_48x8__avx512");
+    const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
+    struct csa_tiling t;
+    struct conv_plan plan;
+    char why[512];
+
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    t = csa_analyse_in_l1(&p, &caches, u->n_win, u->n_f, CSA_IS);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        const struct conv_sconv_options options = { .reads_in_place = in_place };
+
+        CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
+        CU_ASSERT_EQUAL(conv_share_choose(&plan, 2), in_place ? CONV_SHARE_FILTERS : CONV_SHARE_WINDOWS);
+    }
+}
+
 /* ---- errors ---- */
 
 static float weights[SMALL_WEIGHTS], in[SMALL_IN], out[SMALL_OUT];
@@ -594,6 +617,7 @@ static const struct test_case cases[] = {
     { "weights that are not finite propagate, to padding or not", odd_weights_propagate },
     { "one plan serves many threads at a time", callers_do_not_disturb_each_other },
     { "threads' shares add up to the whole, on every axis", shares_add_up },
+    { "threads' shares by filters have to be worth packing twice", shares_by_filters_pack_twice },
     { "threads' shares follow the rows that tiles follow", shares_follow_the_cut },
     { "bad shapes are refused", bad_shapes_are_refused },
     { "bad arguments are refused", bad_arguments_are_refused },
