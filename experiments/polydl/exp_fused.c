@@ -122,7 +122,7 @@ static struct exp_affine_nest element_wise(const struct exp_tensor *t)
     struct exp_affine_nest n = { .n_loops = t->n_dims, .n_accesses = 2 };
 
     for (size_t d = 0; d < t->n_dims; d++) {
-        snprintf(n.loop[d].name, sizeof n.loop[d].name, "d%zu", d);
+        snprintf(n.loop[d].name, sizeof n.loop[d].name, "d%hhu", (unsigned char)d);
         n.loop[d].extent = t->extent[d];
     }
     n.access[0] = at_own_element(t, false);

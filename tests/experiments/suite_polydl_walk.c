@@ -240,7 +240,7 @@ static void variants_compute_the_convolution(void)
         struct exp_variant v;
         int err;
 
-        random_conv(&s, r % 4 == 0, text);
+        random_conv(&s, r % 8 == 0, text);
         err = exp_variant_read(&v, &s, text, why, sizeof why);
         if (err == -EINVAL && strstr(why, "forbids it"))
             continue;
@@ -269,7 +269,7 @@ static void variants_compute_the_product(void)
         uint64_t n_wrong = 0;
         int err;
 
-        random_gemm(&s, r % 4 == 0, text);
+        random_gemm(&s, r % 8 == 0, text);
         err = exp_variant_read(&v, &s, text, why, sizeof why);
         if ((err == -EINVAL && strstr(why, "forbids it")) || !test_check(!err, "'%s': %s", text, why))
             continue;
@@ -356,7 +356,7 @@ static void replays_are_what_execution_touches(void)
         struct operands o;
         struct exp_variant v;
 
-        random_gemm(&s, r % 4 == 0, text);
+        random_gemm(&s, r % 8 == 0, text);
         if (exp_variant_read(&v, &s, text, why, sizeof why))
             continue;
         make_operands(&o, &v);
