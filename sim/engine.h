@@ -27,6 +27,9 @@ struct sim_engine {
     int (*create)(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags);
     void (*free)(struct sim_hierarchy *h); /* never NULL */
 
+    /* As sim_hierarchy_follow(), of two objects of this engine. NULL: it cannot. */
+    int (*follow)(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
+
     /* See record.h. NULL: each record becomes a burst. */
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
@@ -73,6 +76,9 @@ static inline unsigned sim_log2(uint64_t power)
         shift++;
     return shift;
 }
+
+/* Feeds records as bursts of one access each. */
+void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
 /* As sim_hierarchy_new_threads. */
 int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);

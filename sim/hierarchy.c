@@ -88,12 +88,36 @@ void sim_hierarchy_free(struct sim_hierarchy *h)
         h->engine->free(h);
 }
 
+static bool is_same_level(const struct sim_level *a, const struct sim_level *b)
+{
+    return a->n_sets == b->n_sets && a->n_ways == b->n_ways && a->line_bytes == b->line_bytes;
+}
+
+size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct sim_machine *follower)
+{
+    size_t n = 0;
+
+    if (!sim_machine_is_plain(leader) || !sim_machine_is_plain(follower))
+        return 0;
+    while (n < leader->n_levels && n + 1 < follower->n_levels && is_same_level(&leader->level[n], &follower->level[n]))
+        n++;
+    return n;
+}
+
+int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels)
+{
+    if (!n_levels || !leader->engine->follow || leader->engine != follower->engine || leader == follower ||
+        leader->n_tags != follower->n_tags)
+        return -ENOTSUP;
+    return leader->engine->follow(follower, leader, n_levels);
+}
+
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h)
 {
     return &h->sink;
 }
 
-static void records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct sim_run run = {
@@ -114,7 +138,7 @@ void sim_hierarchy_records(struct sim_hierarchy *h, const uint64_t *record, size
     if (h->engine->records)
         h->engine->records(h, record, n);
     else
-        records_as_bursts(h, record, n);
+        sim_records_as_bursts(h, record, n);
 }
 
 const struct sim_stats *sim_hierarchy_stats(const struct sim_hierarchy *h)

@@ -118,6 +118,19 @@ int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m
  */
 int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
 
+/*
+ * Machines whose first levels are the same simulate them once. No level of a machine that is least recently used,
+ * non-inclusive and without prefetchers and TLBs can tell what is further out, so what leaves the first levels of one
+ * hierarchy, the leader, goes on to the rest of others, its followers. All count what each would count alone.
+ *
+ * sim_machine_shared_levels() says how many levels from the core on are the same and can be shared; fewer than all of the
+ * follower's. sim_hierarchy_follow() makes one hierarchy follow another on so many; both are new and for as many tags. From
+ * then on only the leader is fed, flushed and cleared, which does it to all; counts are asked of each. A leader has any
+ * number of followers and is no follower itself; it is freed last. Returns 0 or -ENOTSUP: both are as they were.
+ */
+size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct sim_machine *follower);
+int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
+
 /* Where the accesses go; owned by h. */
 struct sim_sink *sim_hierarchy_sink(struct sim_hierarchy *h);
 

@@ -89,7 +89,7 @@ static void plain_free(struct sim_hierarchy *base)
 static void use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
 {
     h->variant = v;
-    h->base.sink.accept = v->accept;
+    h->base.sink.accept = h->pack.follower ? sim_plain_pack_accept : v->accept;
 }
 
 /* Empties the caches; whatever words were in use, they can be compact again. */
@@ -108,6 +108,7 @@ static void clear_caches(struct sim_plain *h)
 void sim_plain_widen(struct sim_plain *h)
 {
     h->variant->settle(h);
+    sim_plain_pack_part(h);
     h->bursts.paths.widenings++;
     for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
         clear_wide(c);
@@ -274,9 +275,14 @@ const char *sim_plain_variant_name(const struct sim_hierarchy *h)
     return ((const struct sim_plain *)h)->variant->name;
 }
 
-static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
+static void records(struct sim_hierarchy *base, const uint64_t *record, size_t n)
 {
-    ((struct sim_plain *)h)->variant->records(h, record, n);
+    const struct sim_plain *h = (const struct sim_plain *)base;
+
+    if (h->pack.follower)
+        sim_records_as_bursts(base, record, n); /* which a change to whole words does not cut in two */
+    else
+        h->variant->records(base, record, n);
 }
 
 /* Every miss brings a line in, and nothing else does. */
@@ -297,7 +303,11 @@ static const struct sim_stats *stats(const struct sim_hierarchy *base)
 {
     struct sim_plain *h = (struct sim_plain *)(uintptr_t)base;
 
+    if (h->pack.n_shared)
+        h->pack.leader->variant->settle(h->pack.leader);
     h->variant->settle(h);
+    if (h->pack.n_shared)
+        sim_plain_pack_complete(h);
     count_lines_in(h);
     return base->stats;
 }
@@ -308,12 +318,21 @@ static void clear_stats(struct sim_hierarchy *base)
 
     h->variant->settle(h);
     sim_hierarchy_zero_stats(base);
+    for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next)
+        clear_stats(&f->base);
 }
 
 static void clear(struct sim_hierarchy *base)
 {
+    struct sim_plain *h = (struct sim_plain *)base;
+
     clear_stats(base);
-    clear_caches((struct sim_plain *)base);
+    clear_caches(h);
+    h->pack.is_apart = false;
+    for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next) {
+        clear_caches(f);
+        f->pack.n_shared = f->pack.n_levels;
+    }
 }
 
 static void flush(struct sim_hierarchy *base, unsigned phase)
@@ -321,13 +340,15 @@ static void flush(struct sim_hierarchy *base, unsigned phase)
     struct sim_plain *h = (struct sim_plain *)base;
 
     h->variant->flush(h, phase);
+    for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next)
+        f->variant->flush(f, phase);
 }
 
 /* The engines differ in which variant an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
-        .name = text, .can_run = can_run, .create = constructor, .free = plain_free, .records = records,               \
-        .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush                                     \
+        .name = text, .can_run = can_run, .create = constructor, .free = plain_free, .follow = sim_plain_pack_follow,  \
+        .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush                 \
     }
 
 const struct sim_engine sim_engine_plain = ENGINE("plain", create);

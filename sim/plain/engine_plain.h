@@ -89,8 +89,24 @@ struct sim_compact_use {
     bool is_hit;
 };
 
+/*
+ * Hierarchies that share their first levels (sim_hierarchy_follow). Requests of the leader that come to the first level
+ * that is not shared are copied into that level's queue of the follower. Words have the leader's names of regions. A
+ * follower's own first levels are unused, until the leader changes over to whole words: then each gets a copy of the
+ * leader's, and makes all accesses itself.
+ */
+struct sim_plain_pack {
+    struct sim_plain *leader;   /* of a follower */
+    struct sim_plain *follower; /* of a leader: the first one */
+    struct sim_plain *next;     /* of a follower: the leader's next */
+    size_t n_levels;            /* of a follower: that it was told to share; */
+    size_t n_shared;            /* ... and does: 0 if it makes all accesses itself */
+    bool is_apart;              /* of a leader: its followers make all accesses themselves */
+};
+
 struct sim_plain {
-    struct sim_hierarchy base;               /* first: see engine.h */
+    struct sim_hierarchy base; /* first: see engine.h */
+    struct sim_plain_pack pack;
     const struct sim_plain_variant *compact; /* NULL: the machine can't have compact words */
     const struct sim_plain_variant *wide;
     const struct sim_plain_variant *variant; /* one of the two: whose words are in use */
@@ -130,6 +146,14 @@ struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_li
 
 /* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);
+
+/* engine_plain_pack.c: a follower's counts made complete; followers on their own, before their leader changes over. */
+void sim_plain_pack_complete(struct sim_plain *follower);
+void sim_plain_pack_part(struct sim_plain *leader);
+int sim_plain_pack_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
+
+/* Where a leader's accesses go. */
+void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
 
 /*
  * The plain engine bound to one of its variants, for tests and benchmarks; wide: to whole words. An object of one that

@@ -54,6 +54,12 @@ static inline struct sim_compact_use use_line(const struct sim_plain_sets *s, ui
     return use_many(set, s->set_words, s->n_ways, word);
 }
 
+static void place_region(struct sim_plain *h, unsigned number, uint64_t region)
+{
+    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++)
+        c->region_set[number] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
+}
+
 /* Admits a region that is not among the recent ones; then it is. */
 static __attribute__((noinline)) bool admit_other_region(struct sim_plain *h, uint64_t region)
 {
@@ -61,8 +67,9 @@ static __attribute__((noinline)) bool admit_other_region(struct sim_plain *h, ui
     bool has_name = sim_region_admit(&h->regions, region);
 
     if (h->regions.n != n) {
-        for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++)
-            c->region_set[n] = (uint32_t)((region << SIM_REGION_SHIFT) % c->n_sets);
+        place_region(h, n, region);
+        for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next)
+            place_region(f, n, region);
     }
     return has_name;
 }

@@ -177,12 +177,28 @@ static void answer_usual(struct sim_plain *h, size_t k, size_t from, size_t to)
     }
 }
 
+static void take_requests(struct sim_plain *h, size_t k, size_t n);
+
+/* Hands the first n requests to level k to followers that share the levels before. */
+static __attribute__((noinline)) void lead(struct sim_plain *h, size_t k, size_t n)
+{
+    for (struct sim_plain *f = h->pack.follower; f; f = f->pack.next) {
+        if (f->pack.n_shared != k)
+            continue;
+        memcpy(f->queue[k].request, h->queue[k].request, n * sizeof h->queue[k].request[0]);
+        f->queue[k].n = n;
+        take_requests(f, k, n);
+    }
+}
+
 /* Lets level k take the first n of its requests and, where these are too many, the levels further out theirs. */
 static void take_requests(struct sim_plain *h, size_t k, size_t n)
 {
     struct sim_plain_queue *q = &h->queue[k], *out = &h->queue[k + 1];
 
     count_requests(q, n);
+    if (h->pack.follower)
+        lead(h, k, n);
     for (size_t i = 0, to; i < n && k < h->n_levels; i = to) {
         if (out->n > SIM_PLAIN_QUEUE / 2)
             take_requests(h, k + 1, out->n);
@@ -261,7 +277,7 @@ static void flush_set(struct sim_plain *h, size_t k, uint32_t *set, unsigned pha
 static void flush(struct sim_plain *h, unsigned phase)
 {
     drain_from(h, 1);
-    for (size_t k = 0; k < h->n_levels; k++) {
+    for (size_t k = h->pack.n_shared; k < h->n_levels; k++) {
         const struct sim_plain_level *c = &h->level[k];
 
         for (uint64_t set = 0; set < c->n_sets; set++)

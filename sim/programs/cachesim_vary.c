@@ -23,6 +23,7 @@ struct configurations {
     struct sim_grids grids;
     struct sim_machine *machine;      /* [n] */
     struct sim_hierarchy **hierarchy; /* [n] */
+    size_t *leader;                   /* [n] the one that simulates first levels for it; itself: it does */
     size_t n;
     size_t n_threads;
     struct sim_run *waiting; /* [MAX_WAITING] */
@@ -44,7 +45,7 @@ static void *feed_share(void *argument)
     const struct configurations *c = share->c;
 
     for (size_t i = share->first; i < c->n; i += c->n_threads) {
-        for (size_t r = 0; r < c->n_waiting; r += SIM_MAX_BURST_RUNS) {
+        for (size_t r = 0; r < c->n_waiting && c->leader[i] == i; r += SIM_MAX_BURST_RUNS) {
             size_t left = c->n_waiting - r;
 
             sim_emit(sim_hierarchy_sink(c->hierarchy[i]), c->waiting + r,
@@ -102,10 +103,32 @@ static void clear_all(void *counter)
 
     feed_all(c);
     for (size_t i = 0; i < c->n; i++)
-        sim_hierarchy_clear_stats(c->hierarchy[i]);
+        if (c->leader[i] == i)
+            sim_hierarchy_clear_stats(c->hierarchy[i]);
 }
 
 /* ---- making ---- */
+
+/*
+ * Finds a configuration with the same first levels, which are then simulated once: the one that shares most. Each thread
+ * has leaders of its own.
+ */
+static void follow(struct configurations *c, size_t point)
+{
+    size_t most = 0;
+
+    c->leader[point] = point;
+    for (size_t i = point % c->n_threads; i < point; i += c->n_threads) {
+        size_t n = sim_machine_shared_levels(&c->machine[i], &c->machine[point]);
+
+        if (c->leader[i] != i || n <= most)
+            continue;
+        most = n;
+        c->leader[point] = i;
+    }
+    if (most && sim_hierarchy_follow(c->hierarchy[point], c->hierarchy[c->leader[point]], most))
+        c->leader[point] = point;
+}
 
 /* Makes the machine of a point. */
 static int configure(struct cachesim_session *s, struct configurations *c, const struct sim_machine *base, size_t point)
@@ -124,7 +147,10 @@ static int configure(struct cachesim_session *s, struct configurations *c, const
     err = sim_machine_set(&c->machine[point], setting, n, s->why, sizeof s->why);
     if (err)
         return err;
-    return cachesim_hierarchy(s, &c->hierarchy[point], &c->machine[point]);
+    err = cachesim_hierarchy(s, &c->hierarchy[point], &c->machine[point]);
+    if (!err)
+        follow(c, point);
+    return err;
 }
 
 static int make(struct cachesim_session *s, struct configurations *c)
@@ -142,8 +168,9 @@ static int make(struct cachesim_session *s, struct configurations *c)
     c->n_threads = c->n < c->n_threads ? c->n : c->n_threads;
     c->machine = calloc(c->n, sizeof *c->machine);
     c->hierarchy = calloc(c->n, sizeof(struct sim_hierarchy *));
+    c->leader = calloc(c->n, sizeof *c->leader);
     c->waiting = malloc(MAX_WAITING * sizeof *c->waiting);
-    if (!c->machine || !c->hierarchy || !c->waiting)
+    if (!c->machine || !c->hierarchy || !c->leader || !c->waiting)
         return cachesim_fail(s, CACHESIM_BAD_INPUT, "--vary", "out of memory");
     for (size_t i = 0; i < c->n && !err; i++)
         err = configure(s, c, &base, i);
@@ -152,8 +179,9 @@ static int make(struct cachesim_session *s, struct configurations *c)
 
 static void release(struct configurations *c)
 {
-    for (size_t i = 0; c->hierarchy && i < c->n; i++)
+    for (size_t i = c->hierarchy ? c->n : 0; i-- > 0;) /* followers before their leaders */
         sim_hierarchy_free(c->hierarchy[i]);
+    free(c->leader);
     free(c->hierarchy);
     free(c->machine);
     free(c->waiting);
@@ -229,7 +257,7 @@ static int finish(struct cachesim_session *s, struct configurations *c)
 {
     feed_all(c);
     for (size_t i = 0; i < c->n; i++) {
-        if (s->options.flushes)
+        if (s->options.flushes && c->leader[i] == i)
             sim_hierarchy_flush(c->hierarchy[i], 0);
         if (sim_hierarchy_error(c->hierarchy[i]))
             return cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot classify all misses",

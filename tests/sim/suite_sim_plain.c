@@ -409,6 +409,138 @@ static void threads_count_as_one_does(void)
     test_check(shared.n_threaded > 100, "%u machines were shared out", shared.n_threaded);
 }
 
+enum { MAX_PACK = 4 };
+
+/* A machine with the same first levels; how many, *n_shared says. Lines stay as long as they were. */
+static struct sim_machine with_same_start(const struct sim_machine *m, size_t *n_shared)
+{
+    struct sim_machine other = *m;
+
+    *n_shared = 1 + (size_t)rng_below(m->n_levels - 1);
+    for (size_t k = *n_shared; k < m->n_levels; k++) {
+        other.level[k].n_sets = 1 + rng_below(40);
+        other.level[k].n_ways = 1 + (uint32_t)rng_below(20);
+    }
+    *n_shared = sim_machine_shared_levels(m, &other);
+    return other;
+}
+
+/* A leader and followers, and beside each a hierarchy that simulates the same machine alone. */
+struct pack {
+    struct sim_hierarchy *h[MAX_PACK], *alone[MAX_PACK];
+    unsigned n_following;
+};
+
+static void open_pack(struct pack *p, const struct sim_machine *m)
+{
+    *p = (struct pack){ .n_following = 0 };
+    for (size_t i = 0; i < MAX_PACK; i++) {
+        size_t n_shared = 0;
+        struct sim_machine own = i ? with_same_start(m, &n_shared) : *m;
+
+        CU_ASSERT_FATAL(!sim_engine_new(&p->h[i], &sim_engine_plain, &own));
+        CU_ASSERT_FATAL(!sim_engine_new(&p->alone[i], &sim_engine_plain, &own));
+        if (i && sim_hierarchy_follow(p->h[i], p->h[0], n_shared))
+            CU_FAIL("cannot follow");
+        p->n_following += i > 0;
+    }
+}
+
+static bool pack_agrees(const struct pack *p, unsigned round, unsigned step)
+{
+    bool agrees = true;
+
+    for (size_t i = 0; i < MAX_PACK && agrees; i++)
+        agrees = test_check(
+            !memcmp(sim_hierarchy_stats(p->h[i]), sim_hierarchy_stats(p->alone[i]), sizeof(struct sim_stats)),
+            "round %u, step %u: member %zu counts other than alone", round, step, i);
+    return agrees;
+}
+
+/* One thing done to the leader and to all who are alone. */
+static void drive_pack(struct pack *p, const struct sim_machine *m, const struct place *where)
+{
+    struct sim_run run[6];
+    uint64_t record[16];
+    const size_t n = 1 + (size_t)rng_below(6), n_times = (size_t)rng_below(30), what = (size_t)rng_below(24);
+
+    for (size_t r = 0; r < n; r++)
+        run[r] = random_run(m->level[0].line_bytes, where);
+    for (size_t i = 0; i < 16; i++)
+        record[i] = next_record(record, i, where);
+    for (size_t i = 0; i <= MAX_PACK; i++) {
+        struct sim_hierarchy *h = i == MAX_PACK ? p->h[0] : p->alone[i];
+
+        if (what == 0)
+            sim_hierarchy_flush(h, 1);
+        else if (what == 1)
+            sim_hierarchy_clear_stats(h);
+        else if (what == 2)
+            sim_hierarchy_clear(h);
+        else if (what < 6)
+            sim_hierarchy_records(h, record, 16);
+        else
+            sim_emit(sim_hierarchy_sink(h), run, n, n_times);
+    }
+}
+
+static void first_levels_are_simulated_once(void)
+{
+    unsigned n_wide = 0;
+
+    for (unsigned round = 0; round < test_rounds(300); round++) {
+        struct sim_machine m = random_machine();
+        struct place where;
+        struct pack p;
+        bool agrees = true;
+
+        for (size_t k = 1; k < m.n_levels; k++)
+            m.level[k].line_bytes = m.level[0].line_bytes;
+        if (m.n_levels < 2 || !sim_machine_is_plain(&m) || m.level[0].line_bytes < 4)
+            continue;
+        where = random_place(&m);
+        open_pack(&p, &m);
+        for (unsigned step = 0; step < 40 && agrees; step++) {
+            drive_pack(&p, &m, &where);
+            agrees = rng_below(3) || pack_agrees(&p, round, step);
+        }
+        agrees = agrees && pack_agrees(&p, round, 40);
+        n_wide += !strcmp(sim_plain_variant_name(p.h[1]), sim_plain_wide_portable.name);
+        for (size_t i = MAX_PACK; i-- > 0;) {
+            sim_hierarchy_free(p.h[i]);
+            sim_hierarchy_free(p.alone[i]);
+        }
+        if (!agrees)
+            return;
+    }
+    test_check(n_wide > 0, "no leader changed over to whole words");
+}
+
+static void only_what_can_follow_follows(void)
+{
+    struct sim_machine m = sim_bench_machine(), other = m, inclusive = m;
+    struct sim_hierarchy *a, *b, *c, *d;
+
+    inclusive.level[2].inclusion = SIM_INCLUSIVE;
+    other.level[0].n_ways++;
+    CU_ASSERT_EQUAL(sim_machine_shared_levels(&m, &m), m.n_levels - 1);
+    CU_ASSERT_EQUAL(sim_machine_shared_levels(&m, &other), 0);
+    CU_ASSERT_EQUAL(sim_machine_shared_levels(&m, &inclusive), 0);
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&a, &m) && !sim_hierarchy_new(&b, &m) && !sim_hierarchy_new(&c, &inclusive) &&
+                    !sim_hierarchy_new_tags(&d, &m, SIM_MAX_TAGS));
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(a, a, 1), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, a, 0), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, a, m.n_levels), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(c, a, 1), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(d, a, 1), -ENOTSUP);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(b, a, 1), 0);
+    CU_ASSERT_EQUAL(sim_hierarchy_follow(a, b, 1), -ENOTSUP);
+    sim_hierarchy_free(b);
+    sim_hierarchy_free(a);
+    sim_hierarchy_free(c);
+    sim_hierarchy_free(d);
+}
+
 /*
  * Going back and forth between two lines of a set changes nothing, but not if the first of them was touched together
  * with a third: anywhere in a block of records, and across its border.
@@ -477,6 +609,8 @@ static void a_record_gives_back_what_was_packed(void)
 }
 
 static const struct test_case cases[] = {
+    { "levels that machines share are simulated once, and count the same", first_levels_are_simulated_once },
+    { "only what can follow follows", only_what_can_follow_follows },
     { "bursts count as the naive model does, on every short cut", bursts_count_as_the_naive_model_does },
     { "records count as single accesses do, on every short cut", records_count_as_single_accesses_do },
     { "threads count as one does", threads_count_as_one_does },

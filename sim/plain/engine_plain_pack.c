@@ -1,0 +1,66 @@
+/* Hierarchies of the plain engine that share their first levels: struct sim_plain_pack says how. */
+#include <errno.h>
+#include <string.h>
+
+#include "sim/plain/engine_plain.h"
+
+int sim_plain_pack_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels)
+{
+    struct sim_plain *f = (struct sim_plain *)follower, *l = (struct sim_plain *)leader;
+
+    if (!l->compact || l->variant != l->compact || f->variant != l->variant || l->pack.leader || f->pack.leader ||
+        f->pack.follower || n_levels >= f->n_levels || n_levels > l->n_levels)
+        return -ENOTSUP;
+    f->pack =
+        (struct sim_plain_pack){ .leader = l, .next = l->pack.follower, .n_levels = n_levels, .n_shared = n_levels };
+    l->pack.follower = f;
+    l->ring_bytes = l->ring_bytes < f->ring_bytes ? l->ring_bytes : f->ring_bytes; /* sweeps suit the sets of both */
+    l->base.sink.accept = sim_plain_pack_accept;
+    return 0;
+}
+
+void sim_plain_pack_accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct sim_plain *l = (struct sim_plain *)self;
+
+    l->variant->accept(self, run, n_runs, n_times);
+    if (!l->pack.is_apart)
+        return;
+    for (struct sim_plain *f = l->pack.follower; f;
+         f = f->pack.next) /* the leader parts before it makes any of a burst */
+        f->variant->accept(&f->base.sink, run, n_runs, n_times);
+}
+
+/* What the core did and the shared levels counted, the leader knows; its own counts of them are written over. */
+void sim_plain_pack_complete(struct sim_plain *f)
+{
+    const struct sim_plain *l = f->pack.leader;
+
+    for (unsigned tag = 0; tag < f->base.n_tags; tag++) {
+        for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++) {
+            struct sim_cell *own = sim_hierarchy_cell(&f->base, tag, phase), whole;
+
+            whole = *sim_stats_cell(l->base.stats, tag, phase);
+            memcpy(whole.level + f->pack.n_shared, own->level + f->pack.n_shared,
+                   (SIM_MAX_LEVELS - f->pack.n_shared) * sizeof whole.level[0]);
+            whole.memory_read_lines = own->memory_read_lines;
+            whole.memory_written_lines = own->memory_written_lines;
+            *own = whole;
+        }
+    }
+}
+
+void sim_plain_pack_part(struct sim_plain *l)
+{
+    for (struct sim_plain *f = l->pack.follower; f; f = f->pack.next) {
+        f->variant->settle(f);
+        sim_plain_pack_complete(f);
+        for (size_t k = 0; k < f->pack.n_shared; k++)
+            memcpy(f->level[k].compact.words, l->level[k].compact.words,
+                   l->level[k].n_sets * l->level[k].compact.set_words * sizeof *l->level[k].compact.words);
+        f->regions = l->regions;
+        f->pack.n_shared = 0;
+        sim_plain_widen(f);
+    }
+    l->pack.is_apart = l->pack.follower != NULL;
+}
