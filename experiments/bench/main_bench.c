@@ -11,6 +11,7 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
+#include "experiments/bench/exp_bench_tiles.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/base/exp_bench.h"
 #include "experiments/setup/exp_case.h"
@@ -404,6 +405,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench: not pinned: %s\n", v.why);
     if (!err)
         err = bench_ukrs();
+    if (!err)
+        err = exp_bench_tiles();
     if (!err)
         err = open_vgg(&v);
     if (!err)
