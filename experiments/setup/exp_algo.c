@@ -149,6 +149,11 @@ static const char *why_no_ukr(const struct exp_setup *s)
     return conv_ukr_runs(s->ukr) ? NULL : "this computer cannot execute the machine's micro-kernel";
 }
 
+static const char *why_no_plans(const struct exp_setup *s)
+{
+    return s->plans.n ? NULL : "PLAN names no file of plans";
+}
+
 static const char *why_no_noted_ukr(const struct exp_setup *s)
 {
     for (size_t i = 0; i < s->plans.n; i++) {

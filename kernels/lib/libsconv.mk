@@ -4,6 +4,7 @@
 SCONV_ABI := 1
 SCONV_SONAME := libsconv.so.$(SCONV_ABI)
 sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(call sources,sim))
+sconv_roots := $(addprefix $(BUILD)/sconv/kernels/lib/,sconv.o sconv_version.o)
 # The Makefile's flags for a file; ukr_flags where only kernels have any.
 sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
 PREFIX ?= /usr/local
@@ -22,13 +23,13 @@ $(BUILD)/sconv/all.a: $(sconv_objects)
 
 $(BUILD)/libsconv.a: $(BUILD)/sconv/all.a
 	@echo "  AR      $@"
-	$(Q)$(LD) -r -o $(BUILD)/sconv/all.o $(BUILD)/sconv/kernels/lib/sconv.o $<
+	$(Q)$(LD) -r -o $(BUILD)/sconv/all.o $(sconv_roots) $<
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv/all.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv/all.o
 
 $(BUILD)/$(SCONV_SONAME): $(BUILD)/sconv/all.a
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,-soname,$(SCONV_SONAME) -o $@ $(BUILD)/sconv/kernels/lib/sconv.o $< -lhwloc -lm
+	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,-soname,$(SCONV_SONAME) -o $@ $(sconv_roots) $< -lhwloc -lm
 
 all: lib
 

@@ -39,11 +39,6 @@ struct sconv_plan {
 
 /* ---- what the library says of itself ---- */
 
-const char *sconv_version(void)
-{
-    return SCONV_LIBRARY_VERSION;
-}
-
 const char *sconv_strerror(int err)
 {
     static const struct {
