@@ -103,6 +103,10 @@ deciding_sources := $(sort $(wildcard experiments/polydl/exp_walk.[ch] experimen
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/store/exp_store_program.o: $(deciding_sources)
 
+# Generated code begins with these.
+emitted_texts := $(wildcard kernels/emit/text/*.inc)
+$(foreach f,obj sconv,$(BUILD)/$f/kernels/emit/texts.o): $(emitted_texts)
+
 version_flags = $(if $(filter kernels/lib/sconv_version.c,$1),-DSCONV_LIBRARY_VERSION='"$(VERSION)"') $(if $(filter experiments/store/exp_store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
@@ -275,7 +279,7 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(Q)STUDY=$(BUILD)/study tests/experiments/study.sh
 	$(Q)REPORT=$(BUILD)/report tests/experiments/report.sh
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
-	$(Q)PLAN=$(BUILD)/sconv-plan EXPERIMENT=$(BUILD)/experiment tests/experiments/emit.sh
+	$(Q)PLAN=$(BUILD)/sconv-plan GEN=$(BUILD)/sconv-gen EXPERIMENT=$(BUILD)/experiment EMIT=$(EMIT) tests/experiments/emit.sh
 	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
 	$(Q)SWEEP=$(BUILD)/sweep PEERS=$(BUILD)/peers tests/experiments/slurm.sh
 	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
@@ -284,7 +288,7 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
+test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan sconv-gen cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh

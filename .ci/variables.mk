@@ -26,6 +26,7 @@
 #| test     SEED              of random cases
 #| test     REPEAT            how many times as many random cases
 #| test     TEST_WRAPPER      command that runs the tests
+#| test     EMIT              all: code of all 393 layers is generated, compiled and checked (minutes; default: of a dozen)
 #| fuzz     FUZZ_SECONDS      for each target (default 60)
 #| fuzz     FUZZ_CC           clang with libFuzzer
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions

@@ -39,6 +39,7 @@
     X(parts) \
     X(epilogue) \
     X(plan_json) \
+    X(emit_c) \
     X(emit) \
     X(watch) \
     X(exp_csv) \

@@ -15,7 +15,8 @@ measure
 report
 observe
 page
-run compare judge peers bench validate calibrate paper stack study sweep polydl redraw emit'
+emit
+run compare judge peers bench validate calibrate paper stack study sweep polydl redraw'
 
 arrows() { # arrows FOLDER: "from to file" of every include from one room to another
     grep -roE '^#include "experiments/[a-z]+/' "$1" --include='*.[ch]' |

@@ -169,6 +169,7 @@ static int measure_phases(struct runner *r)
     double enough_ns = phase_tolerance * exp_case_times(r->c).median;
     int err = 0;
 
+    k->why_no_phases = r->c->algo->why_no_phases;
     if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps)
         k->why_no_phases = r->m->info->why_no_base_steps;
     for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {

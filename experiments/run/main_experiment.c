@@ -17,6 +17,7 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/run/exp_figures.h"
+#include "experiments/emit/exp_emit_coder.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/measure/exp_measure.h"
@@ -39,6 +40,7 @@ struct session {
     struct exp_model model;
     struct exp_setup setup;
     unsigned algos;
+    struct exp_emit_coder *coder;
     struct exp_experiment experiment;
     struct exp_measure_info info;
     struct exp_tasks_counts replayed; /* where there is a store: n_tasks is not 0 */
@@ -78,6 +80,21 @@ static enum exp_observe_mode observe_mode(const struct exp_options *o)
                                                                         : (enum exp_observe_mode)o->observe;
 }
 
+/* Has layers compiled if that was asked for. */
+static int prepare_coder(struct session *s)
+{
+    unsigned generated;
+    int err = exp_algo_select("sconv_gen", &generated, s->why, sizeof s->why);
+
+    if (err || !(s->algos & generated))
+        return err;
+    err = exp_emit_coder_new(&s->coder);
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    s->setup.coder = &s->coder->base;
+    return 0;
+}
+
 /* Reads the plans that PLAN names: they are run, too. */
 static int read_plans(struct session *s)
 {
@@ -111,6 +128,8 @@ static int prepare(struct session *s)
         err = exp_setup_wisdom(&s->setup, o->measures, o->wisdom, s->why, sizeof s->why);
     if (!err)
         err = read_plans(s);
+    if (!err)
+        err = prepare_coder(s);
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, s->why, sizeof s->why);
     if (!err)
@@ -452,6 +471,7 @@ static void release(void *session)
     exp_results_release(&s->results);
     exp_observe_release(&s->observed);
     exp_experiment_release(&s->experiment);
+    exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
     exp_model_release(&s->model);
 }

@@ -9,6 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "kernels/backend.h"
 #include "kernels/blas/base.h"
+#include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/tune.h"
 
@@ -113,6 +114,14 @@ static int plan_noted(const struct exp_setup *s, const struct conv_problem *p, c
     return n ? 0 : -ENOENT;
 }
 
+/* SConv as CSA chooses it, for a program that compiles it. */
+static int plan_gen(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                    const struct exp_algo *self, struct conv_plan *plan)
+{
+    (void)self;
+    return conv_plan_sconv(plan, p, s->ukr, &tiling[csa_choose(tiling)], s->packs_filters);
+}
+
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     return conv_base_run(plan, bind, &s->blas);
@@ -125,6 +134,19 @@ static int run_nest(const struct exp_setup *s, const struct conv_plan *plan, con
     (void)s;
     conv_exec_init(&exec, plan, bind);
     return conv_nest_run(plan, &exec.base);
+}
+
+static int run_gen(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    exp_code_fn code;
+    int err = s->coder->find(s->coder, plan, &code);
+
+    if (err)
+        return err;
+    code(conv_in_ptr(bind->addr[CONV_INPUT]), conv_in_ptr(bind->addr[CONV_FILTER]),
+         conv_out_ptr(bind->addr[CONV_PACKED_FILTER]), conv_out_ptr(bind->addr[CONV_PACKED_INPUT]),
+         conv_out_ptr(bind->addr[CONV_OUTPUT]));
+    return 0;
 }
 
 static const char *why_no_blas(const struct exp_setup *s)
@@ -152,6 +174,22 @@ static const char *why_no_ukr(const struct exp_setup *s)
 static const char *why_no_plans(const struct exp_setup *s)
 {
     return s->plans.n ? NULL : "PLAN names no file of plans";
+}
+
+static const char *why_no_coder(const struct exp_setup *s)
+{
+    return s->coder ? NULL : "this program compiles no plans";
+}
+
+static const char *why_no_code(const struct exp_setup *s)
+{
+    const char *why = why_no_ukr(s);
+
+    if (why)
+        return why;
+    if (!conv_emitted_lanes(s->ukr))
+        return "code is not written for SConv's micro-kernel (kernels/emit/emitted.def)";
+    return s->coder ? s->coder->why_not : why_no_coder(s);
 }
 
 static const char *why_no_noted_ukr(const struct exp_setup *s)
@@ -421,6 +459,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->plans = (struct conv_noted_plans){ 0 };
     s->wisdom = NULL;
     s->measures = false;
+    s->coder = NULL;
     s->classified = s->machine;
     for (size_t k = 0; k < s->machine.n_levels && s->classifies_misses; k++)
         s->classified.level[k].is_classified = true;

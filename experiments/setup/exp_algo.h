@@ -16,6 +16,17 @@
 #include "kernels/wisdom/wisdom.h"
 #include "sim/machine/machine.h"
 
+/* The code of a plan, compiled from text (experiments/emit); filters are packed already if the plan wants them so. */
+typedef void (*exp_code_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
+                            float *output);
+
+/* Who compiles it. */
+struct exp_coder {
+    const char *why_not; /* NULL: it can */
+    /* Finds the plan's code; the first time, makes it. Thread-safe. Returns 0 or -errno. */
+    int (*find)(struct exp_coder *self, const struct conv_plan *plan, exp_code_fn *code);
+};
+
 /* What all layers of an experiment share. */
 struct exp_setup {
     struct sim_machine machine;    /* the simulated one */
@@ -38,6 +49,7 @@ struct exp_setup {
     struct conv_noted_plans plans;     /* those of PLAN; exp_setup_release gives them back */
     struct conv_wisdom *wisdom;        /* tuned plans that were found by timing; likewise; NULL: none */
     bool measures;                     /* times those that are not known */
+    struct exp_coder *coder;           /* NULL: this program compiles no plans */
     bool packs_filters;                /* SConv packs its filters at run time */
     bool classifies_misses;            /* what the machine file says apart: see exp_replay.h */
 };
@@ -70,6 +82,7 @@ struct exp_algo {
     /* Why it cannot be run or replayed here, or NULL. */
     const char *(*why_not_run)(const struct exp_setup *s);
     const char *(*why_not_replay)(const struct exp_setup *s);
+    const char *why_no_phases; /* why it cannot be run step by step; NULL: it can */
 };
 
 const struct exp_algo *exp_algo_at(size_t i);           /* i < EXP_N_ALGOS */

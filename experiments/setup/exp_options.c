@@ -29,9 +29,10 @@ enum {
     SWEEP = 1 << EXP_SWEEP,
     POLYDL = 1 << EXP_POLYDL,
     PLAN = 1 << EXP_PLAN,
+    GEN = 1 << EXP_GEN,
     TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE |
              POLYDL, /* they write some */
-    ALL = TABLES | REDRAW | REPORT | PLAN
+    ALL = TABLES | REDRAW | REPORT | PLAN | GEN
 };
 
 enum { N_WORDS = 4 };
@@ -85,7 +86,7 @@ static const struct {
     { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
     { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
     { "sweep", "", "host", 0, 0, 0, 0, 0 },           { "polydl", "all", "host", 0, 0, 0, 0, 1 },
-    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
+    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },  { "sconv-gen", "none", "host", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };
@@ -175,6 +176,7 @@ static struct exp_options defaults(enum exp_program program)
         .layer = "",
         .plan = "",
         .wisdom = "",
+        .weights = "",
         .run_a = "",
         .run_b = "",
         .fail_if = "",

@@ -22,6 +22,7 @@ enum exp_program {
     EXP_SWEEP,
     EXP_POLYDL,
     EXP_PLAN,
+    EXP_GEN,
     EXP_N_PROGRAMS
 };
 
@@ -59,6 +60,9 @@ struct exp_options {
     const char *layer;         /* one layer, by a descriptor or as model:layer; "": as model and layers say */
     const char *plan;          /* file of plans; "": none */
     const char *wisdom;        /* file of plans that were found by timing; "": none */
+    const char *weights;       /* file of a layer's filters; "": none */
+    unsigned emit;             /* enum exp_emit_what (exp_emit_build.h) */
+    unsigned check;            /* 0 or 1: generated code is compiled and run */
     const char *run_a, *run_b; /* folders of results that are compared */
     const char *fail_if;       /* conditions on what differs; "" = none */
     const char *commit;

@@ -97,9 +97,8 @@ static void set_group(const struct conv_pack_windows_args *a, const struct conv_
     }
 }
 
-/* Every set of tiles and every group of columns: the order of packing, of its emission, and of counting. */
-static void for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
-                           void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx))
+void vbp_for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
+                        void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx))
 {
     size_t lanes = self->vector_bytes / sizeof(float);
     struct conv_tiles tiles;
@@ -122,7 +121,7 @@ static void run_group(const struct conv_pack_windows *self, const struct vbp_gro
 /* Unused where this build has none of the groups below. */
 __attribute__((unused)) static void pack(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
-    for_each_group(self, a, NULL, run_group);
+    vbp_for_each_group(self, a, NULL, run_group);
 }
 
 /* Tells whether the stride along the width is 1 or 2. */
@@ -203,7 +202,7 @@ static void emit(const struct conv_pack_windows *self, const struct conv_pack_wi
 {
     struct emission e = { sink, a->tag };
 
-    for_each_group(self, a, &e, emit_group);
+    vbp_for_each_group(self, a, &e, emit_group);
 }
 
 /* As pack_group chooses among its paths. */
@@ -228,7 +227,7 @@ static void count_group(const struct conv_pack_windows *self, const struct vbp_g
 static void count(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
                   struct conv_pack_work *work)
 {
-    for_each_group(self, a, work, count_group);
+    vbp_for_each_group(self, a, work, count_group);
 }
 
 #define VBP_PACKER(isa_, granule_, vector_bytes_)                                                                      \

@@ -8,7 +8,7 @@
  * to another segment) is a mask, so borders cost no tests inside. Stride 2 works the same way, with spans that reach
  * one shift.
  *
- * Everything but the vectors is here: an instruction set brings one function, which packs a group.
+ * Everything but the vectors is here: an instruction set brings one function, which packs a group. Internal to kernels/.
  */
 #ifndef KERNELS_UKR_PACK_VBP_H
 #define KERNELS_UKR_PACK_VBP_H
@@ -58,5 +58,12 @@ struct vbp_group {
 void vbp_pack_group__avx2(const struct vbp_group *g);
 void vbp_pack_group__avx512(const struct vbp_group *g);
 void vbp_pack_group__vsx(const struct vbp_group *g);
+
+/*
+ * Calls fn for every set of tiles and every group of columns: the order of packing, of its emission, of counting, and
+ * of code that is written for it.
+ */
+void vbp_for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
+                        void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx));
 
 #endif

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Plans and generated code as a compiler's engineer meets them. Run from the project's folder; PLAN and EXPERIMENT are the
-# programs (default those in build/).
+# Plans and generated code as a compiler's engineer meets them. Run from the project's folder; PLAN, GEN and EXPERIMENT are the
+# programs (default those in build/). EMIT=all checks the code of all layers of all models.
 set -u
 
 plan=${PLAN:-build/sconv-plan}
+gen=${GEN:-build/sconv-gen}
 experiment=${EXPERIMENT:-build/experiment}
 program=$plan
 # shellcheck source=tests/check.bash
@@ -61,6 +62,63 @@ with 's/,$//'
 refuses_plan "q.json:3: "
 refuses "needs PLAN=file" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv_plan
 refuses "cannot open" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 PLAN=no/such.json
+
+# ---- sconv-gen ----
+
+program=$gen
+toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
+refuses "LAYER is missing"
+refuses "must be c, mlir or mlir_external, not 'rust'" --layer vgg16:conv1_1 --emit rust
+refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
+refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_14x32__avx512
+refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
+refuses "these are 3" $toy "WEIGHTS=/dev/null"
+refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS=/dev/null
+refuses "at most 262144" --layer vgg16:conv5_1 --machine toy --ukr ref WEIGHTS=/dev/null
+SCONV_CC=no-such-compiler refuses "SCONV_CC" $toy CHECK=1
+printf '#!/bin/sh\necho LLVM version 18.1.3\n' >"$work/mlir-opt"
+chmod +x "$work/mlir-opt"
+SCONV_MLIR_OPT=$work/mlir-opt refuses "no mlir-opt of LLVM 19" --layer vgg16:conv1_1 --machine clx4208 --emit mlir CHECK=1
+
+cc=${CC:-cc}
+compiles() { "$cc" -std=c99 -Wall -Wextra -Werror -c -o "$work/code.o" "$work/code.c" 2>"$work/err"; }
+sed "s|^pointwise|x*/ int main(); /*|; s|^depthwise|int|" tests/data/three.csv >"$work/hostile.csv"
+check "C is printed" "$gen" "MODEL=$work/hostile.csv" MACHINE=toy UKR=ref --out "$work/code.c"
+check "... and compiles, whatever layers are called: $(head -n 1 "$work/err")" compiles
+check "... as functions of their own names" [ "$(nm "$work/code.o" | grep -c ' T sconv_.*_pack_filters$')" -eq 3 ]
+head -c 5760 /dev/zero | tr '\0' '\377' >"$work/weights"
+refuses "float 0 is -nan, constants must be finite" $toy LAYERS=pointwise "WEIGHTS=$work/weights"
+head -c 5760 /dev/zero | tr '\0' '?' >"$work/weights"
+check "filters become constants" "$gen" $toy LAYERS=pointwise "WEIGHTS=$work/weights" --out "$work/code.c"
+check "... of C that compiles, too: $(head -n 1 "$work/err")" compiles
+check "... and nothing is packed then" eval '! grep -q pack_filters "$work/code.c"'
+
+checked() { "$gen" CHECK=1 MACHINE=clx4208 "$@" >"$work/out" 2>"$work/err"; }
+sets="ref$(grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo ' avx2')$(grep -qw avx512vl /proc/cpuinfo 2>/dev/null && echo ' avx512')"
+case ${CONV_CPU-} in baseline) sets=ref ;; avx2) sets=${sets% avx512} ;; esac
+best=${sets##* }
+for set in $sets; do
+    check "code of $set is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$set"
+done
+check "code of real layers is right: $(tail -n 1 "$work/err")" \
+    checked MODEL=squeezenet "LAYERS=conv10,fire8*,fire2/expand3x3" "UKR=$best"
+if [ "$best" = ref ]; then
+    echo "emit: skipped: MLIR, which is written for AVX2 and AVX-512"
+elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1; then
+    "$gen" --machine clx4208 --layer squeezenet:conv10 --ukr "$best" --emit mlir --out "$work/code.mlir"
+    # shellcheck disable=SC2046  # passes are words
+    check "the README's command lowers MLIR" \
+        eval 'mlir-opt-19 $(sed -n "s,^// passes: ,,p" "$work/code.mlir") "$work/code.mlir" | grep -q "llvm.func @sconv_conv10"'
+    for what in mlir mlir_external; do
+        check "$what is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$best" "EMIT=$what"
+    done
+else
+    echo "emit: skipped: MLIR; mlir-opt-19 and clang-19 are not here (.ci/deps mlir installs them)"
+fi
+if [ "${EMIT-}" = all ]; then
+    check "code of all layers is right: $(tail -n 1 "$work/err")" checked MODEL=all "UKR=$best"
+    cat "$work/out"
+fi
 
 echo "emit: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

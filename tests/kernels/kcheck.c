@@ -236,23 +236,36 @@ static int compare(const struct kcheck *k, const struct workspace *w, struct con
     return conv_naive_compare(&k->p, k->in, k->filter, w->buffer[CONV_OUTPUT].data, k->exact, where);
 }
 
-int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where)
+int kcheck_run_with(struct kcheck *k, const struct conv_plan *plan,
+                    int (*run)(const struct conv_plan *plan, const struct conv_binding *bind),
+                    struct conv_mismatch *where)
 {
     struct workspace w;
-    struct conv_exec exec;
     int err = workspace_init(&w, k, plan);
 
     *where = (struct conv_mismatch){ 0 };
     if (err)
         return err;
-    conv_exec_init(&exec, plan, &w.bind);
-    err = conv_nest_pack_filters(plan, &exec.base);
-    if (!err)
-        err = conv_nest_run(plan, &exec.base);
+    err = run(plan, &w.bind);
     if (!err)
         err = compare(k, &w, where);
     workspace_release(&w);
     return err;
+}
+
+static int execute(const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    struct conv_exec exec;
+    int err;
+
+    conv_exec_init(&exec, plan, bind);
+    err = conv_nest_pack_filters(plan, &exec.base);
+    return err ? err : conv_nest_run(plan, &exec.base);
+}
+
+int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where)
+{
+    return kcheck_run_with(k, plan, execute, where);
 }
 
 int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct conv_blas *blas,

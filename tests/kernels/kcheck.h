@@ -67,6 +67,10 @@ void kcheck_release(struct kcheck *k);
 
 /* Executes the plan (packing filters first where it expects them) and compares. 0, -EILSEQ with where, or -errno. */
 int kcheck_run(struct kcheck *k, const struct conv_plan *plan, struct conv_mismatch *where);
+/* Has run() do it, with the same tensors: filters are not packed before. */
+int kcheck_run_with(struct kcheck *k, const struct conv_plan *plan,
+                    int (*run)(const struct conv_plan *plan, const struct conv_binding *bind),
+                    struct conv_mismatch *where);
 int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct conv_blas *blas,
                     struct conv_mismatch *where);
 

@@ -1,0 +1,368 @@
+#include "experiments/emit/exp_emit_build.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_guard.h"
+#include "experiments/base/exp_process.h"
+#include "experiments/base/exp_signal.h"
+
+enum { LIMIT_S = 600, MOST_ARGUMENTS = 40, FLAG_BYTES = 128 };
+
+/* ---- text ---- */
+
+static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan)
+{
+    const char *why = conv_program_why_not(plan);
+
+    return why || what == EXP_EMIT_C ? why : conv_mlir_why_not(plan);
+}
+
+static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = why_not(what, &plan[i].plan);
+
+        if (reason)
+            return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: its plan cannot be written as code: %s",
+                            plan[i].layer, conv_plan_kernel_name(&plan[i].plan), reason);
+        if (plan[i].plan.ukr->isa != plan[0].plan.ukr->isa)
+            return exp_fail(why, why_bytes, -EINVAL,
+                            "layer '%s': its micro-kernel %s needs another instruction set than that of '%s'",
+                            plan[i].layer, plan[i].plan.ukr->name, plan[0].layer);
+    }
+    return 0;
+}
+
+static int print_one(enum exp_emit_what what, const struct conv_plan *plan, const char *name, const float *packed,
+                     FILE *out)
+{
+    const struct conv_c_filters filters = { packed };
+
+    if (what == EXP_EMIT_C)
+        return conv_c_print(plan, name, &filters, out);
+    return conv_mlir_print(plan, name, what == EXP_EMIT_MLIR_EXTERNAL, out);
+}
+
+int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, const float *packed,
+                   FILE *out, char *why, size_t why_bytes)
+{
+    int err = check(what, plan, n, why, why_bytes);
+
+    if (!err && packed && what != EXP_EMIT_C)
+        err = exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: filters become constants of C only: EMIT=c");
+    if (err)
+        return err;
+    (what == EXP_EMIT_C ? conv_c_print_head : conv_mlir_print_head)(&plan[0].plan, out);
+    for (size_t i = 0; i < n && !err; i++) {
+        char name[CONV_C_NAME_BYTES];
+
+        conv_c_name(name, plan[i].layer, i);
+        err = print_one(what, &plan[i].plan, name, packed, out);
+    }
+    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+}
+
+/* The micro-kernels of MLIR's functions. */
+static int print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, char *why, size_t why_bytes)
+{
+    int err = 0;
+
+    conv_c_print_head(&plan[0].plan, out);
+    for (size_t i = 0; i < n && !err; i++) {
+        char name[CONV_C_NAME_BYTES];
+
+        conv_c_name(name, plan[i].layer, i);
+        err = conv_mlir_print_kernels(&plan[i].plan, name, out);
+    }
+    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
+}
+
+/* ---- a folder of its own ---- */
+
+enum file { CODE_C, CODE_MLIR, CODE_LLVM, CODE_LL, CODE_SO, N_FILES };
+
+struct place {
+    char dir[256], path[N_FILES][288];
+    struct exp_guard guard;
+};
+
+static void remove_all(void *place)
+{
+    const struct place *p = place;
+
+    for (int i = 0; i < N_FILES; i++)
+        unlink(p->path[i]);
+    rmdir(p->dir);
+}
+
+static int make_folder(void *place)
+{
+    struct place *p = place;
+
+    return mkdtemp(p->dir) ? 0 : -errno;
+}
+
+static int open_place(struct place *p, char *why, size_t why_bytes)
+{
+    static const char *const names[N_FILES] = { "code.c", "code.mlir", "llvm.mlir", "code.ll", "code.so" };
+    const char *tmp = getenv("TMPDIR");
+    int err;
+
+    *p = (struct place){ .guard = { .undo = remove_all, .ctx = p } };
+    snprintf(p->dir, sizeof p->dir, "%s/sconv-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    err = exp_guard_begin(&p->guard, make_folder, p);
+    if (err)
+        return exp_fail(why, why_bytes, err, "cannot make a folder '%s': %s", p->dir, strerror(-err));
+    for (int i = 0; i < N_FILES; i++)
+        snprintf(p->path[i], sizeof p->path[i], "%s/%s", p->dir, names[i]);
+    return 0;
+}
+
+static void close_place(struct place *p)
+{
+    exp_guard_end(&p->guard, NULL, NULL);
+    remove_all(p);
+}
+
+/* ---- compilers ---- */
+
+static const char *named(const char *variable, const char *otherwise)
+{
+    const char *name = getenv(variable);
+
+    return name && *name ? name : otherwise;
+}
+
+static int run_tool(const char *const argv[], const char *variable, char *why, size_t why_bytes)
+{
+    char last[512] = "";
+    int status, err = exp_process_run(argv, LIMIT_S, exp_interrupted, &status, last, sizeof last);
+
+    if (err == -ENOENT)
+        return exp_fail(why, why_bytes, err, "there is no '%s'; %s names another", argv[0], variable);
+    if (err)
+        return exp_fail(why, why_bytes, err, "%s: %s", argv[0], strerror(-err));
+    return status ? exp_fail(why, why_bytes, -EIO, "%s fails: %s", argv[0], last) : 0;
+}
+
+/* What compilers call this program's CPU family. */
+#if defined(__x86_64__)
+#define FAMILY "x86_64"
+#elif defined(__powerpc64__)
+#define FAMILY "powerpc64le"
+#elif defined(__aarch64__)
+#define FAMILY "aarch64"
+#else
+#define FAMILY ""
+#endif
+
+/* Whether what a tool prints, asked by an option, has a line with the pattern. */
+static bool says(const char *tool, const char *option, const char *pattern)
+{
+    const char *const argv[] = { "sh", "-c", "\"$0\" \"$1\" | grep -q \"$2\"", tool, option, pattern, NULL };
+    char last[8];
+    int status = 0;
+
+    return !exp_process_run(argv, LIMIT_S, NULL, &status, last, sizeof last) && !status;
+}
+
+const char *exp_emit_why_no_compiler(enum exp_emit_what what)
+{
+    const char *is_19 = "version 19\\.";
+
+    if (!says(named(EXP_EMIT_CC_VARIABLE, "cc"), "-dumpmachine", "^" FAMILY))
+        return "there is no C compiler for " FAMILY ": cc, or what " EXP_EMIT_CC_VARIABLE " names";
+    if (what == EXP_EMIT_C)
+        return NULL;
+    if (!says(named(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19"), "--version", is_19))
+        return "there is no mlir-opt of LLVM 19: mlir-opt-19 (Debian's mlir-19-tools), or "
+               "what " EXP_EMIT_MLIR_OPT_VARIABLE " names";
+    return says(named(EXP_EMIT_CLANG_VARIABLE, "clang-19"), "--version", is_19)
+               ? NULL
+               : "there is no clang of LLVM 19: clang-19, or what " EXP_EMIT_CLANG_VARIABLE " names";
+}
+
+/* Cuts flags at their blanks, into argv from n on. Returns the new n. */
+static size_t split(char *flags, const char **argv, size_t n)
+{
+    char *rest = flags;
+
+    for (char *at = strtok_r(rest, " ", &rest); at && n < MOST_ARGUMENTS - 8; at = strtok_r(NULL, " ", &rest))
+        argv[n++] = at;
+    return n;
+}
+
+static int compile_c(const struct place *p, const char *isa_flags, bool records, char *why, size_t why_bytes)
+{
+    const char *argv[MOST_ARGUMENTS] = {
+        named(EXP_EMIT_CC_VARIABLE, "cc"), "-O3", "-std=c99", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"
+    };
+    char flags[FLAG_BYTES];
+    size_t n;
+
+    snprintf(flags, sizeof flags, "%s", isa_flags);
+    n = split(flags, argv, 7);
+    if (records)
+        argv[n++] = "-DSCONV_RECORD";
+    argv[n++] = "-o";
+    argv[n++] = p->path[CODE_SO];
+    argv[n++] = p->path[CODE_C];
+    return run_tool(argv, EXP_EMIT_CC_VARIABLE, why, why_bytes);
+}
+
+static int lower(const struct place *p, char *why, size_t why_bytes)
+{
+    const char *opt[MOST_ARGUMENTS] = { named(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19"), p->path[CODE_MLIR], "-o",
+                                        p->path[CODE_LLVM] };
+    const char *const translate[] = { named(EXP_EMIT_MLIR_TRANSLATE_VARIABLE, "mlir-translate-19"),
+                                      "--mlir-to-llvmir",
+                                      p->path[CODE_LLVM],
+                                      "-o",
+                                      p->path[CODE_LL],
+                                      NULL };
+    int err;
+
+    for (size_t i = 0; conv_mlir_passes[i]; i++)
+        opt[4 + i] = conv_mlir_passes[i];
+    err = run_tool(opt, EXP_EMIT_MLIR_OPT_VARIABLE, why, why_bytes);
+    return err ? err : run_tool(translate, EXP_EMIT_MLIR_TRANSLATE_VARIABLE, why, why_bytes);
+}
+
+/* Compiles what was lowered, with the micro-kernels in C if there are any. */
+static int compile_ll(const struct place *p, const char *isa_flags, bool has_kernels, char *why, size_t why_bytes)
+{
+    const char *argv[MOST_ARGUMENTS] = { named(EXP_EMIT_CLANG_VARIABLE, "clang-19"),
+                                         "-O3",
+                                         "-ffp-contract=off",
+                                         "-shared",
+                                         "-fPIC",
+                                         "-Wno-override-module" };
+    char flags[FLAG_BYTES];
+    size_t n;
+
+    snprintf(flags, sizeof flags, "%s%s", isa_flags, strstr(isa_flags, "512") ? " -mprefer-vector-width=512" : "");
+    n = split(flags, argv, 6);
+    argv[n++] = "-o";
+    argv[n++] = p->path[CODE_SO];
+    argv[n++] = p->path[CODE_LL];
+    if (has_kernels)
+        argv[n++] = p->path[CODE_C];
+    return run_tool(argv, EXP_EMIT_CLANG_VARIABLE, why, why_bytes);
+}
+
+/* ---- building ---- */
+
+struct work {
+    const struct place *place;
+    enum exp_emit_what what;
+    const struct conv_noted_plan *plan;
+    size_t n;
+    char *why;
+    size_t why_bytes;
+};
+
+static int write_file(const struct work *w, enum file file, bool kernels)
+{
+    const char *path = w->place->path[file];
+    FILE *out = fopen(path, "w");
+    int err;
+
+    if (!out)
+        return exp_fail(w->why, w->why_bytes, -errno, "cannot write '%s': %s", path, strerror(errno));
+    err = kernels ? print_kernels(w->plan, w->n, out, w->why, w->why_bytes)
+                  : exp_emit_print(w->what, w->plan, w->n, NULL, out, w->why, w->why_bytes);
+    if (fclose(out) && !err)
+        err = exp_fail(w->why, w->why_bytes, -EIO, "cannot write '%s': %s", path, strerror(errno));
+    return err;
+}
+
+static int build_mlir(const struct work *w)
+{
+    bool has_kernels = w->what == EXP_EMIT_MLIR_EXTERNAL;
+    int err = write_file(w, CODE_MLIR, false);
+
+    if (!err && has_kernels)
+        err = write_file(w, CODE_C, true);
+    if (!err)
+        err = lower(w->place, w->why, w->why_bytes);
+    return err ? err : compile_ll(w->place, conv_c_flags(&w->plan[0].plan), has_kernels, w->why, w->why_bytes);
+}
+
+static int build_c(const struct work *w, bool records)
+{
+    int err = write_file(w, CODE_C, false);
+
+    return err ? err : compile_c(w->place, conv_c_flags(&w->plan[0].plan), records, w->why, w->why_bytes);
+}
+
+static int load(struct exp_emit_code *code, const struct place *p, char *why, size_t why_bytes)
+{
+    code->library = dlopen(p->path[CODE_SO], RTLD_NOW | RTLD_LOCAL);
+    return code->library ? 0 : exp_fail(why, why_bytes, -EIO, "cannot load generated code: %s", dlerror());
+}
+
+int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                   bool records, char *why, size_t why_bytes)
+{
+    struct place place;
+    const struct work w = { &place, what, plan, n, why, why_bytes };
+    int err = open_place(&place, why, why_bytes);
+
+    code->library = NULL;
+    if (err)
+        return err;
+    err = what == EXP_EMIT_C ? build_c(&w, records) : build_mlir(&w);
+    if (!err)
+        err = load(code, &place, why, why_bytes);
+    close_place(&place);
+    return err;
+}
+
+void exp_emit_code_release(struct exp_emit_code *code)
+{
+    if (code->library)
+        dlclose(code->library);
+    code->library = NULL;
+}
+
+/* ---- functions ---- */
+
+static void *symbol(const struct exp_emit_code *code, const char *layer, size_t i, const char *suffix)
+{
+    char name[CONV_C_NAME_BYTES], whole[CONV_C_NAME_BYTES + 16];
+
+    conv_c_name(name, layer, i);
+    snprintf(whole, sizeof whole, "%s%s", name, suffix);
+    return dlsym(code->library, whole);
+}
+
+exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i)
+{
+    void *found = symbol(code, layer, i, "");
+    exp_code_fn fn;
+
+    memcpy(&fn, &found, sizeof fn);
+    return fn;
+}
+
+exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i)
+{
+    void *found = symbol(code, layer, i, "_pack_filters");
+    exp_emit_pack_fn fn;
+
+    memcpy(&fn, &found, sizeof fn);
+    return fn;
+}
+
+void exp_emit_code_record(const struct exp_emit_code *code, exp_emit_access_fn access)
+{
+    exp_emit_access_fn *at = dlsym(code->library, "sconv_access");
+
+    if (at)
+        *at = access;
+}

@@ -1,0 +1,12 @@
+/* Generated code, run and compared with plain loops. */
+#ifndef EXPERIMENTS_EXP_EMIT_CHECK_H
+#define EXPERIMENTS_EXP_EMIT_CHECK_H
+
+#include "experiments/emit/exp_emit_build.h"
+
+/* Compiles a plan's code, runs it and compares every output. *seconds is what printing and compiling took. Returns 0;
+ * -EILSEQ for a wrong output; or as exp_emit_build; with one line in why. */
+int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, double *seconds, char *why,
+                   size_t why_bytes);
+
+#endif

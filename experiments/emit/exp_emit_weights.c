@@ -1,0 +1,82 @@
+#include "experiments/emit/exp_emit_weights.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "kernels/backend.h"
+#include "kernels/nest/nest.h"
+
+/* A compiler takes minutes for more. */
+enum { MOST_WEIGHTS = 1 << 18 };
+
+static int check(const struct conv_noted_plans *plans, size_t n, char *why, size_t why_bytes)
+{
+    if (plans->n != 1)
+        return exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: a file is for one layer, these are %zu; LAYER= chooses one",
+                        plans->n);
+    if (plans->plan[0].plan.sconv.options.packs_filters)
+        return exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: layer '%s' packs its filters at run time",
+                        plans->plan[0].layer);
+    if (n <= MOST_WEIGHTS)
+        return 0;
+    return exp_fail(why, why_bytes, -EINVAL,
+                    "WEIGHTS: layer '%s' has %zu, at most %d become constants; without WEIGHTS a function packs them",
+                    plans->plan[0].layer, n, MOST_WEIGHTS);
+}
+
+static int read_floats(float *x, size_t n, const char *path, char *why, size_t why_bytes)
+{
+    FILE *in = fopen(path, "rb");
+    size_t found;
+    int more;
+
+    if (!in)
+        return exp_fail(why, why_bytes, -errno, "cannot open '%s': %s", path, strerror(errno));
+    found = fread(x, sizeof *x, n, in);
+    more = getc(in);
+    fclose(in);
+    for (size_t i = 0; i < found; i++) {
+        if (!isfinite(x[i]))
+            return exp_fail(why, why_bytes, -EINVAL, "%s: float %zu is %g, constants must be finite", path, i,
+                            (double)x[i]);
+    }
+    if (found == n && more == EOF)
+        return 0;
+    return exp_fail(why, why_bytes, -EINVAL, "%s: has %s bytes than the layer's filters, which are %zu", path,
+                    found == n ? "more" : "fewer", n * sizeof *x);
+}
+
+int exp_emit_weights_pack(float **packed, const char *path, const struct conv_noted_plans *plans, char *why,
+                          size_t why_bytes)
+{
+    const struct conv_plan *plan = &plans->plan[0].plan;
+    size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
+    struct conv_binding bind = { { 0 } };
+    struct conv_exec exec;
+    float *filter;
+    int err = check(plans, n, why, why_bytes);
+
+    *packed = NULL;
+    if (err)
+        return err;
+    filter = calloc(n, sizeof *filter);
+    *packed = calloc(n, sizeof **packed);
+    err = filter && *packed ? read_floats(filter, n, path, why, why_bytes)
+                            : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (!err) {
+        bind.addr[CONV_FILTER] = (uintptr_t)filter;
+        bind.addr[CONV_PACKED_FILTER] = (uintptr_t)*packed;
+        conv_exec_init(&exec, plan, &bind);
+        err = conv_nest_pack_filters(plan, &exec.base);
+    }
+    free(filter);
+    if (!err)
+        return 0;
+    free(*packed);
+    *packed = NULL;
+    return err;
+}

@@ -1,0 +1,99 @@
+/*
+ * The code of layers as text, as SConv plans them: one function per layer, in one file. `sconv-gen --help` lists the
+ * options.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/emit/exp_emit_build.h"
+#include "experiments/emit/exp_emit_check.h"
+#include "experiments/emit/exp_emit_file.h"
+#include "experiments/emit/exp_emit_plans.h"
+#include "experiments/emit/exp_emit_weights.h"
+#include "experiments/setup/exp_main.h"
+
+struct session {
+    struct exp_options options;
+    struct exp_emit_plans plans;
+    float *packed; /* filters; NULL: they are packed by the code */
+    char why[1024];
+};
+
+static int print(void *session, FILE *out)
+{
+    struct session *s = session;
+
+    return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, s->packed, out,
+                          s->why, sizeof s->why);
+}
+
+/* Layers of one shape have the same code. */
+static bool was_checked(const struct session *s, size_t i)
+{
+    return conv_plans_find(&s->plans.noted, &s->plans.noted.plan[i].plan.problem) != &s->plans.noted.plan[i];
+}
+
+static int check(struct session *s)
+{
+    const char *why_not = exp_emit_why_no_compiler((enum exp_emit_what)s->options.emit);
+    size_t n = 0;
+    double longest = 0, sum = 0;
+
+    if (why_not)
+        return exp_fail(s->why, sizeof s->why, -EINVAL, "%s", why_not);
+    for (size_t i = 0; i < s->plans.noted.n; i++) {
+        double seconds = 0;
+        int err = exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted") : 0;
+
+        if (!err && !was_checked(s, i)) {
+            err = exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &seconds, s->why,
+                                 sizeof s->why);
+            n++;
+        }
+        if (err)
+            return err;
+        sum += seconds;
+        longest = seconds > longest ? seconds : longest;
+    }
+    printf("%zu layers, %zu shapes: generated, compiled and right; %.2f s a shape to compile, %.2f s the longest\n",
+           s->plans.noted.n, n, sum / (double)n, longest);
+    return 0;
+}
+
+static int run(void *session)
+{
+    struct session *s = session;
+    int err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
+
+    if (!err && *s->options.weights)
+        err = exp_emit_weights_pack(&s->packed, s->options.weights, &s->plans.noted, s->why, sizeof s->why);
+    if (err)
+        return err;
+    return s->options.check ? check(s) : exp_emit_write(s->options.out, print, s, s->why, sizeof s->why);
+}
+
+static void release(void *session)
+{
+    struct session *s = session;
+
+    free(s->packed);
+    exp_emit_plans_release(&s->plans);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = { .why = "" };
+    const struct exp_main course = {
+        .program = EXP_GEN,
+        .options = &s.options,
+        .run = run,
+        .release = release,
+        .session = &s,
+        .why = s.why,
+        .why_bytes = sizeof s.why,
+    };
+
+    return exp_main(&course, argc, argv);
+}

@@ -1,0 +1,36 @@
+/* Programs as C: what a local compiler needs to build a layer's function, in one file without other headers than its own. */
+#ifndef KERNELS_EMIT_C_SOURCE_H
+#define KERNELS_EMIT_C_SOURCE_H
+
+#include <stdio.h>
+
+#include "kernels/emit/program.h"
+
+enum { CONV_C_NAME_BYTES = 64 };
+
+/*
+ * Makes an identifier of any name: letters, digits and '_', nothing that C knows; "sconv_" stands before it. Of names
+ * that give the same, number tells them apart.
+ */
+void conv_c_name(char name[CONV_C_NAME_BYTES], const char *layer, size_t number);
+
+/* What the code needs of the compiler, such as "-mavx512f -mfma", by the program's micro-kernel. */
+const char *conv_c_flags(const struct conv_plan *plan);
+
+/* Prints what all functions of a file have in common. The plans' micro-kernels have the same instruction set. */
+void conv_c_print_head(const struct conv_plan *plan, FILE *out);
+
+/* Where a function gets its packed filters. */
+struct conv_c_filters {
+    const float *packed; /* constants; NULL: the function NAME_pack_filters packs them */
+};
+
+/*
+ * Prints NAME(input, filter, packed_filter, packed_input, output), which convolves; NAME_pack_filters(filter,
+ * packed_filter); and the sizes of the two buffers, in floats, as NAME_packed_filter_floats and
+ * NAME_packed_input_floats. NULL may be passed for what is not used: filter, where filters were packed before;
+ * packed_filter, where they are constants. Returns 0 or -ENOMEM.
+ */
+int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_filters *filters, FILE *out);
+
+#endif

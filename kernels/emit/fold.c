@@ -1,0 +1,247 @@
+#include "kernels/emit/fold.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/sizes.h"
+
+/* The longest body, and so many equal parts make a loop: two may be a coincidence. */
+enum { MOST_BODY = 1024, PARTS = 3 };
+
+static void release_items(struct conv_item *item, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        release_items(item[i].body, item[i].n_body);
+        free(item[i].body);
+    }
+}
+
+void conv_fold_release(struct conv_fold *f)
+{
+    release_items(f->item, f->n);
+    free(f->item);
+    *f = (struct conv_fold){ 0 };
+}
+
+/* ---- what goes on evenly ---- */
+
+/* Whether two calls differ by nothing but where they are, and how they move on in loops from `depth` on. */
+static bool is_alike(const struct conv_item *a, const struct conv_item *b, unsigned depth)
+{
+    return !a->times && !b->times && a->routine == b->routine && !memcmp(a->step, b->step, depth * sizeof a->step[0]);
+}
+
+static bool same_frame(const struct conv_item *a, const struct conv_item *b)
+{
+    return a->times == b->times && a->n_body == b->n_body;
+}
+
+/* Whether c is as far from b as b is from a, in every call. */
+static bool is_even(const struct conv_item *a, const struct conv_item *b, const struct conv_item *c)
+{
+    if (!a->times) {
+        if (a->depth != b->depth || a->depth != c->depth || !is_alike(a, b, a->depth) || !is_alike(a, c, a->depth))
+            return false;
+        for (int o = 0; o < CONV_FOLD_OPERANDS; o++) {
+            if (b->at[o] - a->at[o] != c->at[o] - b->at[o])
+                return false;
+        }
+        return true;
+    }
+    if (!same_frame(a, b) || !same_frame(a, c))
+        return false;
+    for (size_t i = 0; i < a->n_body; i++) {
+        if (!is_even(&a->body[i], &b->body[i], &c->body[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the item is what a loop's body, of which `body` is a part, does in iteration number n. */
+static bool continues(const struct conv_item *body, const struct conv_item *item, size_t n)
+{
+    if (!body->times) {
+        if (item->depth + 1 != body->depth || !is_alike(body, item, item->depth))
+            return false;
+        for (int o = 0; o < CONV_FOLD_OPERANDS; o++) {
+            if (item->at[o] != body->at[o] + (int64_t)n * body->step[item->depth][o])
+                return false;
+        }
+        return true;
+    }
+    if (!same_frame(body, item))
+        return false;
+    for (size_t i = 0; i < body->n_body; i++) {
+        if (!continues(&body->body[i], &item->body[i], n))
+            return false;
+    }
+    return true;
+}
+
+/* Puts a loop around the item: with each iteration it moves on as far as `next` is from it. */
+static void move_on(struct conv_item *item, const struct conv_item *next)
+{
+    for (size_t i = 0; i < item->n_body; i++)
+        move_on(&item->body[i], &next->body[i]);
+    if (item->times)
+        return;
+    for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+        item->step[item->depth][o] = next->at[o] - item->at[o];
+    item->depth++;
+}
+
+static unsigned deepest(const struct conv_item *item)
+{
+    unsigned depth = item->depth;
+
+    for (size_t i = 0; i < item->n_body; i++) {
+        unsigned below = deepest(&item->body[i]);
+
+        depth = below > depth ? below : depth;
+    }
+    return depth;
+}
+
+/* ---- folding ---- */
+
+static void drop(struct conv_fold *f, size_t n)
+{
+    release_items(f->item + f->n - n, n);
+    f->n -= n;
+}
+
+/* Makes the last items one more iteration of the loop before them. */
+static bool extend(struct conv_fold *f)
+{
+    for (size_t k = 1; k < f->n && k <= MOST_BODY; k++) {
+        struct conv_item *loop = &f->item[f->n - k - 1];
+        size_t i = 0;
+
+        if (loop->times && loop->n_body == k) {
+            while (i < k && continues(&loop->body[i], &loop[1 + i], loop->times))
+                i++;
+            if (i == k) {
+                drop(f, k);
+                loop->times++;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether the last items are PARTS times k, which move on evenly. */
+static bool repeats(const struct conv_fold *f, size_t k)
+{
+    const struct conv_item *first = f->item + f->n - PARTS * k;
+
+    /* from the end: the newest item is the one that most bodies do not end with */
+    for (size_t i = k; i-- > 0;) {
+        if (!is_even(&first[i], &first[k + i], &first[2 * k + i]) || deepest(&first[i]) == CONV_FOLD_DEPTH)
+            return false;
+    }
+    return true;
+}
+
+static int make_loop(struct conv_fold *f, size_t k)
+{
+    struct conv_item loop = { .times = PARTS, .n_body = k, .body = calloc(k, sizeof loop) };
+    struct conv_item *first = f->item + f->n - PARTS * k;
+
+    if (!loop.body)
+        return -ENOMEM;
+    for (size_t i = 0; i < k; i++)
+        move_on(&first[i], &first[k + i]);
+    memcpy(loop.body, first, k * sizeof *first);
+    drop(f, (PARTS - 1) * k);
+    f->n -= k; /* the first part is the loop's now */
+    f->item[f->n++] = loop;
+    return 0;
+}
+
+/* Folds the end as far as it goes. */
+static int fold_end(struct conv_fold *f)
+{
+    bool goes_on = true;
+
+    while (goes_on) {
+        goes_on = extend(f);
+        for (size_t k = 1; !goes_on && PARTS * k <= f->n && k <= MOST_BODY; k++) {
+            if (!repeats(f, k))
+                continue;
+            if (make_loop(f, k))
+                return -ENOMEM;
+            goes_on = true;
+        }
+    }
+    return 0;
+}
+
+int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS])
+{
+    struct conv_item *item;
+
+    if (f->n == f->room) {
+        size_t room = max_size(64, 2 * f->room);
+
+        item = realloc(f->item, room * sizeof *item);
+        if (!item)
+            return -ENOMEM;
+        f->item = item;
+        f->room = room;
+    }
+    item = &f->item[f->n++];
+    *item = (struct conv_item){ .routine = routine };
+    memcpy(item->at, at, sizeof item->at);
+    return fold_end(f);
+}
+
+/* ---- and back ---- */
+
+/* Iterations of the loops around, the outermost first. */
+struct loops {
+    size_t i[CONV_FOLD_DEPTH];
+    unsigned n;
+};
+
+static int expand(const struct conv_item *item, struct loops *l, conv_fold_call_fn fn, void *ctx);
+
+static int call(const struct conv_item *item, const struct loops *l, conv_fold_call_fn fn, void *ctx)
+{
+    int64_t at[CONV_FOLD_OPERANDS];
+
+    memcpy(at, item->at, sizeof at);
+    for (unsigned d = 0; d < item->depth; d++)
+        for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+            at[o] += (int64_t)l->i[l->n - 1 - d] * item->step[d][o];
+    return fn(ctx, item->routine, at);
+}
+
+static int iterate(const struct conv_item *item, struct loops *l, conv_fold_call_fn fn, void *ctx)
+{
+    unsigned level = l->n++;
+    int err = 0;
+
+    for (l->i[level] = 0; l->i[level] < item->times && !err; l->i[level]++)
+        for (size_t b = 0; b < item->n_body && !err; b++)
+            err = expand(&item->body[b], l, fn, ctx);
+    l->n--;
+    return err;
+}
+
+static int expand(const struct conv_item *item, struct loops *l, conv_fold_call_fn fn, void *ctx)
+{
+    return item->times ? iterate(item, l, fn, ctx) : call(item, l, fn, ctx);
+}
+
+int conv_fold_expand(const struct conv_fold *f, conv_fold_call_fn fn, void *ctx)
+{
+    struct loops l = { .n = 0 };
+    int err = 0;
+
+    for (size_t i = 0; i < f->n && !err; i++)
+        err = expand(&f->item[i], &l, fn, ctx);
+    return err;
+}

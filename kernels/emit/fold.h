@@ -1,0 +1,41 @@
+/*
+ * From a stream of calls to the loops that make it: what repeats with addresses that move on evenly becomes a loop, and
+ * loops of loops follow. Nothing else becomes one, so the edges of a nest are left beside its loops, peeled. Expanded,
+ * the items are the stream again: folding loses nothing and knows nothing of nests.
+ *
+ * Method: nested-loop recognition (Ketterlin and Clauss, CGO 2008), for whole streams.
+ */
+#ifndef KERNELS_EMIT_FOLD_H
+#define KERNELS_EMIT_FOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CONV_FOLD_OPERANDS = 3, CONV_FOLD_DEPTH = 10 };
+
+/* A call of a routine, or a loop. Operand o of a call in loops 0 (the innermost) ... depth - 1, in their iterations i:
+ * at[o] + the sum of i[l] * step[l][o]. */
+struct conv_item {
+    size_t times; /* of a loop; 0: a call */
+    size_t n_body;
+    struct conv_item *body; /* owned */
+    unsigned routine;
+    unsigned depth;
+    int64_t at[CONV_FOLD_OPERANDS];
+    int64_t step[CONV_FOLD_DEPTH][CONV_FOLD_OPERANDS];
+};
+
+struct conv_fold {
+    size_t n, room;
+    struct conv_item *item;
+};
+
+/* Appends a call. Returns 0 or -ENOMEM. */
+int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS]);
+void conv_fold_release(struct conv_fold *f); /* an empty one is fine */
+
+/* Calls fn for every call of the stream again, in its order, until it returns something other than 0; returns that. */
+typedef int (*conv_fold_call_fn)(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS]);
+int conv_fold_expand(const struct conv_fold *f, conv_fold_call_fn fn, void *ctx);
+
+#endif

@@ -1,0 +1,371 @@
+#include "kernels/emit/mlir_routines.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "kernels/sizes.h"
+
+static const char *const tensor_names[CONV_N_TENSORS] = {
+    "input", "packed_input", "filter", "packed_filter", "im2col", "output",
+};
+
+const char *conv_mlir_tensor(enum conv_tensor t)
+{
+    return tensor_names[t];
+}
+
+int conv_mlir_operands(const struct conv_routine *r)
+{
+    return r->kind == CONV_ROUTINE_UKR ? CONV_FOLD_OPERANDS : 2;
+}
+
+void conv_mlir_print_type(const struct conv_plan *plan, enum conv_tensor t, FILE *out)
+{
+    fprintf(out, "memref<%zuxf32>", max_size(plan->layout.bytes[t] / sizeof(float), 1));
+}
+
+/* A routine that is being printed: its values are numbered. */
+struct printer {
+    const struct conv_plan *plan;
+    const struct conv_routine *r;
+    FILE *out;
+    size_t n_values;
+};
+
+/* Prints "%<number> = " and the operation. Returns the number. */
+static size_t __attribute__((format(printf, 2, 3))) value(struct printer *p, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(p->out, "  %%v%zu = ", p->n_values);
+    va_start(args, format);
+    vfprintf(p->out, format, args);
+    va_end(args);
+    fprintf(p->out, "\n");
+    return p->n_values++;
+}
+
+static size_t constant(struct printer *p, int64_t x)
+{
+    return value(p, "arith.constant %" PRId64 " : index", x);
+}
+
+/* The index base + offset; base is the name of a value. */
+static size_t offset_from(struct printer *p, const char *base, int64_t offset)
+{
+    size_t by = constant(p, offset);
+
+    return value(p, "arith.addi %s, %%v%zu : index", base, by);
+}
+
+static size_t mask(struct printer *p, uint64_t bits, size_t lanes)
+{
+    fprintf(p->out, "  %%v%zu = arith.constant dense<[", p->n_values);
+    for (size_t i = 0; i < lanes; i++)
+        fprintf(p->out, "%s%s", i ? ", " : "", bits >> i & 1 ? "true" : "false");
+    fprintf(p->out, "]> : vector<%zuxi1>\n", lanes);
+    return p->n_values++;
+}
+
+static size_t zeros(struct printer *p, size_t lanes)
+{
+    return value(p, "arith.constant dense<0.0> : vector<%zuxf32>", lanes);
+}
+
+static void print_type(const struct printer *p, int operand)
+{
+    conv_mlir_print_type(p->plan, p->r->tensor[operand], p->out);
+}
+
+/* Loads a vector's elements whose bits are set, at an index; the others are 0. */
+static size_t load_lanes(struct printer *p, int operand, const char *name, size_t index, uint64_t bits, size_t lanes)
+{
+    size_t is, none, loaded;
+
+    if (!bits)
+        return zeros(p, lanes);
+    is = mask(p, bits, lanes);
+    none = zeros(p, lanes);
+    loaded = p->n_values++;
+    fprintf(p->out, "  %%v%zu = vector.maskedload %s[%%v%zu], %%v%zu, %%v%zu : ", loaded, name, index, is, none);
+    print_type(p, operand);
+    fprintf(p->out, ", vector<%zuxi1>, vector<%zuxf32> into vector<%zuxf32>\n", lanes, lanes, lanes);
+    return loaded;
+}
+
+static void store_lanes(struct printer *p, int operand, const char *name, size_t index, size_t x, size_t n,
+                        size_t lanes)
+{
+    size_t is;
+
+    if (n == lanes) {
+        fprintf(p->out, "  vector.store %%v%zu, %s[%%v%zu] : ", x, name, index);
+        print_type(p, operand);
+        fprintf(p->out, ", vector<%zuxf32>\n", lanes);
+        return;
+    }
+    is = mask(p, ((uint64_t)1 << n) - 1, lanes);
+    fprintf(p->out, "  vector.maskedstore %s[%%v%zu], %%v%zu, %%v%zu : ", name, index, is, x);
+    print_type(p, operand);
+    fprintf(p->out, ", vector<%zuxi1>, vector<%zuxf32>\n", lanes, lanes);
+}
+
+/* ---- loops of a routine ---- */
+
+/* Begins a loop of n iterations, `name`. */
+static void begin_loop(struct printer *p, const char *name, size_t n)
+{
+    size_t from = constant(p, 0), to = constant(p, (int64_t)n), by = constant(p, 1);
+
+    fprintf(p->out, "  scf.for %%%s = %%v%zu to %%v%zu step %%v%zu {\n", name, from, to, by);
+}
+
+static void end_loop(struct printer *p)
+{
+    fprintf(p->out, "  }\n");
+}
+
+/* The index base + iteration * step; returns its number. */
+static size_t moved(struct printer *p, const char *base, const char *iteration, size_t step)
+{
+    size_t by = constant(p, (int64_t)step), far = value(p, "arith.muli %%%s, %%v%zu : index", iteration, by);
+
+    return value(p, "arith.addi %s, %%v%zu : index", base, far);
+}
+
+/* ---- micro-kernels ---- */
+
+enum { MOST_VECTORS = 8 };
+
+/* Loads a step's windows. */
+static void load_windows(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last, size_t w[])
+{
+    char base[24];
+
+    snprintf(base, sizeof base, "%%v%zu", moved(p, "%a0", "t", u->ld_in));
+    for (size_t v = 0; v < n_v; v++) {
+        size_t n = u->is_packed || v + 1 < n_v ? u->lanes : last;
+        size_t index = offset_from(p, base, (int64_t)(v * u->in_step));
+
+        w[v] = load_lanes(p, 0, "%in", index, ((uint64_t)1 << n) - 1, u->lanes);
+    }
+}
+
+static void print_sums(const struct printer *p, const char *before, size_t n_v, const char *between)
+{
+    for (size_t v = 0; v < n_v; v++)
+        fprintf(p->out, "%s%s%zu", v ? between : "", before, v);
+}
+
+static void print_products(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last)
+{
+    size_t at, filters, w[MOST_VECTORS];
+
+    load_windows(p, u, n_v, last, w);
+    at = moved(p, "%a1", "t", u->n_f);
+    filters = p->n_values++;
+    fprintf(p->out, "  %%v%zu = vector.load %%filter[%%v%zu] : ", filters, at);
+    print_type(p, 1);
+    fprintf(p->out, ", vector<%zuxf32>\n", u->n_f);
+    for (size_t v = 0; v < n_v; v++)
+        fprintf(p->out,
+                "  %%n%zu = vector.outerproduct %%v%zu, %%v%zu, %%c%zu {kind = #vector.kind<add>} : vector<%zuxf32>, "
+                "vector<%zuxf32>\n",
+                v, filters, w[v], v, u->n_f, u->lanes);
+}
+
+static void print_updates(struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last)
+{
+    for (size_t f = 0; f < u->n_f; f++) {
+        for (size_t v = 0; v < n_v; v++) {
+            size_t n = v + 1 < n_v ? u->lanes : last;
+            size_t index = offset_from(p, "%a2", (int64_t)(f * u->ld_out + v * u->lanes));
+            size_t row = value(p, "vector.extract %%sum#%zu[%zu] : vector<%zuxf32> from vector<%zux%zuxf32>", v, f,
+                               u->lanes, u->n_f, u->lanes);
+
+            if (u->accumulate) {
+                size_t old = load_lanes(p, 2, "%out", index, ((uint64_t)1 << n) - 1, u->lanes);
+
+                row = value(p, "arith.addf %%v%zu, %%v%zu : vector<%zuxf32>", row, old, u->lanes);
+            }
+            store_lanes(p, 2, "%out", index, row, n, u->lanes);
+        }
+    }
+}
+
+/* Prints "<type>, <type>" of the sums. */
+static void print_sum_types(const struct printer *p, const struct conv_routine_ukr *u, size_t n_v)
+{
+    for (size_t v = 0; v < n_v; v++)
+        fprintf(p->out, "%svector<%zux%zuxf32>", v ? ", " : "", u->n_f, u->lanes);
+}
+
+static void print_ukr(struct printer *p)
+{
+    const struct conv_routine_ukr *u = &p->r->of.ukr;
+    size_t n_v = ceil_div(u->n_win, u->lanes), last = (u->n_win - 1) % u->lanes + 1;
+    size_t from = constant(p, 0), to = constant(p, (int64_t)u->k), by = constant(p, 1);
+
+    fprintf(p->out, "  %%zero = arith.constant dense<0.0> : vector<%zux%zuxf32>\n", u->n_f, u->lanes);
+    fprintf(p->out, "  %%sum:%zu = scf.for %%t = %%v%zu to %%v%zu step %%v%zu iter_args(", n_v, from, to, by);
+    for (size_t v = 0; v < n_v; v++)
+        fprintf(p->out, "%s%%c%zu = %%zero", v ? ", " : "", v);
+    fprintf(p->out, ") -> (");
+    print_sum_types(p, u, n_v);
+    fprintf(p->out, ") {\n");
+    print_products(p, u, n_v, last);
+    fprintf(p->out, "  scf.yield ");
+    print_sums(p, "%n", n_v, ", ");
+    fprintf(p->out, " : ");
+    print_sum_types(p, u, n_v);
+    fprintf(p->out, "\n  }\n");
+    print_updates(p, u, n_v, last);
+}
+
+/* ---- packing of windows: loads, shuffles, stores ---- */
+
+enum { MOST_PIECES = 8 };
+
+/* A span's vectors. */
+struct pieces {
+    size_t value[MOST_PIECES];
+    uint64_t positions;
+};
+
+static struct pieces load_span(struct printer *p, const struct conv_routine_vectors *v, const int64_t *span,
+                               const char *in)
+{
+    struct pieces x = { .positions = (uint64_t)span[2] };
+    size_t n = (v->width / v->lanes - 1) * v->stride + 2;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t index = offset_from(p, in, span[0] + (int64_t)(i * v->lanes));
+
+        x.value[i] = load_lanes(p, 0, "%in", index, (uint64_t)span[1] >> i * v->lanes & (((uint64_t)1 << v->lanes) - 1),
+                                v->lanes);
+    }
+    return x;
+}
+
+/* Lane i is element first + i * stride of two neighbouring vectors: the RFC's shift. */
+static size_t shuffle(struct printer *p, const struct conv_routine_vectors *v, size_t low, size_t high, size_t first)
+{
+    fprintf(p->out, "  %%v%zu = vector.shuffle %%v%zu, %%v%zu [", p->n_values, low, high);
+    for (size_t i = 0; i < v->lanes; i++)
+        fprintf(p->out, "%s%zu", i ? ", " : "", min_size(first + i * v->stride, 2 * v->lanes - 1));
+    fprintf(p->out, "] : vector<%zuxf32>, vector<%zuxf32>\n", v->lanes, v->lanes);
+    return p->n_values++;
+}
+
+static void store_row(struct printer *p, const struct conv_routine_vectors *v, const struct pieces *span, size_t n,
+                      size_t row, size_t part, size_t index)
+{
+    const uint64_t all = ((uint64_t)1 << v->lanes) - 1;
+    size_t made = zeros(p, v->lanes);
+
+    for (size_t s = 0; s < n; s++) {
+        uint64_t positions = span[s].positions >> part * v->lanes & all;
+        size_t x, is;
+
+        if (!positions)
+            continue;
+        x = shuffle(p, v, span[s].value[part * v->stride], span[s].value[part * v->stride + 1], row * v->dilation);
+        is = mask(p, positions, v->lanes);
+        made = value(p, "arith.select %%v%zu, %%v%zu, %%v%zu : vector<%zuxi1>, vector<%zuxf32>", is, x, made, v->lanes,
+                     v->lanes);
+    }
+    store_lanes(p, 1, "%panel", index, made, v->lanes, v->lanes);
+}
+
+static void print_tile(struct printer *p, const struct conv_routine_vectors *v, const int64_t *tile, const char *in,
+                       const char *panel)
+{
+    size_t n = (size_t)tile[2];
+    struct pieces span[CONV_MAX_WIN];
+
+    for (size_t s = 0; s < n; s++)
+        span[s] = load_span(p, v, tile + CONV_TILE_VALUES + s * CONV_SPAN_VALUES, in);
+    for (size_t row = 0; row < v->n_rows; row++) {
+        for (size_t part = 0; part < v->width / v->lanes; part++) {
+            size_t index = offset_from(p, panel, tile[0] + (int64_t)(row * v->width + part * v->lanes));
+
+            store_row(p, v, span, n, row, part, index);
+        }
+    }
+}
+
+static void print_vectors(struct printer *p)
+{
+    const struct conv_routine_vectors *v = &p->r->of.vectors;
+    const int64_t *tile = p->r->table;
+    char in[24], panel[24];
+
+    begin_loop(p, "c", v->n_c);
+    snprintf(in, sizeof in, "%%v%zu", moved(p, "%a0", "c", v->plane));
+    snprintf(panel, sizeof panel, "%%v%zu", moved(p, "%a1", "c", v->channel));
+    for (size_t t = 0; t < v->n_tiles; t++, tile += CONV_TILE_VALUES + CONV_SPAN_VALUES * tile[2])
+        print_tile(p, v, tile, in, panel);
+    end_loop(p);
+}
+
+/* ---- packing of filters ---- */
+
+static void print_filters(struct printer *p)
+{
+    const struct conv_routine_filters *f = &p->r->of.filters;
+    const char *outer = f->by_rows ? "fh" : "c", *inner = f->by_rows ? "c" : "fh";
+    size_t n_inner = f->by_rows ? f->n_c : f->r;
+
+    begin_loop(p, "c", f->n_c);
+    begin_loop(p, "fh", f->r);
+    begin_loop(p, "fw", f->s);
+    begin_loop(p, "f", f->n_f);
+    fprintf(p->out,
+            "  %%from = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 + d3 * %zu + d4)>"
+            "(%%c, %%fh, %%fw, %%f, %%a0)\n"
+            "  %%to = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 * %zu + d3 + d4)>"
+            "(%%%s, %%%s, %%fw, %%f, %%a1)\n"
+            "  %%x = memref.load %%in[%%from] : ",
+            f->r * f->s, f->s, f->ld, n_inner * f->s * f->n_f, f->s * f->n_f, f->n_f, outer, inner);
+    print_type(p, 0);
+    fprintf(p->out, "\n  memref.store %%x, %%panel[%%to] : ");
+    print_type(p, 1);
+    fprintf(p->out, "\n");
+    for (int i = 0; i < 4; i++)
+        end_loop(p);
+}
+
+static void print_head(const struct printer *p, const char *prefix, size_t number, bool is_declared)
+{
+    static const char *const names[2][CONV_FOLD_OPERANDS] = { { "in", "panel" }, { "in", "filter", "out" } };
+    const char *const *name = names[p->r->kind == CONV_ROUTINE_UKR];
+
+    fprintf(p->out, "func.func private @%s_%zu(", prefix, number);
+    for (int o = 0; o < conv_mlir_operands(p->r); o++) {
+        fprintf(p->out, is_declared ? "%s" : "%s%%%s: ", o ? ", " : "", name[o]);
+        print_type(p, o);
+        if (is_declared)
+            fprintf(p->out, ", index");
+        else
+            fprintf(p->out, ", %%a%d: index", o);
+    }
+    fprintf(p->out, ")%s\n", is_declared ? "\n" : " {");
+}
+
+void conv_mlir_print_routine(const struct conv_program *program, size_t number, const char *prefix, bool is_external,
+                             FILE *out)
+{
+    static void (*const print[])(struct printer *) = {
+        [CONV_ROUTINE_UKR] = print_ukr,
+        [CONV_ROUTINE_VECTORS] = print_vectors,
+        [CONV_ROUTINE_FILTERS] = print_filters,
+    };
+    struct printer p = { .plan = program->plan, .r = &program->routine[number], .out = out };
+    bool is_declared = is_external && p.r->kind == CONV_ROUTINE_UKR;
+
+    print_head(&p, prefix, number, is_declared);
+    if (is_declared)
+        return;
+    print[p.r->kind](&p);
+    fprintf(out, "  return\n}\n\n");
+}

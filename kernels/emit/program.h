@@ -1,0 +1,85 @@
+/*
+ * The third back-end: it neither executes a plan's nest nor replays it, but writes down what its steps are, as calls of
+ * routines whose sizes are constants, folded into loops. Printers turn that into code; the addresses are those that the
+ * other back-ends resolve.
+ */
+#ifndef KERNELS_EMIT_PROGRAM_H
+#define KERNELS_EMIT_PROGRAM_H
+
+#include "kernels/emit/fold.h"
+#include "kernels/plan.h"
+
+enum conv_routine_kind {
+    CONV_ROUTINE_UKR,     /* operands: windows, packed filters, outputs */
+    CONV_ROUTINE_VECTORS, /* packs windows by vectors and shifts: input, panels */
+    CONV_ROUTINE_PIECES,  /* packs windows element by element: input, panels */
+    CONV_ROUTINE_FILTERS, /* packs filters: filters, panel */
+};
+
+/* What a routine is specialised for. All sizes are in floats. */
+struct conv_routine_ukr {
+    size_t k, n_win, n_f;
+    size_t ld_in;   /* between the steps of its windows */
+    size_t in_step; /* between the panels of a step */
+    size_t is_packed, ld_out, accumulate, lanes;
+};
+
+/* The table has, tile by tile: panel, whether it is a copy, spans; then of each span: input, valid elements, positions.
+ */
+struct conv_routine_vectors {
+    size_t n_c, n_rows, width, stride, dilation;
+    size_t plane, channel; /* from one channel to the next, in the input and in the panels */
+    size_t lanes, n_tiles;
+};
+
+/* The table has, piece by piece: panel, zeros before, input, elements inside, zeros after. */
+struct conv_routine_pieces {
+    size_t n_c, stride, plane, channel, n_pieces;
+};
+
+enum { CONV_PIECE_VALUES = 5, CONV_TILE_VALUES = 3, CONV_SPAN_VALUES = 3 };
+
+struct conv_routine_filters {
+    size_t n_f, n_c, r, s, ld;
+    size_t by_rows; /* panels are [r][channel][s] */
+};
+
+struct conv_routine {
+    enum conv_routine_kind kind;
+    enum conv_tensor tensor[CONV_FOLD_OPERANDS]; /* of the operands; of fewer, the last one again */
+    union {
+        struct conv_routine_ukr ukr;
+        struct conv_routine_vectors vectors;
+        struct conv_routine_pieces pieces;
+        struct conv_routine_filters filters;
+    } of;
+    size_t n_table;
+    int64_t *table; /* owned */
+};
+
+/* A sequence of calls, and the routines that it calls; operands are elements of the tensors. */
+struct conv_program {
+    const struct conv_plan *plan;
+    struct conv_fold fold;
+    size_t n_routines;
+    struct conv_routine *routine;
+};
+
+/*
+ * Says why a plan cannot be written as a program, in a clause; NULL: it can. It needs SConv, and a micro-kernel of
+ * emitted.def; prefetching and images that are padded first are not written.
+ */
+const char *conv_program_why_not(const struct conv_plan *plan);
+
+/*
+ * Writes down a plan that can be: its nest, or the packing of all of its filters. The plan must stay. Returns 0 or
+ * -ENOMEM; then the program is empty.
+ */
+int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan);
+int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan);
+void conv_program_release(struct conv_program *p);
+
+/* Whether a micro-kernel's vectors are of so many floats; 1: it is portable; 0: it is not emitted. */
+size_t conv_emitted_lanes(const struct conv_ukr *ukr);
+
+#endif

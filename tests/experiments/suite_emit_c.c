@@ -1,0 +1,284 @@
+/* Generated C: the loops are the nest's, results the reference's, accesses the replay's. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/emit/exp_emit_build.h"
+#include "kernels/backend.h"
+#include "kernels/conv_naive.h"
+#include "kernels/nest/nest.h"
+#include "sim/trace/trace.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+enum { N_PLANS = 6 };
+
+/* ---- plans ---- */
+
+static const struct conv_ukr *emitted_ukr(enum cpu_isa isa)
+{
+    const struct conv_ukr *u;
+
+    do
+        u = conv_ukr_at(rng_below(conv_ukr_count()));
+    while (!conv_emitted_lanes(u) || u->isa != isa);
+    return u;
+}
+
+static struct conv_noted_plan random_plan(enum cpu_isa isa)
+{
+    const struct csa_caches caches = {
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+    };
+    struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
+    struct conv_sconv_options options = kcheck_random_options();
+    struct conv_problem p = kcheck_random_problem();
+    const struct conv_ukr *u = emitted_ukr(isa);
+    struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
+
+    options.prefetches = options.pads_first = false;
+    CU_ASSERT_FATAL(conv_plan_sconv_with(&n.plan, &p, u, &t, &options) == 0);
+    return n;
+}
+
+/* ---- loops ---- */
+
+/* What a nest's steps are without folding: a digest of the calls. */
+struct digest {
+    uint64_t value;
+    size_t n;
+};
+
+static void mix(struct digest *d, uint64_t x)
+{
+    d->value = (d->value ^ x) * 0x100000001b3;
+}
+
+static int mix_call(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS])
+{
+    struct digest *d = ctx;
+
+    mix(d, routine);
+    for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+        mix(d, (uint64_t)at[o]);
+    d->n++;
+    return 0;
+}
+
+/* Streams of loops in loops, with edges, and some noise. */
+static void folding_loses_nothing(void)
+{
+    for (unsigned i = 0; i < test_rounds(200); i++) {
+        size_t n[3] = { 1 + rng_below(7), 1 + rng_below(7), 1 + rng_below(9) };
+        struct digest direct = { 1, 0 }, expanded = { 1, 0 };
+        struct conv_fold fold = { 0 };
+
+        for (size_t a = 0; a < n[0]; a++)
+            for (size_t b = 0; b < n[1]; b++)
+                for (size_t c = 0; c < n[2] + 1; c++) {
+                    const int64_t at[CONV_FOLD_OPERANDS] = { (int64_t)(a * 100 + c), (int64_t)(b * 7),
+                                                             rng_below(40) ? 3 : (int64_t)rng_below(3) };
+                    unsigned routine = c < n[2] ? c % 2 : 2;
+
+                    mix_call(&direct, routine, at);
+                    CU_ASSERT_FATAL(conv_fold_add(&fold, routine, at) == 0);
+                }
+        CU_ASSERT(conv_fold_expand(&fold, mix_call, &expanded) == 0);
+        CU_ASSERT(direct.value == expanded.value && direct.n == expanded.n);
+        conv_fold_release(&fold);
+    }
+}
+
+static void loops_are_found(void)
+{
+    struct conv_fold fold = { 0 };
+
+    for (int64_t a = 0; a < 50; a++)
+        for (int64_t b = 0; b < 70; b++)
+            for (int64_t c = 0; c < 31; c++) {
+                const int64_t at[CONV_FOLD_OPERANDS] = { a * 5000 - b, b * 9 + c, c };
+
+                CU_ASSERT_FATAL(conv_fold_add(&fold, c == 30, at) == 0);
+            }
+    CU_ASSERT(fold.n == 1 && fold.item[0].times == 50 && fold.item[0].n_body == 1);
+    CU_ASSERT(fold.item[0].body[0].times == 70 && fold.item[0].body[0].n_body == 2);
+    conv_fold_release(&fold);
+}
+
+/* ---- code ---- */
+
+static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
+
+/* Builds random plans of an instruction set; false if they cannot run here. */
+static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], bool records, struct exp_emit_code *code)
+{
+    char why[512] = "";
+
+    if (!sim_cpu_has(isa) || exp_emit_why_no_compiler(EXP_EMIT_C)) {
+        test_skip("%s", sim_cpu_has(isa) ? exp_emit_why_no_compiler(EXP_EMIT_C) : "this CPU cannot execute the code");
+        return false;
+    }
+    for (size_t i = 0; i < N_PLANS; i++)
+        plan[i] = random_plan(isa);
+    return test_check(exp_emit_build(code, EXP_EMIT_C, plan, N_PLANS, records, why, sizeof why) == 0, "%s", why);
+}
+
+static const struct exp_emit_code *running;
+static size_t running_number;
+
+/* As conv_nest_run does it, for kcheck_run_with. */
+static int run_code(const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    const char *layer = "conv*/\n?";
+    float *packed = conv_out_ptr(bind->addr[CONV_PACKED_FILTER]);
+    const float *filter = conv_in_ptr(bind->addr[CONV_FILTER]);
+
+    if (!plan->sconv.options.packs_filters)
+        exp_emit_code_packer(running, layer, running_number)(filter, packed);
+    exp_emit_code_function(running, layer, running_number)(conv_in_ptr(bind->addr[CONV_INPUT]), filter, packed,
+                                                           conv_out_ptr(bind->addr[CONV_PACKED_INPUT]),
+                                                           conv_out_ptr(bind->addr[CONV_OUTPUT]));
+    return 0;
+}
+
+static void results_are_right(void)
+{
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        struct conv_noted_plan plan[N_PLANS];
+        struct exp_emit_code code;
+
+        if (!build(isas[i], plan, false, &code))
+            continue;
+        running = &code;
+        for (running_number = 0; running_number < N_PLANS; running_number++) {
+            const struct conv_plan *p = &plan[running_number].plan;
+            struct conv_mismatch where;
+            struct kcheck k;
+
+            CU_ASSERT_FATAL(kcheck_init(&k, &p->problem, true) == 0);
+            test_check(kcheck_run_with(&k, p, run_code, &where) == 0, "%s %s: wrong", p->ukr->name,
+                       kcheck_describe(&p->problem));
+            kcheck_release(&k);
+        }
+        exp_emit_code_release(&code);
+    }
+}
+
+/* ---- accesses ---- */
+
+struct access {
+    uint64_t addr;
+    uint32_t bytes, kind;
+};
+
+/* What the running code has touched. */
+static struct {
+    struct access *access;
+    size_t n, room;
+} seen;
+
+static void see(const void *address, size_t bytes, int is_store)
+{
+    if (seen.n == seen.room) {
+        seen.room = seen.room ? 2 * seen.room : 1 << 16;
+        seen.access = realloc(seen.access, seen.room * sizeof *seen.access);
+        CU_ASSERT_FATAL(seen.access != NULL);
+    }
+    seen.access[seen.n++] = (struct access){ (uintptr_t)address, (uint32_t)bytes, is_store ? SIM_STORE : SIM_LOAD };
+}
+
+struct comparison {
+    size_t n, first_wrong; /* SIZE_MAX: none */
+};
+
+static void compare(void *ctx, const struct sim_access *a)
+{
+    struct comparison *c = ctx;
+    const struct access *s = &seen.access[c->n];
+
+    if (c->first_wrong == SIZE_MAX &&
+        (c->n >= seen.n || s->addr != a->addr || s->bytes != a->bytes || s->kind != a->kind))
+        c->first_wrong = c->n;
+    c->n++;
+}
+
+/* Runs recorded code; then the nest is replayed at the same addresses. */
+static int run_and_compare(const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    struct comparison c = { 0, SIZE_MAX };
+    struct sim_expander expander;
+    struct conv_replay replay;
+
+    seen.n = 0;
+    run_code(plan, bind);
+    sim_expander_init(&expander, compare, &c);
+    conv_replay_init(&replay, plan, &expander.sink);
+    replay.bind = *bind;
+    if (!plan->sconv.options.packs_filters)
+        CU_ASSERT(conv_nest_pack_filters(plan, &replay.base) == 0);
+    CU_ASSERT(conv_nest_run(plan, &replay.base) == 0);
+    test_check(c.first_wrong == SIZE_MAX && c.n == seen.n, "%s %s: %zu accesses, %zu replayed, first difference at %zu",
+               plan->ukr->name, kcheck_describe(&plan->problem), seen.n, c.n, c.first_wrong);
+    return 0;
+}
+
+static void accesses_are_the_replays(void)
+{
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        struct conv_noted_plan plan[N_PLANS];
+        struct exp_emit_code code;
+
+        if (!build(isas[i], plan, true, &code))
+            continue;
+        running = &code;
+        exp_emit_code_record(&code, see);
+        for (running_number = 0; running_number < N_PLANS; running_number++) {
+            const struct conv_plan *p = &plan[running_number].plan;
+            struct conv_mismatch where;
+            struct kcheck k;
+
+            CU_ASSERT_FATAL(kcheck_init(&k, &p->problem, true) == 0);
+            CU_ASSERT(kcheck_run_with(&k, p, run_and_compare, &where) == 0);
+            kcheck_release(&k);
+        }
+        exp_emit_code_release(&code);
+    }
+    free(seen.access);
+    memset(&seen, 0, sizeof seen);
+}
+
+/* ---- names ---- */
+
+static void names_are_identifiers(void)
+{
+    static const char *const layers[] = { "",
+                                          "int",
+                                          "a b",
+                                          "x; system(\"ls\")",
+                                          "*/ int y; /*",
+                                          "\xc3\xa9t\xc3\xa9",
+                                          "0123456789012345678901234567890123456789012345678901234567890123456789" };
+
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        char name[CONV_C_NAME_BYTES];
+
+        conv_c_name(name, layers[i], i ? SIZE_MAX : 0);
+        test_check(!strncmp(name, "sconv_", 6) &&
+                       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(name),
+                   "'%s' is called %s", layers[i], name);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "folding loses nothing", folding_loses_nothing },
+    { "loops are found", loops_are_found },
+    { "generated code computes right", results_are_right },
+    { "generated code's accesses are the replay's", accesses_are_the_replays },
+    { "names are identifiers", names_are_identifiers },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_emit_c = { "emit_c", cases };
