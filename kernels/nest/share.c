@@ -51,12 +51,31 @@ static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis
     }
 }
 
-/* The share of the time in which a thread has work, when the longest share decides. */
-static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size_t n_threads)
+/* The first unit of a thread's share; the first shares have one more where they cannot be equal. */
+static size_t first_unit(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
     size_t n = n_units(plan, axis);
 
-    return (double)n / (double)n_threads / (double)ceil_div(n, n_threads);
+    return thread * (n / n_threads) + min_size(thread, n % n_threads);
+}
+
+/* Planes, windows or filters before a thread's share. */
+static size_t share_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread, size_t n_threads)
+{
+    const size_t all[CONV_N_SHARE_AXES] = { plan->problem.n * n_planes(plan), conv_windows(&plan->problem),
+                                            plan->group_filters };
+
+    return min_size(all[axis], unit_start(plan, axis, first_unit(plan, axis, thread, n_threads)));
+}
+
+/* The share of the time in which a thread has work, when the longest share decides: tiles at the end may be short. */
+static double busy(const struct conv_plan *plan, enum conv_share_axis axis, size_t n_threads)
+{
+    size_t longest = 1;
+
+    for (size_t i = 0; i < n_threads; i++)
+        longest = max_size(longest, share_start(plan, axis, i + 1, n_threads) - share_start(plan, axis, i, n_threads));
+    return (double)share_start(plan, axis, n_threads, n_threads) / (double)n_threads / (double)longest;
 }
 
 /* By filters, each thread packs all windows: that has to be worth it. In place there is nothing to pack. */
@@ -127,16 +146,13 @@ static int run(struct conv_backend *self, const struct conv_run *r)
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
-    size_t n = n_units(plan, axis), each = n / n_threads, more = n % n_threads; /* the first `more` have one more */
-    size_t first = thread * each + (thread < more ? thread : more);
-
     *s = (struct conv_share){
         .base = { step, run },
         .inner = inner,
         .axis = axis,
         .planes = n_planes(plan),
         .groups = groups_of_step(plan),
-        .first = unit_start(plan, axis, first),
-        .end = unit_start(plan, axis, first + each + (thread < more)),
+        .first = unit_start(plan, axis, first_unit(plan, axis, thread, n_threads)),
+        .end = unit_start(plan, axis, first_unit(plan, axis, thread + 1, n_threads)),
     };
 }

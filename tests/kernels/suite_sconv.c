@@ -350,12 +350,12 @@ static void shares_follow_the_cut(void)
 }
 
 /*
- * 14x14 outputs are 5 tiles of 48 windows: two threads take 3 and 2 of them, but 16 each of 32 tiles of filters. Where
+ * 15x16 outputs are 5 tiles of 48 windows: two threads take 3 and 2 of them, but 16 each of 32 tiles of filters. Where
  * windows are packed, each thread would pack all, which takes more than a fifth to be gained.
  */
 static void shares_by_filters_pack_twice(void)
 {
-    struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
+    struct conv_problem p = { IMAGES(1, 64, 15, 16), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
     const struct conv_ukr *u = conv_ukr_find("f32_48x8__avx512");
     const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
     struct csa_tiling t;
