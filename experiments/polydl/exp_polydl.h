@@ -34,6 +34,8 @@ struct exp_polydl_simulated {
     double share;          /* of the layer's calls: of large layers the first ones are simulated, and counts scaled */
     struct sim_cell total; /* of all tensors */
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
+    double traffic_cycles; /* issue, and every line that moves between levels, either way, by the outer one's bandwidth
+                              (exp_sources.h); NaN likewise */
     double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
 };
 

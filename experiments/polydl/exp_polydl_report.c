@@ -18,7 +18,8 @@
     { prefix "_l3_load_misses", "", "... nor the last", "replay" },                                                    \
     { prefix "_memory_read_lines", "lines", "fetched from memory", "replay" },                                         \
     { prefix "_memory_written_lines", "lines", "written back to memory", "replay" },                                   \
-    { prefix "_cycles", "cycles", "estimate: instructions issued without waiting, and what loads then wait by latencies", "replay" }
+    { prefix "_cycles", "cycles", "estimate: instructions issued without waiting, and what loads then wait by latencies", "replay" },                                                                                              \
+    { prefix "_traffic_cycles", "cycles", "estimate: the same instructions, and every line that moves between levels, either way, by the bandwidth of the outer one", "replay" }
 
 static const struct exp_csv_column variant_columns[] = {
     EXP_COLUMN_MODEL,
@@ -120,6 +121,7 @@ static void put_simulated(struct exp_csv *csv, const char *prefix, const struct 
     put_number(csv, prefix, "memory_written_lines", or_nan(s->is_known, (double)s->total.memory_written_lines),
                why_not);
     put_number(csv, prefix, "cycles", or_nan(s->is_known, s->cycles), why_not);
+    put_number(csv, prefix, "traffic_cycles", or_nan(s->is_known, s->traffic_cycles), why_not);
 }
 
 /* ---- files ---- */

@@ -11,6 +11,7 @@
 #include "experiments/polydl/exp_operands.h"
 #include "experiments/polydl/exp_polydl_tasks.h"
 #include "experiments/polydl/exp_polydl_text.h"
+#include "experiments/polydl/exp_sources.h"
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_kept_counts.h"
@@ -107,16 +108,34 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
     return err == -EINVAL ? exp_fail(why, why_bytes, err, "the simulator refuses this machine") : err;
 }
 
+/* Returns the cycles in which all lines move that come into a level or leave it. */
+static double moving_cycles(const struct sim_machine *m, const struct sim_cell *total)
+{
+    const struct exp_sources from = exp_sources_of(m, 1);
+    double sum = 0;
+
+    for (size_t i = 0; i < m->n_levels; i++) {
+        const struct sim_level_counts *l = &total->level[i];
+
+        sum += (double)((l->lines_in + l->write_backs) * m->level[i].line_bytes) / from.source[i + 1].bandwidth;
+    }
+    return sum;
+}
+
 /* Estimates the cycles: all of it is the micro-kernel's phase. */
-static double cycles(const struct simulating *s, const struct exp_polydl_layer *l, const struct sim_cell *total)
+static void estimate(const struct simulating *s, const struct exp_polydl_layer *l, struct exp_polydl_simulated *to)
 {
     const struct sim_machine *m = s->of->machine;
-    struct sim_cell phase[CONV_N_PHASES] = { [CONV_PHASE_UKR] = *total };
+    struct sim_cell phase[CONV_N_PHASES] = { [CONV_PHASE_UKR] = to->total };
     const double macs_each = (double)m->issue.mac_rows * (double)m->issue.mac_columns;
+    struct exp_estimate e;
 
+    to->cycles = to->traffic_cycles = (double)NAN;
     if (exp_estimate_why_not(m))
-        return (double)NAN;
-    return exp_estimate_phases(m, phase, (uint64_t)(l->flops / 2 / macs_each)).total_cycles;
+        return;
+    e = exp_estimate_phases(m, phase, (uint64_t)(l->flops / 2 / macs_each));
+    to->cycles = e.total_cycles;
+    to->traffic_cycles = e.issue_cycles + moving_cycles(m, &to->total);
 }
 
 /* Scales counts of a share of the calls to all of them. */
@@ -149,7 +168,7 @@ static int take(void *ctx, size_t task, const struct exp_result *r)
     if (to->share < 1)
         scale(&to->total, to->share);
     to->seconds = (double)ns / 1e9;
-    to->cycles = cycles(s, l, &to->total);
+    estimate(s, l, to);
     to->is_known = true;
     return 0;
 }

@@ -77,6 +77,13 @@ static double whole(const struct exp_ranking_case *c, size_t variant)
     return simulated(c, variant, EXP_POLYDL_WHOLE);
 }
 
+static double traffic(const struct exp_ranking_case *c, size_t variant)
+{
+    const struct exp_polydl_simulated *s = &c->layer->of[variant].simulated[EXP_POLYDL_ALONE];
+
+    return s->is_known ? s->traffic_cycles : (double)NAN;
+}
+
 static double alone_seconds(const struct exp_ranking_case *c, size_t variant)
 {
     return or_nan(c->layer->of[variant].simulated[EXP_POLYDL_ALONE].seconds);
@@ -111,6 +118,7 @@ static const struct {
     [EXP_RANKING_HAYSTACK] = { haystack, fastest, haystack_seconds },
     [EXP_RANKING_ALONE] = { alone, fastest, alone_seconds },
     [EXP_RANKING_WHOLE] = { whole, fastest, whole_seconds },
+    [EXP_RANKING_TRAFFIC] = { traffic, fastest, alone_seconds },
     [EXP_RANKING_DEFAULT] = { first_only, fastest, nothing },
     [EXP_RANKING_CLOCK] = { first_half, second_half, clock_seconds },
 };

@@ -17,6 +17,8 @@
     X(EXP_RANKING_HAYSTACK, "haystack", "HayStack", "exact misses of fully associative caches times latencies")        \
     X(EXP_RANKING_ALONE, "caches_alone", "exact simulation: caches", "cycles by exact simulation of the caches alone") \
     X(EXP_RANKING_WHOLE, "as_machine", "exact simulation: machine", "the same with prefetchers and TLBs")              \
+    X(EXP_RANKING_TRAFFIC, "traffic", "exact simulation: traffic",                                                     \
+      "lines that move in the caches alone by bandwidths")                                                             \
     X(EXP_RANKING_DEFAULT, "default_order", "Microkernel", "Figure 8's order or the first variant of a GEMM")          \
     X(EXP_RANKING_CLOCK, "clock", "the clock itself", "times of half of the rounds which the other half judges")
 
