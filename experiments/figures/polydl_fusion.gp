@@ -16,13 +16,16 @@ set logscale xy
 set xlabel "output [MiB]"
 set format y "%g"
 set ytics (0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
-set key top left
+set autoscale noextend
+set offsets graph 0.05, graph 0.05, graph 0.25, graph 0.05
+set key top left Left reverse
+set ylabel "how many times as fast"
 of_pair(p, v) = stringcolumn("operators") eq p ? v : NaN
 find_geomean = 'log_sum = 0; n_rows = 0; stats fusion_csv using (v = of_pair(p, number(c)), v == v && v > 0 ? \
     (log_sum = log_sum + log(v), n_rows = n_rows + 1, 0) : 0, 0) nooutput; mean = n_rows ? exp(log_sum / n_rows) : NaN'
 array Title[2]
 set bmargin at screen (foot + 60) / H
-set tmargin at screen 0.9
+set tmargin at screen 0.87
 set label 98 "Speed of the fused operators over that of others, one thread" at screen 0.5, 0.96 center font ",14"
 set multiplot
 do for [k = 1:2] {
@@ -35,6 +38,7 @@ do for [k = 1:2] {
         f = "Figure ".figure_of(k); save_c = c; c = metric_of(o); eval find_printed; c = save_c
         Title[o] = "over ".Over[o].(mean == mean ? sprintf(": geometric mean %.2f", mean) : ": not timed").(printed eq "" ? "" : " (paper: ".printed.")")
     }
+    if (k == 2) { unset ylabel }
     plot 1 with lines dt 2 lc rgb "#404040" notitle, \
          for [o = 1:2] fusion_csv using (number("output_bytes") / 2.0**20):(of_pair(p, number("speedup_over_".word(overs, o)))) \
              with points pt 7 ps 0.6 lc rgb Shade[o] title Title[o]
