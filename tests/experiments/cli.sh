@@ -193,7 +193,8 @@ has_said() { [ -z "$1" ] || grep -qs "$1" "$work/interrupted"; }
 patience=60
 
 # interrupted HOW SIGNALS BEGUN ARGUMENTS...: a moment after standard error says BEGUN, so many SIGTERM end the program,
-# by that signal, with one line, and nothing is left behind. What it was doing would have taken longer than our patience.
+# by that signal, with one line, and nothing is left behind but the store of what was finished. What it was doing would
+# have taken longer than our patience.
 interrupted() {
     local how=$1 signals=$2 begun=$3 pid status
     shift 3
@@ -215,7 +216,7 @@ interrupted() {
     status=$?
     check "$how: exit status $status, not 143" [ $status -eq 143 ]
     check "$how: says so: $(tail -1 "$work/interrupted")" grep -q "^experiment: interrupted" "$work/interrupted"
-    check "$how: left something behind" [ -z "$(find "$work/results" -type f 2>/dev/null)" ]
+    check "$how: left something behind" [ -z "$(find "$work/results" -type f ! -name store.sqlite 2>/dev/null)" ]
     rm -rf "$work/results"
 }
 

@@ -447,6 +447,7 @@ static void be_interrupted(struct exp_outdir *d, const char *path, int number, i
 {
     char why[256];
 
+    signal(number, SIG_DFL); /* a shell's background job is started with SIGINT ignored, and would wait for ever */
     if (exp_signal_install("suite") || exp_interrupted() || exp_outdir_open(d, path, "layers.csv", why, sizeof why))
         _exit(1);
     put_result(d, "layers.csv", "half");
