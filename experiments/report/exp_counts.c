@@ -264,27 +264,34 @@ static int check_layer(const struct exp_counts *c, const struct exp_counts_row *
                     model->path);
 }
 
-int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model, const struct exp_case *today,
-                       char *why, size_t why_bytes)
+int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
+                         char *why, size_t why_bytes)
 {
-    const struct exp_counts_key key = { model->name, today->algo->name, today->layer->index, 0, EXP_COLD };
+    const struct exp_counts_key key = { model->name, x->algo->name, x->layer->index, 0, EXP_COLD };
     const struct exp_counts_row *row = find_row(&c->plans, c->plan, &key);
     char text[EXP_PLAN_TEXT_BYTES];
     const char *recorded;
+    struct conv_plan plan;
     int err;
 
     why[0] = '\0';
+    *is_older = false;
     if (!row) {
         exp_say(why, why_bytes, "no counts of this layer and algorithm");
         return 0;
     }
-    err = check_layer(c, row, model, today->layer, why, why_bytes);
+    err = check_layer(c, row, model, x->layer, why, why_bytes);
     if (err)
         return err;
-    exp_plan_text(&today->plan, text);
+    exp_plan_text(&x->plan, text);
     recorded = exp_table_string(&c->plans, row->row, c->column_plan);
-    if (strcmp(text, recorded) != 0)
+    *is_older = strcmp(text, recorded) != 0;
+    if (!*is_older)
+        return 0;
+    if (exp_plan_of_text(&plan, &x->plan, recorded))
         exp_say(why, why_bytes, "plan differs: counted '%s', planned today '%s'", recorded, text);
+    else
+        x->plan = plan;
     return 0;
 }
 

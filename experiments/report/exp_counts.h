@@ -72,11 +72,12 @@ bool exp_counts_has(const struct exp_counts *c, const char *model, enum exp_cach
 char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
 
 /*
- * Tells whether what ran is what is planned today. Returns 0 with why "" if it is; 0 with the reason in why if the two
- * do not compare ("plan differs: ..."); -EINVAL if the row is of another layer than the model's table says.
+ * Gives a case the plan that ran when it was counted, which may not be what is planned today: *is_older says so. Returns 0 with
+ * why ""; 0 with the reason in why if that cannot be planned any more ("plan differs: ..."), or if nothing was counted;
+ * -EINVAL if the row is of another layer than the model's table says.
  */
-int exp_counts_compare(const struct exp_counts *c, const struct exp_model *model, const struct exp_case *today,
-                       char *why, size_t why_bytes);
+int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
+                         char *why, size_t why_bytes);
 
 /* Returns a count; NaN if there is none, with the reason in why_not, which is of c. */
 double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not);

@@ -1,4 +1,4 @@
-/* A plan in one line, by which a later reader tells whether it would be planned the same today. */
+/* A plan in one line, which a later reader can plan again when the same layer would be planned another way. */
 #ifndef EXPERIMENTS_EXP_PLAN_TEXT_H
 #define EXPERIMENTS_EXP_PLAN_TEXT_H
 
@@ -14,5 +14,11 @@ enum { EXP_PLAN_TEXT_BYTES = 160 };
  * that differ have different texts.
  */
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
+
+/*
+ * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is not, or if
+ * this program would not make such a plan of this layer: plans of the result have that very text.
+ */
+int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text);
 
 #endif

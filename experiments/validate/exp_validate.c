@@ -1,20 +1,23 @@
 #include "experiments/validate/exp_validate.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_replay.h"
+#include "experiments/setup/exp_plan_text.h"
 
 int exp_validate_check(const struct exp_validation *v, const struct exp_model *model, double *seconds, char *why,
                        size_t why_bytes)
 {
     struct exp_experiment e = { 0 };
+    bool is_older;
     int err = exp_experiment_plan(&e, v->setup, model, v->algos, why, why_bytes);
 
     *seconds = 0;
     for (size_t i = 0; !err && i < e.n_cases; i++)
-        err = exp_counts_compare(v->counts, model, &e.cases[i], why, why_bytes);
+        err = exp_counts_take_plan(v->counts, model, &e.cases[i], &is_older, why, why_bytes);
     for (size_t l = 0; l < model->n_layers && !err; l++)
         *seconds += exp_replay_seconds(&e, v->cache, v->n_threads, l);
     exp_experiment_release(&e);
@@ -29,29 +32,45 @@ static void take_counts(const struct exp_validation *v, struct exp_point *point)
         point->measured[key.quantity] = exp_counts_find(v->counts, &key, &point->why_not_counted[key.quantity]);
 }
 
-/* Adds what was counted of a case of today, or why that does not compare. */
-static int add_point(struct exp_validation *v, const struct exp_experiment *e, size_t i, char *why, size_t why_bytes)
+/* Adds what was counted of a case, which then has the plan that ran; or says why that does not compare. */
+static int add_point(struct exp_validation *v, struct exp_experiment *e, size_t i, char *why, size_t why_bytes)
 {
     struct exp_point *point = exp_points_add(&v->points, e, &e->cases[i]);
+    bool is_older;
     int err;
 
     if (!point)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_counts_compare(v->counts, e->model, &e->cases[i], point->why_not, sizeof point->why_not);
+    err = exp_counts_take_plan(v->counts, e->model, &e->cases[i], &is_older, point->why_not, sizeof point->why_not);
     if (err)
         return exp_fail(why, why_bytes, err, "%s", point->why_not);
     v->n_differ += *point->why_not != '\0';
+    v->n_older += is_older && !*point->why_not;
     if (!*point->why_not)
         take_counts(v, point);
     return 0;
 }
 
-static int add_points(struct exp_validation *v, const struct exp_experiment *e, char *why, size_t why_bytes)
+/* Lets a layer that ran with another plan than its twin be replayed by itself. */
+static void part_twins(struct exp_experiment *e)
+{
+    char own[EXP_PLAN_TEXT_BYTES], twins[EXP_PLAN_TEXT_BYTES];
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        exp_plan_text(&e->cases[i].plan, own);
+        exp_plan_text(&e->cases[e->cases[i].same_as].plan, twins);
+        if (strcmp(own, twins) != 0)
+            e->cases[i].same_as = i;
+    }
+}
+
+static int add_points(struct exp_validation *v, struct exp_experiment *e, char *why, size_t why_bytes)
 {
     int err = 0;
 
     for (size_t i = 0; i < e->n_cases && !err; i++)
         err = add_point(v, e, i, why, why_bytes);
+    part_twins(e);
     return err;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Recorded counts against replays of the same plans: a model is planned again, what would be planned otherwise today is
- * left out with the reason, and the rest is replayed twice, through the machine's caches alone and through the machine.
+ * Recorded counts against replays of the same plans: each layer has the plan that ran, be it today's or not, what
+ * cannot be planned any more is left out with the reason, and the rest is replayed twice, through the machine's caches alone and through the machine.
  */
 #ifndef EXPERIMENTS_EXP_VALIDATE_H
 #define EXPERIMENTS_EXP_VALIDATE_H
@@ -15,7 +15,8 @@ struct exp_validation {
     enum exp_cache_state cache;
     unsigned algos, n_threads;
     struct exp_points points;
-    size_t n_differ; /* points whose plan is another one today */
+    size_t n_differ; /* points whose plan cannot be made any more */
+    size_t n_older;  /* points with the plan that was counted, which is another one today */
 };
 
 /*

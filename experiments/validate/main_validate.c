@@ -174,11 +174,14 @@ static int validate(struct session *s)
 
 /* ---- results ---- */
 
-/* Prints one example of what does not compare; simulated_vs_measured.csv has all reasons. */
-static void print_left_out(const struct session *s, FILE *out)
+/* Prints how many plans are not today's, and one example of what does not compare; simulated_vs_measured.csv has all reasons. */
+static void print_plans(const struct session *s, FILE *out)
 {
     const struct exp_points *p = &s->validation.points;
 
+    if (s->validation.n_older)
+        fprintf(out, "plans: %zu of %zu would be other ones today; replayed is what was counted\n",
+                s->validation.n_older, p->n);
     for (size_t i = 0; i < p->n; i++) {
         if (!*p->point[i].why_not)
             continue;
@@ -193,7 +196,7 @@ static int print_verdict(const void *session, FILE *out)
     const struct session *s = session;
 
     fprintf(out, "%s\n", s->what);
-    print_left_out(s, out);
+    print_plans(s, out);
     fprintf(out, "\n");
     return exp_validate_targets_print(&s->report, out);
 }

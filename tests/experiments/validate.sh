@@ -92,13 +92,22 @@ check "ratios have one denominator" awk -v m="$(cell simulated_vs_measured.csv m
     -v p="$(cell simulated_vs_measured.csv measured_percent_of_loads 'squeeze1x1,base,l1_lines_in,')" \
     'BEGIN { d = p - 100 * m / l; exit !(d < 1e-9 && d > -1e-9) }'
 cp "$dir/simulated_vs_measured.csv" "$work/first"
+as_planned=$(cell simulated_vs_measured.csv as_machine 'squeeze1x1,sconv_is,loads')
+beside=$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')
 run "COUNTS=$work/few" JOBS=1
 check "threads change nothing" cmp -s "$work/first" "$dir/simulated_vs_measured.csv"
 
-# A plan that is another one today: left out, with both plans; everything else stands.
-broken plans.csv '/,2,.*sconv_is/s/ k2=[0-9]*/ k2=1/'
+# A plan that is another one today is replayed as it was counted.
+broken plans.csv '/,2,.*sconv_is/s/ nc=[0-9]*/ nc=7/'
 run "COUNTS=$work/broken"
-check "a plan differs: $(grep 'not comparable' "$work/out")" grep -q "not comparable: 1 of 10; .*with sconv_is: plan differs: counted '.* k2=1 .*', planned today '" "$work/out"
+check "another plan is replayed: $(grep '^plans:' "$work/out")" grep -q "^plans: [1-9][0-9]* of 10 would be other ones today" "$work/out"
+check "... and makes another stream" [ "$(cell simulated_vs_measured.csv as_machine 'squeeze1x1,sconv_is,loads')" != "$as_planned" ]
+check "another layer's plan is its own" [ "$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')" = "$beside" ]
+
+# A plan that this program cannot make: left out, with both plans; everything else stands.
+broken plans.csv '/,2,.*sconv_is/s/f32_16x6/f32_17x6/'
+run "COUNTS=$work/broken"
+check "a plan differs: $(grep 'not comparable' "$work/out")" grep -q "not comparable: 1 of 10; .*with sconv_is: plan differs: counted 'f32_17x6.*', planned today '" "$work/out"
 check "its row says so" grep -q "squeeze1x1,sconv_is,loads,\"*not available: plan differs" "$dir/simulated_vs_measured.csv"
 check "another layer's row does not" within "$(cell simulated_vs_measured.csv as_machine 'expand3x3,sconv_is,loads')" 1 1e12
 
