@@ -9,7 +9,7 @@ int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const
     int err;
 
     *p = (struct exp_planned){
-        .layer = { .name = (char *)l->name, .problem = *l->source.problem, .line = 1, .index = 1 },
+        .layer = { .name = (char *)l->name, .problem = *l->shape, .line = 1, .index = 1 },
         .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 },
     };
     p->model.layer = &p->layer;

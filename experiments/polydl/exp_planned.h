@@ -12,7 +12,7 @@ struct exp_planned {
 };
 
 /*
- * Plans a convolution, of one image, in a comma-separated list of algorithms. It must stay where it is. Returns 0; -ENOMEM,
+ * Plans a layer's shape in a comma-separated list of algorithms. It must stay where it is. Returns 0; -ENOMEM,
  * -EOVERFLOW or -EINVAL with one line in why.
  */
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,

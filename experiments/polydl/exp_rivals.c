@@ -2,17 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "experiments/base/exp_error.h"
 
 static const struct exp_case *case_of(const struct exp_rivals *r, enum exp_polydl_baseline b)
 {
-    for (size_t i = 0; i < r->plans.n_cases; i++) {
-        if (!strcmp(r->plans.cases[i].algo->name, exp_polydl_baseline_name(b)))
-            return &r->plans.cases[i];
-    }
-    return NULL;
+    return exp_planned_case(&r->planned, exp_polydl_baseline_name(b));
 }
 
 static bool is_there(const struct exp_rivals *r, enum exp_polydl_baseline b)
@@ -36,23 +31,17 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
                     char *why, size_t why_bytes)
 {
     const struct conv_binding *b = &r->tensors[EXP_POLYDL_SCONV].bind;
-    unsigned algos;
     int err;
 
-    *r = (struct exp_rivals){ .setup = t->setup,
-                              .layer = { .name = (char *)l->name, .problem = *l->shape, .line = 1, .index = 1 },
-                              .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 } };
-    r->model.layer = &r->layer;
-    err = exp_algo_select("base,sconv_tuned", &algos, why, why_bytes);
-    if (!err)
-        err = exp_experiment_plan(&r->plans, r->setup, &r->model, algos, why, why_bytes);
+    *r = (struct exp_rivals){ .setup = t->setup };
+    err = exp_planned_init(&r->planned, r->setup, l, "base,sconv_tuned", why, why_bytes);
     if (!err)
         err = make_tensors(r, EXP_POLYDL_SCONV);
     if (!err && l->source.problem)
         err = make_tensors(r, EXP_POLYDL_BASE);
     if (err || !t->dnnl || !is_there(r, EXP_POLYDL_SCONV))
         return err;
-    err = exp_dnnl_conv_new(&r->dnnl, t->dnnl, EXP_DNNL_BLOCKED, &r->layer.problem, CONV_ACTIVATION_NONE,
+    err = exp_dnnl_conv_new(&r->dnnl, t->dnnl, EXP_DNNL_BLOCKED, l->shape, CONV_ACTIVATION_NONE,
                             conv_out_ptr(b->addr[CONV_INPUT]), conv_out_ptr(b->addr[CONV_FILTER]),
                             conv_out_ptr(b->addr[CONV_OUTPUT]), why, why_bytes);
     return err == -ENOTSUP ? 0 : err;
@@ -63,7 +52,7 @@ void exp_rivals_release(struct exp_rivals *r)
     exp_dnnl_conv_free(r->dnnl);
     for (size_t i = 0; i < EXP_N_POLYDL_BASELINES; i++)
         exp_tensors_release(&r->tensors[i]);
-    exp_experiment_release(&r->plans);
+    exp_planned_release(&r->planned);
     *r = (struct exp_rivals){ .setup = NULL };
 }
 

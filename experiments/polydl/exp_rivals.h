@@ -5,20 +5,21 @@
 #ifndef EXPERIMENTS_EXP_RIVALS_H
 #define EXPERIMENTS_EXP_RIVALS_H
 
+#include "experiments/polydl/exp_planned.h"
 #include "experiments/polydl/exp_polydl_time.h"
-#include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_tensors.h"
 
 struct exp_rivals {
     const struct exp_setup *setup;
-    struct exp_layer layer;
-    struct exp_model model;
-    struct exp_experiment plans;
+    struct exp_planned planned;
     struct exp_tensors tensors[EXP_N_POLYDL_BASELINES]; /* of SConv and Base */
     struct exp_dnnl_conv *dnnl;
 };
 
-/* Prepares them for a layer. Base is there for a convolution only. A rival that is not there is not run. Returns 0, or -errno with one line in why. */
+/*
+ * Prepares them for a layer. Base is there for a convolution only. A rival that is not there is not run. Must stay where it
+ * is. Returns 0, or -errno with one line in why.
+ */
 int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
                     char *why, size_t why_bytes);
 void exp_rivals_release(struct exp_rivals *r);

@@ -7,6 +7,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/replay/exp_replay.h"
+#include "experiments/setup/exp_plan_text.h"
 #include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"
 #include "tests/rng.h"
@@ -286,7 +287,45 @@ static void test_shadow(void)
     }
 }
 
+static void check_text(const struct exp_case *c)
+{
+    char text[EXP_PLAN_TEXT_BYTES], other[2 * EXP_PLAN_TEXT_BYTES], *n_c;
+    struct conv_plan again;
+    int err;
+
+    exp_plan_text(&c->plan, text);
+    err = exp_plan_of_text(&again, &c->plan, text);
+    n_c = strstr(text, " nc=");
+    if (c->plan.algorithm != CONV_SCONV || c->plan.sconv.options.pads_first || strstr(text, "one by one")) {
+        test_check(err == -EINVAL, "'%s': %d", text, err);
+        return;
+    }
+    test_check(!err && again.sconv.tiling.n_c == c->plan.sconv.tiling.n_c &&
+                   again.sconv.tiling.in_tiles == c->plan.sconv.tiling.in_tiles &&
+                   again.layout.arena_bytes == c->plan.layout.arena_bytes,
+               "'%s': %d", text, err);
+    snprintf(other, sizeof other, "%.*s nc=2%s", (int)(n_c - text), text, strchr(n_c + 1, ' '));
+    err = exp_plan_of_text(&again, &c->plan, other);
+    test_check(c->plan.group_channels < 2 ? err == -EINVAL : !err && again.sconv.tiling.n_c == 2, "'%s': %d", other,
+               err);
+    snprintf(other, sizeof other, "%s, backwards", text);
+    test_check(exp_plan_of_text(&again, &c->plan, other) == -EINVAL, "'%s'", other);
+    CU_ASSERT(exp_plan_of_text(&again, &c->plan, "f32_17x6__ref is nc=2 k2=1 k3=1 packed") == -EINVAL);
+}
+
+static void test_plan_texts(void)
+{
+    struct fixture f;
+
+    if (!set_up(&f, false))
+        return;
+    for (size_t i = 0; i < f.experiment.n_cases; i++)
+        check_text(&f.experiment.cases[i]);
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
+    { "a plan's text makes that plan, and no other text does", test_plan_texts },
     { "classes add up, and change no other count", test_classes },
     { "a machine's caches alone are simulated beside it", test_caches_alone },
     { "simulations that disagree are found out", test_disagreement },
