@@ -281,7 +281,7 @@ test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name 
 	$(Q)COMPARE=$(BUILD)/compare tests/experiments/compare.sh
 	$(Q)PLAN=$(BUILD)/sconv-plan GEN=$(BUILD)/sconv-gen EXPERIMENT=$(BUILD)/experiment EMIT=$(EMIT) tests/experiments/emit.sh
 	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
-	$(Q)SWEEP=$(BUILD)/sweep PEERS=$(BUILD)/peers tests/experiments/slurm.sh
+	$(Q)SWEEP=$(BUILD)/sweep PEERS=$(BUILD)/peers EXPERIMENT=$(BUILD)/experiment tests/experiments/slurm.sh
 	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh

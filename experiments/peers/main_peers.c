@@ -171,21 +171,19 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 static int launch(struct session *s, struct exp_progress *progress, double seconds)
 {
     const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
-    const struct exp_slurm slurm = { .store = s->store,
+    const struct exp_slurm slurm = { .request = { .argv = s->argv,
+                                                  .name = "peers",
+                                                  .needs = "--exclusive",
+                                                  .words = s->o.slurm,
+                                                  .n_shares = s->o.shares },
+                                     .store = s->store,
                                      .tasks = &tasks,
-                                     .argv = s->argv,
-                                     .name = "peers",
                                      .doing = "timing",
                                      .results = "networks",
-                                     .needs = "--exclusive",
-                                     .words = s->o.slurm,
-                                     .n_shares = s->o.shares,
                                      .progress = progress,
                                      .seconds = seconds };
 
-    return s->store ? exp_slurm_run(&slurm, s->why, sizeof s->why)
-                    : exp_fail(s->why, sizeof s->why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s",
-                               EXP_STORE_NONE);
+    return s->store ? exp_slurm_run(&slurm, s->why, sizeof s->why) : exp_main_needs_store(s->why, sizeof s->why);
 }
 
 static int time_all(struct session *s)

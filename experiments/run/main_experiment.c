@@ -29,6 +29,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/report/exp_report.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/store/exp_slurm.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -47,6 +48,7 @@ struct session {
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
+    char *const *argv;
     char why[1024]; /* the one line that explains a failure */
 };
 
@@ -453,15 +455,45 @@ static void document(FILE *out)
     exp_observe_document(out);
 }
 
+/*
+ * Has a node of a cluster run it all: times of one table are of one computer, which has nothing else to do then. What
+ * is wrong with the input wherever it runs is found here, before a job waits for its turn.
+ */
+static int launch(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    const struct exp_slurm_request request = {
+        .argv = s->argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
+    };
+    struct exp_store *store = NULL;
+    int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
+
+    if (!err)
+        err = exp_main_model(&s->model, o, s->why, sizeof s->why);
+    if (!err)
+        err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
+    if (!err)
+        err = find_place(s);
+    if (!err)
+        err = exp_results_open(&s->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_main_store(&store, o, s->why, sizeof s->why);
+    exp_results_release(&s->results); /* the job makes them */
+    if (!err)
+        err = store ? exp_slurm_run_whole(&request, store, s->why, sizeof s->why)
+                    : exp_main_needs_store(s->why, sizeof s->why);
+    exp_store_close(store);
+    return err;
+}
+
 static int obey(void *session)
 {
     struct session *s = session;
 
-    if (s->options.asks_guest) {
-        print_guest(s);
-        return 0;
-    }
-    return run(s);
+    if (!s->options.asks_guest)
+        return s->options.launcher == EXP_LAUNCH_SLURM ? launch(s) : run(s);
+    print_guest(s);
+    return 0;
 }
 
 static void release(void *session)
@@ -478,7 +510,7 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .info.core = -1 };
+    struct session s = { .info.core = -1, .argv = argv };
     const struct exp_main course = {
         .program = EXP_EXPERIMENT,
         .options = &s.options,

@@ -89,6 +89,11 @@ int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why,
     return err;
 }
 
+int exp_main_needs_store(char *why, size_t why_bytes)
+{
+    return exp_fail(why, why_bytes, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
+}
+
 int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes)
 {
     char end;

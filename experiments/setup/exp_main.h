@@ -46,6 +46,9 @@ int exp_main_progress(struct exp_progress **p, const double seconds[EXP_N_WORKS]
  */
 int exp_main_store(struct exp_store **s, const struct exp_options *o, char *why, size_t why_bytes);
 
+/* Says that LAUNCHER=slurm needs a store: returns -EINVAL with one line in why. */
+int exp_main_needs_store(char *why, size_t why_bytes);
+
 /* Reads SHARE, "2/8"; *n_shares is 0 without one. Returns 0, or -EINVAL with one line in why. */
 int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes);
 

@@ -96,22 +96,22 @@ static void say_counts(const struct session *s)
 static int launch(struct session *s)
 {
     const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
-    struct exp_slurm slurm = { .store = s->store,
+    struct exp_slurm slurm = { .request = { .argv = s->argv,
+                                            .name = "sweep",
+                                            .has_threads = true,
+                                            .needs = "",
+                                            .words = s->options.slurm,
+                                            .n_shares = s->options.shares },
+                               .store = s->store,
                                .tasks = &tasks,
-                               .argv = s->argv,
-                               .name = "sweep",
                                .doing = "simulating",
                                .results = "simulations",
-                               .has_threads = true,
-                               .needs = "",
-                               .words = s->options.slurm,
-                               .n_shares = s->options.shares,
                                .seconds = exp_sweep_seconds(&s->sweep) };
     double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = slurm.seconds };
     int err;
 
     if (!s->store)
-        return exp_fail(s->why, sizeof s->why, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
+        return exp_main_needs_store(s->why, sizeof s->why);
     err = exp_main_progress(&slurm.progress, seconds, s->why, sizeof s->why);
     if (!err)
         err = exp_slurm_run(&slurm, s->why, sizeof s->why);

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Work on a cluster: a Slurm of one node, which this test starts and stops. Skipped where Slurm is not installed, or
-# without root. Run from the project's folder; SWEEP and PEERS are the programs (default build/sweep, build/peers).
+# without root. Run from the project's folder; SWEEP, PEERS and EXPERIMENT are the programs (default build/sweep, ...).
 set -u
 
 sweep=$(realpath "${SWEEP:-build/sweep}")
 peers=$(realpath "${PEERS:-build/peers}")
+experiment=$(realpath "${EXPERIMENT:-build/experiment}")
 program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash
@@ -77,6 +78,13 @@ arguments=("RESULTS=$work/results" MACHINE=toy "MODEL=tests/data/three.csv" 'VAR
 "$sweep" "${arguments[@]}" STORE=no >/dev/null 2>&1
 csv_rows "$dir/sweep.csv" >"$work/first"
 
+find_job() { # job becomes the number of one that waits
+    for _ in $(seq 100); do
+        job=$(squeue -h -o %A | head -n 1)
+        [ -n "$job" ] && break
+        sleep 0.1
+    done
+}
 run() { "$sweep" "${arguments[@]}" LAUNCHER=slurm SHARES=3 "$@" >"$work/out" 2>"$work/err" </dev/null; }
 run SLURM=--partition=none
 check "a partition that is not there: $?" [ $? -ne 0 ]
@@ -94,11 +102,7 @@ check "and progress was shown: $(cat "$work/err")" grep -q 'Slurm job [0-9]*  si
 rm -rf "$work"/results/store.sqlite*
 run SLURM=--begin=now+1hour &
 pid=$!
-for _ in $(seq 100); do
-    job=$(squeue -h -o %A | head -n 1)
-    [ -n "$job" ] && break
-    sleep 0.1
-done
+find_job
 scancel "$job"
 wait $pid
 check "cancelled jobs make it fail: $?" [ $? -ne 0 ]
@@ -114,11 +118,7 @@ times() {
 }
 times SLURM=--begin=now+1hour &
 pid=$!
-for _ in $(seq 100); do
-    job=$(squeue -h -o %A | head -n 1)
-    [ -n "$job" ] && break
-    sleep 0.1
-done
+find_job
 check "jobs that time ask for a node of their own" [ "$(scontrol show job "$job" | grep -c 'OverSubscribe=NO')" -ge 1 ]
 scancel "$job"
 wait $pid
@@ -133,6 +133,36 @@ check "the tables are there" [ "$(csv_rows "$work/times/host/peers/some/model.cs
 check "each job timed one network" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
 times
 check "a finished run is followed by new times" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
+
+# ---- an experiment ----
+whole() {
+    "$experiment" "RESULTS=$work/whole" MODEL=tests/data/three.csv ALGO=base,sconv_is REPS=2 OBSERVE=0 LAUNCHER=slurm "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
+}
+whole SLURM=--begin=now+1hour &
+pid=$!
+find_job
+check "an experiment asks for a node of its own" [ "$(scontrol show job "$job" | grep -c 'OverSubscribe=NO')" -ge 1 ]
+scancel "$job"
+wait $pid
+check "cancelled, it fails: $?" [ $? -ne 0 ]
+check "and says so: $(cat "$work/err")" grep -q "experiment: job $job did not get to its end: .*/store.sqlite.parts/$job.err; run it again" "$work/err"
+whole
+check "an experiment of a cluster: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+check "it says which CPU it ran on: $(head -n 1 "$work/out")" grep -q "^host $(hostname), ." "$work/out"
+check "so does its host.txt" grep -q '^timed on core: ' "$work/whole/host/three/host.txt"
+check "its output is passed on" grep -q '^tables$' "$work/out"
+check "and its results are there" [ "$(csv_rows "$work/whole/host/three/layers.csv" | wc -l)" -eq 7 ]
+check "its part of the store is merged" [ "$(find "$work/whole/store.sqlite.parts" -name '*.sqlite' | wc -l)" -eq 0 ]
+check "what it simulated is kept" grep -q '^\([0-9]*\) of \1 simulations from the store' <("$experiment" "RESULTS=$work/whole" \
+    MODEL=tests/data/three.csv ALGO=base,sconv_is TIMING=0 OBSERVE=0 "STORE=$work/whole/store.sqlite" </dev/null 2>/dev/null)
+whole UKR=none
+check "what a job complains of is passed on: $(cat "$work/err")" grep -q "^experiment: unknown micro-kernel 'none'" "$work/err"
+check "with its exit status: $(tail -n 1 "$work/err")" grep -q '^experiment: job [0-9]* failed with exit status [1-9]' "$work/err"
+whole MODEL=nowhere.csv
+check "what is wrong everywhere is no job: $(cat "$work/err")" [ "$(grep -c "^experiment: cannot open 'nowhere.csv'" "$work/err")" -eq "$(wc -l <"$work/err")" ]
+whole STORE=no
+check "nor is one without a store: $(cat "$work/err")" grep -q 'LAUNCHER=slurm: needs a store, not STORE=no' "$work/err"
 
 echo "slurm: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,48 @@
+/*
+ * Jobs of a Slurm cluster that run this program again, with the same options, where a folder is shared.
+ *
+ * Each keeps what it makes in a part of its own, <store>.parts/<part>.sqlite, so that no two hosts write one file, and takes
+ * over first what the store knows. A job's log begins with its host and CPU.
+ */
+#ifndef EXPERIMENTS_EXP_SLURM_JOB_H
+#define EXPERIMENTS_EXP_SLURM_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is asked for. */
+struct exp_slurm_request {
+    char *const *argv; /* of this program, NULL at the end */
+    const char *name;  /* of the jobs */
+    bool has_threads;  /* the program takes JOBS, and works on as many threads as a job has CPUs */
+    const char *needs; /* what each job asks for, "--exclusive"; "" */
+    const char *words; /* more for sbatch; "" */
+    unsigned n_shares; /* an array of so many jobs, whose parts are their shares' numbers; 0: one job for everything */
+};
+
+struct exp_slurm_job {
+    const struct exp_slurm_request *request;
+    const char *store; /* path */
+    char parts[1024];  /* folder */
+    char id[64];
+};
+
+/* Makes the folder of parts. Returns 0 or -errno with one line in why. */
+int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store, char *why,
+                          size_t why_bytes);
+
+/*
+ * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says; another
+ * -errno of writing the script.
+ */
+int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes);
+
+/* Returns how many jobs wait or run. */
+size_t exp_slurm_job_left(const struct exp_slurm_job *j);
+
+void exp_slurm_job_pause(void); /* between two such questions */
+
+/* Cancels, and says so: returns -EINTR with one line in why. */
+int exp_slurm_job_interrupt(const struct exp_slurm_job *j, char *why, size_t why_bytes);
+
+#endif
