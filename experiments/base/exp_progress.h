@@ -21,7 +21,15 @@
 #include <stdio.h>
 
 /* Kinds of work; of one kind at a time, though maybe on several threads. */
-enum exp_work { EXP_WORK_VERIFY, EXP_WORK_ROUNDS, EXP_WORK_PHASES, EXP_WORK_REPLAY, EXP_WORK_OBSERVE, EXP_N_WORKS };
+enum exp_work {
+    EXP_WORK_VERIFY,
+    EXP_WORK_ROUNDS,
+    EXP_WORK_PHASES,
+    EXP_WORK_REPLAY,
+    EXP_WORK_OBSERVE,
+    EXP_WORK_ANALYSE,
+    EXP_N_WORKS
+};
 
 struct exp_progress;
 

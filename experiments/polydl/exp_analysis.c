@@ -83,6 +83,8 @@ static int analyse_haystack(struct exp_analysis *a, const struct exp_sources *s,
 
 /* ---- all of them ---- */
 
+static const double variant_seconds = 0.03; /* of a usual computer, both numbers of threads */
+
 struct job {
     size_t layer, variant;
 };
@@ -91,6 +93,8 @@ struct work {
     struct exp_analyses *analyses;
     const struct exp_polydl *polydl;
     struct job *job;
+    struct exp_progress *progress;
+    double job_seconds;
     char *why;
     size_t why_bytes;
 };
@@ -105,6 +109,8 @@ static int analyse(void *ctx, size_t index, size_t thread, const struct exp_pool
     int err = 0;
 
     (void)thread;
+    if (w->progress)
+        exp_progress_begin(w->progress, EXP_WORK_ANALYSE, l->name, "analysing");
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS && !err; t++)
         err = analyse_polydl(a, &w->analyses->sources[t], l, j->variant, (enum exp_polydl_threads)t, why, sizeof why);
     if (!err) {
@@ -112,6 +118,8 @@ static int analyse(void *ctx, size_t index, size_t thread, const struct exp_pool
         if (err)
             exp_say(why, sizeof why, "%s: misses cannot be counted: %s", l->name, strerror(-err));
     }
+    if (w->progress)
+        exp_progress_step(w->progress, EXP_WORK_ANALYSE, w->job_seconds);
     if (err && !exp_pool_stopped(pool))
         exp_fail(w->why, w->why_bytes, err, "%s", why);
     return err;
@@ -126,9 +134,23 @@ static size_t count_variants(const struct exp_polydl *p)
     return n;
 }
 
-int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, char *why, size_t why_bytes)
+double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs)
 {
-    struct work w = { a, p, calloc(count_variants(p) + 1, sizeof *w.job), why, why_bytes };
+    return variant_seconds * (double)count_variants(p) / (double)n_jobs;
+}
+
+int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
+                      char *why, size_t why_bytes)
+{
+    struct work w = {
+        .analyses = a,
+        .polydl = p,
+        .job = calloc(count_variants(p) + 1, sizeof *w.job),
+        .progress = progress,
+        .job_seconds = variant_seconds / (double)n_jobs,
+        .why = why,
+        .why_bytes = why_bytes,
+    };
     size_t n = 0;
     int err = w.job ? 0 : -ENOMEM;
 

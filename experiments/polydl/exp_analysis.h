@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_EXP_ANALYSIS_H
 #define EXPERIMENTS_EXP_ANALYSIS_H
 
+#include "experiments/base/exp_progress.h"
 #include "experiments/polydl/exp_haystack.h"
 #include "experiments/polydl/exp_polydl.h"
 #include "experiments/polydl/exp_working_sets.h"
@@ -28,8 +29,15 @@ struct exp_analyses {
 /* Returns how many threads that is. */
 unsigned exp_polydl_n_threads(enum exp_polydl_threads threads);
 
-/* Analyses all variants, on n_jobs threads. Returns 0; -EINTR; -ENOMEM or another -errno, with one line in why. */
-int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, char *why, size_t why_bytes);
+/* Returns how long that takes on n_jobs threads of a usual computer. */
+double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs);
+
+/*
+ * Analyses all variants, on n_jobs threads. progress may be NULL. Returns 0; -EINTR; -ENOMEM or another -errno, with one line
+ * in why.
+ */
+int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
+                      char *why, size_t why_bytes);
 void exp_analyses_release(struct exp_analyses *a); /* { 0 } is fine */
 
 #endif

@@ -152,13 +152,16 @@ static int learn(struct exp_rank *r, char *why, size_t why_bytes)
     return err;
 }
 
-int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, char *why, size_t why_bytes)
+int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
+                  char *why, size_t why_bytes)
 {
     int err;
 
     *r = (struct exp_rank){ .polydl = p, .layer = calloc(p->n_layers + 1, sizeof *r->layer) };
-    err = r->layer ? exp_analyses_make(&r->analyses, p, n_jobs, why, why_bytes)
+    err = r->layer ? exp_analyses_make(&r->analyses, p, n_jobs, progress, why, why_bytes)
                    : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (!err && progress)
+        exp_progress_begin(progress, EXP_WORK_ANALYSE, "PolyDL-DNN", "learning");
     if (!err)
         err = learn(r, why, why_bytes);
     for (size_t i = 0; i < p->n_layers && !err; i++) {

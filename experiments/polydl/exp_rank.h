@@ -34,10 +34,11 @@ struct exp_rank {
 };
 
 /*
- * Analyses all variants on n_jobs threads, trains the nets, and judges. p must outlive r. Returns 0; -EINTR; -ENOMEM or
+ * Analyses all variants on n_jobs threads, trains the nets, and judges. p must outlive r; progress may be NULL. Returns 0; -EINTR; -ENOMEM or
  * another -errno, with one line in why.
  */
-int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, char *why, size_t why_bytes);
+int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
+                  char *why, size_t why_bytes);
 void exp_rank_release(struct exp_rank *r); /* { 0 } is fine */
 
 /* Judges one ranking of a layer: costs[n] beside times[n], those of all variants; what is not known is NaN. */

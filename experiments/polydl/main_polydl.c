@@ -189,6 +189,7 @@ static int work(struct session *s)
                                              : exp_polydl_measure_seconds(&s->polydl, &s->timing) +
                                                    exp_fused_measure_seconds(&s->fused, &fused),
         [EXP_WORK_REPLAY] = exp_polydl_simulate_seconds(&s->polydl) + exp_fused_simulate_seconds(&s->fused),
+        [EXP_WORK_ANALYSE] = exp_analyses_seconds(&s->polydl, s->options.jobs),
     };
     int err = exp_main_progress(&o.progress, seconds, s->why, sizeof s->why);
 
@@ -200,10 +201,12 @@ static int work(struct session *s)
         err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, s->why, sizeof s->why);
     if (!err)
         err = exp_fused_simulate(&s->fused, &s->replayed, &o, &s->fused_simulated, s->why, sizeof s->why);
-    exp_progress_free(o.progress);
     if (!err)
         err = look_for_failures(s);
-    return err ? err : exp_rank_make(&s->rank, &s->polydl, s->options.jobs, s->why, sizeof s->why);
+    if (!err)
+        err = exp_rank_make(&s->rank, &s->polydl, s->options.jobs, o.progress, s->why, sizeof s->why);
+    exp_progress_free(o.progress);
+    return err;
 }
 
 /* ---- the results ---- */

@@ -189,7 +189,7 @@ static void test_rankings(void)
     struct exp_rank_total t;
     char why[256] = "";
 
-    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 2, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 2, NULL, why, sizeof why), 0);
     check_split(&r);
     t = exp_rank_total_of(&r, EXP_POLYDL_ONE, EXP_RANKING_CLOCK, EXP_RANK_ALL, NULL);
     CU_ASSERT_EQUAL(t.n, N_LAYERS);
@@ -210,7 +210,7 @@ static void test_rankings(void)
     check_files(&r);
     exp_rank_release(&r);
     b->polydl.n_layers = 2;
-    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 1, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 1, NULL, why, sizeof why), 0);
     CU_ASSERT(!r.learnt[EXP_POLYDL_ONE].net.weight && strstr(r.learnt[EXP_POLYDL_ONE].why_not, "10 layers"));
     CU_ASSERT_EQUAL(r.layer[0].verdict[EXP_POLYDL_ONE][EXP_RANKING_DNN].n, 0);
     exp_rank_release(&r);
