@@ -156,9 +156,13 @@ void exp_rank_print(const struct exp_rank *r, FILE *out)
     fprintf(out, "Which analysis picks best, at what cost?\n");
     print_best(r, out);
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
-        for (size_t part = 0; part < EXP_N_RANK_PARTS; part++)
-            print_part(r, t, part, out);
+        print_part(r, t, EXP_RANK_ALL, out);
+        if (r->learnt[t].net.weight)
+            print_part(r, t, EXP_RANK_HELD_OUT, out);
+        print_part(r, t, EXP_RANK_GEMMS, out);
         if (*r->learnt[t].why_not)
-            fprintf(out, "\nPolyDL-DNN is missing: %s.\n", r->learnt[t].why_not);
+            fprintf(out, "\nPolyDL-DNN is missing on %u thread%s: %s.\n",
+                    exp_polydl_n_threads((enum exp_polydl_threads)t), t ? "s" : "", r->learnt[t].why_not);
     }
+    fprintf(out, "\ntotals.csv has these by model, too, and for the layers that the net was trained on.\n");
 }
