@@ -86,10 +86,14 @@ static int simulate(struct session *s)
 static void say_counts(const struct session *s)
 {
     if (s->store)
-        printf("%zu of %zu simulations from the store %s\n", s->counts.n_stored, s->counts.n_tasks,
+        printf("%zu of %zu simulations from the store %s", s->counts.n_stored, s->counts.n_tasks,
                exp_store_path(s->store));
     else
-        printf("%zu simulations, none from a store\n", s->counts.n_tasks);
+        printf("%zu simulations, none from a store", s->counts.n_tasks);
+    if (s->n_shares)
+        printf("\n");
+    else
+        printf("; %zu passes over plans' accesses serve all\n", s->sweep.n_jobs);
 }
 
 /* Has a cluster simulate what is not in the store. */

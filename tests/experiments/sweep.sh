@@ -98,6 +98,19 @@ for ways in 1 4 9; do
 done
 check "there are such rows" [ "$(grep -c '^9 ' "$work/all")" -eq 9 ]
 
+# Machines whose first levels are the same simulate these once, and count what each would count alone.
+shared() { "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" STORE=no "VARY=$1 nc=1 k2=1 k3=1" >"$work/out" 2>"$work/err" </dev/null; }
+counts() { columns "$dir/sweep.csv" L2.ways L3.ways layer algo l1_load_misses l2_load_misses l3_load_misses memory_read_lines memory_written_lines; }
+shared 'L2.ways=2,4,8 L3.ways=4,16'
+says "54 simulations, none from a store; 9 passes over plans' accesses serve all"
+counts >"$work/all"
+for ways in 2:4 2:16 4:16 8:4; do
+    shared "L2.ways=${ways%:*} L3.ways=${ways#*:}"
+    says "9 simulations, none from a store; 9 passes"
+    check "L2 and L3 of $ways ways: $(tail -n 1 "$work/err")" cmp -s <(grep "^${ways/:/ } " "$work/all") <(counts)
+done
+check "configurations differ" [ "$(cut -d' ' -f6- "$work/all" | sort -u | wc -l)" -gt 15 ]
+
 # make experiment keeps its replays likewise: by tensor and phase, of machines and of whole networks.
 experiment=${EXPERIMENT:-build/experiment}
 replays() { # replays ARGUMENTS...: what the tables say
