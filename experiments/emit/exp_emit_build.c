@@ -19,7 +19,10 @@ static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan
 {
     const char *why = conv_program_why_not(plan);
 
-    return why || what == EXP_EMIT_C ? why : conv_mlir_why_not(plan);
+    if (why || what == EXP_EMIT_C)
+        return why;
+    return conv_program_is_plain(plan) ? conv_mlir_why_not(plan)
+                                       : "MLIR is written for vectors of windows, and without prefetching";
 }
 
 static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, char *why, size_t why_bytes)

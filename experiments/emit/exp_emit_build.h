@@ -25,7 +25,7 @@ enum exp_emit_what {
 #define EXP_EMIT_CLANG_VARIABLE "SCONV_CLANG"
 
 typedef void (*exp_emit_pack_fn)(const float *filter, float *packed_filter);
-typedef void (*exp_emit_access_fn)(const void *address, size_t bytes, int is_store);
+typedef void (*exp_emit_access_fn)(const void *address, size_t bytes, int kind);
 
 struct exp_emit_code {
     void *library; /* NULL: none */

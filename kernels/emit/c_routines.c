@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "kernels/sizes.h"
+#include "kernels/emit/c_ukr.h"
 
 /* Where a routine is printed to, and what it is called. */
 struct printer {
@@ -10,85 +10,6 @@ struct printer {
     const char *prefix;
     size_t number;
 };
-
-/* ---- micro-kernels ---- */
-
-static void print_step(const struct printer *p, const struct conv_routine_ukr *u, size_t n_v, size_t last)
-{
-    for (size_t v = 0; v < n_v; v++) {
-        bool is_whole = u->is_packed || v + 1 < n_v || last == u->lanes;
-
-        fprintf(p->out,
-                is_whole ? "        const vec w%zu = load(in + %zu);\n"
-                         : "        const vec w%zu = load_first(in + %zu, %zu);\n",
-                v, v * u->in_step, last);
-    }
-    for (size_t f = 0; f < u->n_f; f++) {
-        fprintf(p->out, "        const vec f%zu = broadcast(filter + %zu);\n", f, f);
-        for (size_t v = 0; v < n_v; v++)
-            fprintf(p->out, "        c%zu_%zu = multiply_add(w%zu, f%zu, c%zu_%zu);\n", f, v, v, f, f, v);
-    }
-}
-
-static void print_update(const struct printer *p, const struct conv_routine_ukr *u, size_t f, size_t v, size_t n)
-{
-    size_t at = f * u->ld_out + v * u->lanes;
-    bool is_whole = n == u->lanes;
-
-    if (u->accumulate && is_whole)
-        fprintf(p->out, "    c%zu_%zu = add(c%zu_%zu, load(out + %zu));\n", f, v, f, v, at);
-    else if (u->accumulate)
-        fprintf(p->out, "    c%zu_%zu = add(c%zu_%zu, load_first(out + %zu, %zu));\n", f, v, f, v, at, n);
-    if (is_whole)
-        fprintf(p->out, "    store(out + %zu, c%zu_%zu);\n", at, f, v);
-    else
-        fprintf(p->out, "    store_first(out + %zu, c%zu_%zu, %zu);\n", at, f, v, n);
-}
-
-static void print_vector_ukr(const struct printer *p, const struct conv_routine_ukr *u)
-{
-    size_t n_v = ceil_div(u->n_win, u->lanes), last = (u->n_win - 1) % u->lanes + 1;
-
-    for (size_t f = 0; f < u->n_f; f++)
-        for (size_t v = 0; v < n_v; v++)
-            fprintf(p->out, "    vec c%zu_%zu = zero();\n", f, v);
-    fprintf(p->out, "\n    for (size_t t = 0; t < %zu; t++, in += %zu, filter += %zu) {\n", u->k, u->ld_in, u->n_f);
-    print_step(p, u, n_v, last);
-    fprintf(p->out, "    }\n");
-    for (size_t f = 0; f < u->n_f; f++)
-        for (size_t v = 0; v < n_v; v++)
-            print_update(p, u, f, v, v + 1 < n_v ? u->lanes : last);
-}
-
-static void print_portable_ukr(const struct printer *p, const struct conv_routine_ukr *u)
-{
-    fprintf(p->out,
-            "    float sum[%zu][%zu] = { { 0 } };\n\n"
-            "    for (size_t t = 0; t < %zu; t++, in += %zu, filter += %zu)\n"
-            "        for (size_t f = 0; f < %zu; f++) {\n"
-            "            const float weight = get(filter + f);\n\n"
-            "            for (size_t i = 0; i < %zu; i++)\n"
-            "                sum[f][i] += weight * get(in + i);\n"
-            "        }\n"
-            "    for (size_t f = 0; f < %zu; f++, out += %zu)\n"
-            "        for (size_t i = 0; i < %zu; i++)\n"
-            "            put(out + i, %ssum[f][i]);\n",
-            u->n_f, u->n_win, u->k, u->ld_in, u->n_f, u->n_f, u->n_win, u->n_f, u->ld_out, u->n_win,
-            u->accumulate ? "get(out + i) + " : "");
-}
-
-static void print_ukr(const struct printer *p, const struct conv_routine *r)
-{
-    const struct conv_routine_ukr *u = &r->of.ukr;
-
-    fprintf(p->out,
-            "/* %zu windows by %zu filters, %zu steps; %s. */\n"
-            "static __attribute__((noinline)) void %s_%zu(const float *in, const float *filter, float *out)\n{\n",
-            u->n_win, u->n_f, u->k, u->accumulate ? "adds to the outputs" : "overwrites the outputs", p->prefix,
-            p->number);
-    (u->lanes == 1 ? print_portable_ukr : print_vector_ukr)(p, u);
-    fprintf(p->out, "}\n\n");
-}
 
 /* ---- packing by vectors ---- */
 
@@ -227,15 +148,18 @@ static void print_filters(const struct printer *p, const struct conv_routine *r)
             f->by_rows ? "c" : "fh", f->s, f->n_f, f->n_f, f->ld);
 }
 
-void conv_c_print_routine(const struct conv_routine *r, const char *prefix, size_t number, FILE *out)
+void conv_c_print_routine(const struct conv_program *program, size_t number, const char *prefix, FILE *out)
 {
     static void (*const print[])(const struct printer *, const struct conv_routine *) = {
-        [CONV_ROUTINE_UKR] = print_ukr,
         [CONV_ROUTINE_VECTORS] = print_vectors,
         [CONV_ROUTINE_PIECES] = print_pieces,
         [CONV_ROUTINE_FILTERS] = print_filters,
     };
+    const struct conv_routine *r = &program->routine[number];
     const struct printer p = { out, prefix, number };
 
-    print[r->kind](&p, r);
+    if (r->kind == CONV_ROUTINE_UKR)
+        conv_c_print_ukr(program, number, prefix, out);
+    else
+        print[r->kind](&p, r);
 }

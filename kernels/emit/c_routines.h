@@ -6,7 +6,7 @@
 
 #include "kernels/emit/program.h"
 
-/* Prints function <prefix>_<number>, with what it needs before it. */
-void conv_c_print_routine(const struct conv_routine *r, const char *prefix, size_t number, FILE *out);
+/* Prints function <prefix>_<number>, with what it needs before it; those with lower numbers stand before it. */
+void conv_c_print_routine(const struct conv_program *program, size_t number, const char *prefix, FILE *out);
 
 #endif

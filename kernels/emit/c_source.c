@@ -75,7 +75,7 @@ static const char *tensor_name(const struct nest *n, enum conv_tensor t)
     return t == CONV_PACKED_FILTER ? n->packed_filter : names[t];
 }
 
-static void print_operand(const struct nest *n, const struct conv_item *call, enum conv_tensor t, int operand)
+static void print_operand(const struct nest *n, const struct conv_item *call, enum conv_tensor t, size_t operand)
 {
     fprintf(n->out, "%s", tensor_name(n, t));
     if (call->at[operand])
@@ -92,10 +92,9 @@ static void print_operand(const struct nest *n, const struct conv_item *call, en
 static void print_call(const struct nest *n, const struct conv_item *item)
 {
     const struct conv_routine *r = &n->program->routine[item->routine];
-    int n_operands = r->kind == CONV_ROUTINE_UKR ? CONV_FOLD_OPERANDS : 2;
 
     fprintf(n->out, "%*s%s_%u(", (int)(4 * (n->n_loops + 1)), "", n->prefix, item->routine);
-    for (int o = 0; o < n_operands; o++) {
+    for (size_t o = 0; o < r->n_operands; o++) {
         fprintf(n->out, "%s", o ? ", " : "");
         print_operand(n, item, r->tensor[o], o);
     }
@@ -121,7 +120,7 @@ static void print_items(struct nest *n, const struct conv_item *item, size_t n_i
 static void print_routines(const struct conv_program *p, const char *prefix, FILE *out)
 {
     for (size_t i = 0; i < p->n_routines; i++)
-        conv_c_print_routine(&p->routine[i], prefix, i, out);
+        conv_c_print_routine(p, i, prefix, out);
 }
 
 static void print_nest(const struct conv_program *p, const char *prefix, const char *packed_filter, FILE *out)

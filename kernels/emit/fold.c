@@ -44,7 +44,7 @@ static bool is_even(const struct conv_item *a, const struct conv_item *b, const 
     if (!a->times) {
         if (a->depth != b->depth || a->depth != c->depth || !is_alike(a, b, a->depth) || !is_alike(a, c, a->depth))
             return false;
-        for (int o = 0; o < CONV_FOLD_OPERANDS; o++) {
+        for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++) {
             if (b->at[o] - a->at[o] != c->at[o] - b->at[o])
                 return false;
         }
@@ -65,7 +65,7 @@ static bool continues(const struct conv_item *body, const struct conv_item *item
     if (!body->times) {
         if (item->depth + 1 != body->depth || !is_alike(body, item, item->depth))
             return false;
-        for (int o = 0; o < CONV_FOLD_OPERANDS; o++) {
+        for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++) {
             if (item->at[o] != body->at[o] + (int64_t)n * body->step[item->depth][o])
                 return false;
         }
@@ -87,7 +87,7 @@ static void move_on(struct conv_item *item, const struct conv_item *next)
         move_on(&item->body[i], &next->body[i]);
     if (item->times)
         return;
-    for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+    for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++)
         item->step[item->depth][o] = next->at[o] - item->at[o];
     item->depth++;
 }
@@ -179,7 +179,7 @@ static int fold_end(struct conv_fold *f)
     return 0;
 }
 
-int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS])
+int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS])
 {
     struct conv_item *item;
 
@@ -210,11 +210,11 @@ static int expand(const struct conv_item *item, struct loops *l, conv_fold_call_
 
 static int call(const struct conv_item *item, const struct loops *l, conv_fold_call_fn fn, void *ctx)
 {
-    int64_t at[CONV_FOLD_OPERANDS];
+    int64_t at[CONV_FOLD_MOST_OPERANDS];
 
     memcpy(at, item->at, sizeof at);
     for (unsigned d = 0; d < item->depth; d++)
-        for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+        for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++)
             at[o] += (int64_t)l->i[l->n - 1 - d] * item->step[d][o];
     return fn(ctx, item->routine, at);
 }

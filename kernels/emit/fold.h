@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONV_FOLD_OPERANDS = 3, CONV_FOLD_DEPTH = 10 };
+/* Operands of most calls, and of any: what is prefetched has operands of its own. */
+enum { CONV_FOLD_OPERANDS = 3, CONV_FOLD_MOST_OPERANDS = 8, CONV_FOLD_DEPTH = 10 };
 
 /* A call of a routine, or a loop. Operand o of a call in loops 0 (the innermost) ... depth - 1, in their iterations i:
  * at[o] + the sum of i[l] * step[l][o]. */
@@ -21,8 +22,8 @@ struct conv_item {
     struct conv_item *body; /* owned */
     unsigned routine;
     unsigned depth;
-    int64_t at[CONV_FOLD_OPERANDS];
-    int64_t step[CONV_FOLD_DEPTH][CONV_FOLD_OPERANDS];
+    int64_t at[CONV_FOLD_MOST_OPERANDS];
+    int64_t step[CONV_FOLD_DEPTH][CONV_FOLD_MOST_OPERANDS];
 };
 
 struct conv_fold {
@@ -31,11 +32,11 @@ struct conv_fold {
 };
 
 /* Appends a call. Returns 0 or -ENOMEM. */
-int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS]);
+int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS]);
 void conv_fold_release(struct conv_fold *f); /* an empty one is fine */
 
 /* Calls fn for every call of the stream again, in its order, until it returns something other than 0; returns that. */
-typedef int (*conv_fold_call_fn)(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS]);
+typedef int (*conv_fold_call_fn)(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS]);
 int conv_fold_expand(const struct conv_fold *f, conv_fold_call_fn fn, void *ctx);
 
 #endif

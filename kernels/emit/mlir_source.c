@@ -178,7 +178,7 @@ int conv_mlir_print_kernels(const struct conv_plan *plan, const char *name, FILE
     for (size_t i = 0; i < p.n_routines; i++) {
         if (p.routine[i].kind != CONV_ROUTINE_UKR)
             continue;
-        conv_c_print_routine(&p.routine[i], inner, i, out);
+        conv_c_print_routine(&p, i, inner, out);
         fprintf(out,
                 "void %s_%zu(const float *in, ptrdiff_t i, const float *filter, ptrdiff_t f, float *out, ptrdiff_t o)\n"
                 "{\n    %s_%zu(in + i, filter + f, out + o);\n}\n\n",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/emit/program_ukr.h"
 #include "kernels/nest/nest.h"
 #include "kernels/resolve.h"
 #include "kernels/ukr/element.h"
@@ -17,31 +18,12 @@ struct emitter {
 
 /* ---- what can be written ---- */
 
-size_t conv_emitted_lanes(const struct conv_ukr *ukr)
-{
-    static const struct {
-        const char *name;
-        size_t lanes;
-    } emitted[] = {
-#define EMITTED(name, lanes) { name, lanes },
-#include "kernels/emit/emitted.def"
-    };
-
-    for (size_t i = 0; i < sizeof emitted / sizeof emitted[0]; i++) {
-        if (!strcmp(ukr->name, emitted[i].name))
-            return emitted[i].lanes;
-    }
-    return 0;
-}
-
 const char *conv_program_why_not(const struct conv_plan *plan)
 {
     if (plan->algorithm != CONV_SCONV)
         return "it is no SConv";
     if (!conv_emitted_lanes(plan->ukr))
         return "code is not written for its micro-kernel (kernels/emit/emitted.def)";
-    if (plan->sconv.options.prefetches)
-        return "it prefetches";
     return plan->sconv.options.pads_first ? "it pads first" : NULL;
 }
 
@@ -62,8 +44,8 @@ static size_t size_of(enum conv_routine_kind kind)
 
 static bool is_same(const struct conv_routine *a, const struct conv_routine *b)
 {
-    return a->kind == b->kind && !memcmp(a->tensor, b->tensor, sizeof a->tensor) && a->n_table == b->n_table &&
-           !memcmp(&a->of, &b->of, size_of(a->kind)) &&
+    return a->kind == b->kind && a->n_operands == b->n_operands && !memcmp(a->tensor, b->tensor, sizeof a->tensor) &&
+           a->n_table == b->n_table && !memcmp(&a->of, &b->of, size_of(a->kind)) &&
            (!a->n_table || !memcmp(a->table, b->table, a->n_table * sizeof *a->table));
 }
 
@@ -90,29 +72,32 @@ static int number_of(struct conv_program *p, struct conv_routine *r, unsigned *n
     return 0;
 }
 
-static int64_t floats(uint64_t bytes)
+static void add_call(struct emitter *e, struct conv_routine_call *call)
 {
-    return (int64_t)bytes / (int64_t)sizeof(float);
-}
-
-/* Notes a call of a routine; operands are addresses of tensors that begin at 0. */
-static void add(struct emitter *e, struct conv_routine *r, uint64_t a, uint64_t b, uint64_t c)
-{
-    const int64_t at[CONV_FOLD_OPERANDS] = { floats(a), floats(b), floats(c) };
+    int64_t at[CONV_FOLD_MOST_OPERANDS] = { 0 };
     unsigned number = 0;
 
+    for (size_t o = 0; o < call->routine.n_operands; o++)
+        at[o] = conv_routine_floats(call->at[o]);
     if (!e->err)
-        e->err = number_of(e->program, r, &number);
+        e->err = number_of(e->program, &call->routine, &number);
     else
-        free(r->table);
+        free(call->routine.table);
     if (!e->err)
         e->err = conv_fold_add(&e->program->fold, number, at);
 }
 
-static struct conv_routine routine(enum conv_routine_kind kind, enum conv_tensor a, enum conv_tensor b,
-                                   enum conv_tensor c)
+/* Notes a call of a routine; operands are addresses of tensors that begin at 0. */
+static void add(struct emitter *e, struct conv_routine *r, uint64_t a, uint64_t b)
 {
-    return (struct conv_routine){ .kind = kind, .tensor = { a, b, c } };
+    struct conv_routine_call call = { *r, { a, b } };
+
+    add_call(e, &call);
+}
+
+static struct conv_routine routine(enum conv_routine_kind kind, enum conv_tensor a, enum conv_tensor b)
+{
+    return (struct conv_routine){ .kind = kind, .n_operands = 2, .tensor = { a, b } };
 }
 
 /* ---- steps ---- */
@@ -121,22 +106,11 @@ static const struct conv_binding at_zero = { { 0 } };
 
 static void emit_ukr(struct emitter *e, const struct conv_step *s)
 {
-    const struct conv_plan *plan = e->program->plan;
-    const struct conv_ukr_args a = conv_resolve_ukr(plan, &at_zero, s);
-    struct conv_routine r = routine(CONV_ROUTINE_UKR, conv_ukr_in_tensor(&a), CONV_PACKED_FILTER, CONV_OUTPUT);
+    struct conv_routine_call call;
 
-    r.of.ukr.k = a.k;
-    r.of.ukr.n_win = a.n_win;
-    r.of.ukr.n_f = a.n_f;
-    r.of.ukr.ld_in = conv_ukr_ld_in(plan->ukr, &a);
-    /* a panel may be all of a step's windows */
-    r.of.ukr.in_step =
-        plan->ukr->win_panel ? conv_ukr_in_step(&a, plan->ukr->win_panel) : conv_emitted_lanes(plan->ukr);
-    r.of.ukr.is_packed = !a.ld_in;
-    r.of.ukr.ld_out = a.ld_out;
-    r.of.ukr.accumulate = a.accumulate;
-    r.of.ukr.lanes = conv_emitted_lanes(plan->ukr);
-    add(e, &r, a.in, a.filter, a.out);
+    e->err = conv_routine_of_ukr(&call, e->program->plan, s);
+    if (!e->err)
+        add_call(e, &call);
 }
 
 static int64_t *table_of(struct emitter *e, size_t n)
@@ -175,11 +149,11 @@ static size_t fill_tiles(const struct vbp_group *g, int64_t *table)
     for (size_t t = 0; t < g->n_tiles; t++) {
         const struct vbp_tile *tile = &g->tile[t];
 
-        table[n++] = floats(tile->panel - panel);
+        table[n++] = conv_routine_floats(tile->panel - panel);
         table[n++] = tile->is_copy;
         table[n++] = (int64_t)tile->n_spans;
         for (size_t i = 0; i < tile->n_spans; i++) {
-            table[n++] = floats(tile->span[i].base - in);
+            table[n++] = conv_routine_floats(tile->span[i].base - in);
             table[n++] = tile->span[i].valid.all;
             table[n++] = tile->span[i].positions.all;
         }
@@ -189,7 +163,7 @@ static size_t fill_tiles(const struct vbp_group *g, int64_t *table)
 
 static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *emitter)
 {
-    struct conv_routine r = routine(CONV_ROUTINE_VECTORS, CONV_INPUT, CONV_PACKED_INPUT, CONV_PACKED_INPUT);
+    struct conv_routine r = routine(CONV_ROUTINE_VECTORS, CONV_INPUT, CONV_PACKED_INPUT);
     struct emitter *e = emitter;
 
     if (!g->n_tiles)
@@ -209,7 +183,7 @@ static void emit_group(const struct conv_pack_windows *self, const struct vbp_gr
     if (e->err)
         return;
     r.n_table = fill_tiles(g, r.table);
-    add(e, &r, first_read(g), g->tile[0].panel, g->tile[0].panel);
+    add(e, &r, first_read(g), g->tile[0].panel);
 }
 
 /* Pieces of one set of tiles, in the order in which they are packed. */
@@ -221,7 +195,7 @@ struct pieces {
 
 static void add_piece(struct pieces *p, uint64_t panel, const struct element_clip *c)
 {
-    const int64_t piece[CONV_PIECE_VALUES] = { floats(panel), (int64_t)c->before,
+    const int64_t piece[CONV_PIECE_VALUES] = { conv_routine_floats(panel), (int64_t)c->before,
                                                (int64_t)(c->row * p->a->p->w + c->column), (int64_t)c->inside,
                                                (int64_t)c->after };
 
@@ -258,7 +232,7 @@ static void add_tiles(struct pieces *p, const struct conv_tiles *tiles)
 
 static void emit_tiles(struct emitter *e, const struct conv_pack_windows_args *a, const struct conv_tiles *tiles)
 {
-    struct conv_routine r = routine(CONV_ROUTINE_PIECES, CONV_INPUT, CONV_PACKED_INPUT, CONV_PACKED_INPUT);
+    struct conv_routine r = routine(CONV_ROUTINE_PIECES, CONV_INPUT, CONV_PACKED_INPUT);
     struct pieces pieces = { .a = a };
 
     add_tiles(&pieces, tiles);
@@ -275,7 +249,7 @@ static void emit_tiles(struct emitter *e, const struct conv_pack_windows_args *a
         return;
     pieces.n = 0;
     add_tiles(&pieces, tiles);
-    add(e, &r, a->in, tiles->tile[0].panel, tiles->tile[0].panel);
+    add(e, &r, a->in, tiles->tile[0].panel);
 }
 
 static void emit_pack_windows(struct emitter *e, const struct conv_step *s)
@@ -296,7 +270,7 @@ static void emit_pack_filters(struct emitter *e, const struct conv_step *s)
 {
     const struct conv_pack_filters_args a = conv_resolve_pack_filters(e->program->plan, &at_zero, s);
     const struct conv_problem *p = &e->program->plan->problem;
-    struct conv_routine r = routine(CONV_ROUTINE_FILTERS, CONV_FILTER, CONV_PACKED_FILTER, CONV_PACKED_FILTER);
+    struct conv_routine r = routine(CONV_ROUTINE_FILTERS, CONV_FILTER, CONV_PACKED_FILTER);
 
     r.of.filters = (struct conv_routine_filters){
         .n_f = a.n_f,
@@ -306,7 +280,7 @@ static void emit_pack_filters(struct emitter *e, const struct conv_step *s)
         .ld = a.ld,
         .by_rows = a.by_rows != 0,
     };
-    add(e, &r, a.filter, a.panels, a.panels);
+    add(e, &r, a.filter, a.panels);
 }
 
 static int emit_step(struct conv_backend *self, const struct conv_step *s)

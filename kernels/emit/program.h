@@ -10,18 +10,33 @@
 #include "kernels/plan.h"
 
 enum conv_routine_kind {
-    CONV_ROUTINE_UKR,     /* operands: windows, packed filters, outputs */
+    CONV_ROUTINE_UKR,     /* operands: windows, packed filters, outputs; then what is prefetched */
     CONV_ROUTINE_VECTORS, /* packs windows by vectors and shifts: input, panels */
     CONV_ROUTINE_PIECES,  /* packs windows element by element: input, panels */
     CONV_ROUTINE_FILTERS, /* packs filters: filters, panel */
 };
 
-/* What a routine is specialised for. All sizes are in floats. */
+/* Lines that a micro-kernel asks for: in each of its first n steps one, from a place behind an operand on. */
+struct conv_routine_ahead {
+    size_t operand, n;
+    int64_t at, step;
+};
+
+/*
+ * What a routine is specialised for. All sizes are in floats. Vectors are windows, and each filter is broadcast; or
+ * filters, and each window is. Then the table has, tap by tap of a channel: where its input is, and which windows it is
+ * live for.
+ */
 struct conv_routine_ukr {
     size_t k, n_win, n_f;
-    size_t ld_in;   /* between the steps of its windows */
+    size_t ld_in;   /* between the steps of its windows; of filters side by side, between channels */
     size_t in_step; /* between the panels of a step */
     size_t is_packed, ld_out, accumulate, lanes;
+    size_t by_filters;                    /* vectors are filters, */
+    size_t out_windows;                   /* and so many windows of an output row are written at a time */
+    int64_t window[CONV_MAX_TAP_WINDOWS]; /* from the first to each */
+    size_t n_ahead;
+    struct conv_routine_ahead ahead[CONV_N_AHEAD];
 };
 
 /* The table has, tile by tile: panel, whether it is a copy, spans; then of each span: input, valid elements, positions.
@@ -37,7 +52,7 @@ struct conv_routine_pieces {
     size_t n_c, stride, plane, channel, n_pieces;
 };
 
-enum { CONV_PIECE_VALUES = 5, CONV_TILE_VALUES = 3, CONV_SPAN_VALUES = 3 };
+enum { CONV_PIECE_VALUES = 5, CONV_TILE_VALUES = 3, CONV_SPAN_VALUES = 3, CONV_TAP_VALUES = 2 };
 
 struct conv_routine_filters {
     size_t n_f, n_c, r, s, ld;
@@ -46,7 +61,8 @@ struct conv_routine_filters {
 
 struct conv_routine {
     enum conv_routine_kind kind;
-    enum conv_tensor tensor[CONV_FOLD_OPERANDS]; /* of the operands; of fewer, the last one again */
+    size_t n_operands;
+    enum conv_tensor tensor[CONV_FOLD_MOST_OPERANDS]; /* of the operands */
     union {
         struct conv_routine_ukr ukr;
         struct conv_routine_vectors vectors;
@@ -67,7 +83,7 @@ struct conv_program {
 
 /*
  * Says why a plan cannot be written as a program, in a clause; NULL: it can. It needs SConv, and a micro-kernel of
- * emitted.def; prefetching and images that are padded first are not written.
+ * emitted.def; images that are padded first are not written.
  */
 const char *conv_program_why_not(const struct conv_plan *plan);
 
@@ -78,6 +94,9 @@ const char *conv_program_why_not(const struct conv_plan *plan);
 int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan);
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan);
 void conv_program_release(struct conv_program *p);
+
+/* Whether a plan asks for no more than what the paper has: vectors of windows, and nothing is prefetched. */
+bool conv_program_is_plain(const struct conv_plan *plan);
 
 /* Whether a micro-kernel's vectors are of so many floats; 1: it is portable; 0: it is not emitted. */
 size_t conv_emitted_lanes(const struct conv_ukr *ukr);

@@ -70,7 +70,7 @@ toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
 refuses "must be c, mlir or mlir_external, not 'rust'" --layer vgg16:conv1_1 --emit rust
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
-refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_14x32__avx512
+refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_16x24_taps__avx2
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
 refuses "these are 3" $toy "WEIGHTS=/dev/null"
 refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS=/dev/null
@@ -102,6 +102,10 @@ for set in $sets; do
 done
 check "code of real layers is right: $(tail -n 1 "$work/err")" \
     checked MODEL=squeezenet "LAYERS=conv10,fire8*,fire2/expand3x3" "UKR=$best"
+if [ "$best" = avx512 ]; then
+    check "... and as libsconv plans them: $(tail -n 1 "$work/err")" \
+        checked MODEL=squeezenet LAYERS=conv1,fire8/squeeze1x1,fire2/expand3x3 UKR=avx512 ALGO=sconv_tuned MACHINE=spr
+fi
 if [ "$best" = ref ]; then
     echo "emit: skipped: MLIR, which is written for AVX2 and AVX-512"
 elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1; then

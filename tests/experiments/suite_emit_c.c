@@ -39,7 +39,7 @@ static struct conv_noted_plan random_plan(enum cpu_isa isa)
     const struct conv_ukr *u = emitted_ukr(isa);
     struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
 
-    options.prefetches = options.pads_first = false;
+    options.pads_first = false;
     CU_ASSERT_FATAL(conv_plan_sconv_with(&n.plan, &p, u, &t, &options) == 0);
     return n;
 }
@@ -57,12 +57,12 @@ static void mix(struct digest *d, uint64_t x)
     d->value = (d->value ^ x) * 0x100000001b3;
 }
 
-static int mix_call(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_OPERANDS])
+static int mix_call(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS])
 {
     struct digest *d = ctx;
 
     mix(d, routine);
-    for (int o = 0; o < CONV_FOLD_OPERANDS; o++)
+    for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++)
         mix(d, (uint64_t)at[o]);
     d->n++;
     return 0;
@@ -79,8 +79,8 @@ static void folding_loses_nothing(void)
         for (size_t a = 0; a < n[0]; a++)
             for (size_t b = 0; b < n[1]; b++)
                 for (size_t c = 0; c < n[2] + 1; c++) {
-                    const int64_t at[CONV_FOLD_OPERANDS] = { (int64_t)(a * 100 + c), (int64_t)(b * 7),
-                                                             rng_below(40) ? 3 : (int64_t)rng_below(3) };
+                    const int64_t at[CONV_FOLD_MOST_OPERANDS] = { (int64_t)(a * 100 + c), (int64_t)(b * 7),
+                                                                  rng_below(40) ? 3 : (int64_t)rng_below(3) };
                     unsigned routine = c < n[2] ? c % 2 : 2;
 
                     mix_call(&direct, routine, at);
@@ -99,7 +99,7 @@ static void loops_are_found(void)
     for (int64_t a = 0; a < 50; a++)
         for (int64_t b = 0; b < 70; b++)
             for (int64_t c = 0; c < 31; c++) {
-                const int64_t at[CONV_FOLD_OPERANDS] = { a * 5000 - b, b * 9 + c, c };
+                const int64_t at[CONV_FOLD_MOST_OPERANDS] = { a * 5000 - b, b * 9 + c, c };
 
                 CU_ASSERT_FATAL(conv_fold_add(&fold, c == 30, at) == 0);
             }
@@ -180,14 +180,17 @@ static struct {
     size_t n, room;
 } seen;
 
-static void see(const void *address, size_t bytes, int is_store)
+/* Kinds are the generated code's (text/common.inc). */
+static void see(const void *address, size_t bytes, int kind)
 {
+    static const uint32_t kinds[] = { SIM_LOAD, SIM_STORE, SIM_PREFETCH };
+
     if (seen.n == seen.room) {
         seen.room = seen.room ? 2 * seen.room : 1 << 16;
         seen.access = realloc(seen.access, seen.room * sizeof *seen.access);
         CU_ASSERT_FATAL(seen.access != NULL);
     }
-    seen.access[seen.n++] = (struct access){ (uintptr_t)address, (uint32_t)bytes, is_store ? SIM_STORE : SIM_LOAD };
+    seen.access[seen.n++] = (struct access){ (uintptr_t)address, (uint32_t)bytes, kinds[kind] };
 }
 
 struct comparison {

@@ -1,0 +1,23 @@
+/* Calls of micro-kernels as routines of a program. Internal to kernels/emit. */
+#ifndef KERNELS_EMIT_PROGRAM_UKR_H
+#define KERNELS_EMIT_PROGRAM_UKR_H
+
+#include "kernels/emit/program.h"
+#include "kernels/nest/nest.h"
+
+/* A routine of a step, and the addresses of its operands, of tensors that begin at 0. */
+struct conv_routine_call {
+    struct conv_routine routine;
+    uint64_t at[CONV_FOLD_MOST_OPERANDS];
+};
+
+/* Resolves a micro-kernel's step. Returns 0, or -ENOMEM. */
+int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s);
+
+/* From bytes to floats; of an operand before its tensor, below 0. */
+static inline int64_t conv_routine_floats(uint64_t bytes)
+{
+    return (int64_t)bytes / (int64_t)sizeof(float);
+}
+
+#endif
