@@ -27,6 +27,16 @@ struct conv_plan_key {
     size_t offset; /* of the member of struct conv_plan_facts */
 };
 
+/* Where the value of a key is in a record. */
+union conv_fact_place {
+    const char **text;
+    size_t *size;
+    double *real;
+    bool *flag;
+};
+
+union conv_fact_place conv_fact_place(struct conv_plan_facts *f, const struct conv_plan_key *k);
+
 size_t conv_plan_key_count(void);
 const struct conv_plan_key *conv_plan_key_at(size_t i);
 

@@ -8,35 +8,11 @@
 
 #include "kernels/emit/plan_facts.h"
 
-/* Where the value of a key is in a record. */
-union place {
-    const char **text;
-    size_t *size;
-    double *real;
-    bool *flag;
-};
-
-static union place place_of(struct conv_plan_facts *f, const struct conv_plan_key *k)
-{
-    void *at = (char *)f + k->offset;
-
-    switch (k->type) {
-    case CONV_FACT_IS_TEXT:
-        return (union place){ .text = at };
-    case CONV_FACT_IS_SIZE:
-        return (union place){ .size = at };
-    case CONV_FACT_IS_REAL:
-        return (union place){ .real = at };
-    default:
-        return (union place){ .flag = at };
-    }
-}
-
-/* ---- writing ---- */
+/* ---- values ---- */
 
 static json_t *value_of(struct conv_plan_facts *f, const struct conv_plan_key *k)
 {
-    const union place at = place_of(f, k);
+    const union conv_fact_place at = conv_fact_place(f, k);
 
     switch (k->type) {
     case CONV_FACT_IS_TEXT:
@@ -50,57 +26,15 @@ static json_t *value_of(struct conv_plan_facts *f, const struct conv_plan_key *k
     }
 }
 
-/* Returns a section of a plan's object, which is made if it is not there; NULL when out of memory. */
-static json_t *section_of(json_t *plan, const char *name)
-{
-    json_t *section = json_object_get(plan, name);
-
-    if (section)
-        return section;
-    section = json_object();
-    return json_object_set_new(plan, name, section) ? NULL : section;
-}
-
-static int write_shape(json_t *plan, const struct conv_problem *p)
-{
-    json_t *layer = section_of(plan, "layer");
-    int err = 0;
-
-    for (size_t i = 0; i < CONV_N_FIELDS && !err; i++)
-        err = json_object_set_new(layer, conv_fields[i].name, json_integer((json_int_t)conv_field(p, i)));
-    return err;
-}
-
-static json_t *plan_object(const struct conv_noted_plan *n)
-{
-    struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
-    json_t *plan = json_object();
-    int err = 0;
-
-    for (size_t i = 0; i < conv_plan_key_count() && !err; i++) {
-        const struct conv_plan_key *k = conv_plan_key_at(i);
-
-        err = json_object_set_new(section_of(plan, k->section), k->key, value_of(&f, k));
-        if (!err && !i)
-            err = write_shape(plan, &f.problem); /* behind the layer's name */
-    }
-    if (!err)
-        return plan;
-    json_decref(plan);
-    return NULL;
-}
-
 int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text)
 {
-    json_t *root = json_object(), *plans = json_array();
-    int err = json_object_set_new(root, "schema", json_string(CONV_PLAN_SCHEMA));
+    size_t bytes = conv_plans_write(plan, n, NULL, 0) + 1;
 
-    for (size_t i = 0; i < n && !err; i++)
-        err = json_array_append_new(plans, plan_object(&plan[i]));
-    err |= json_object_set_new(root, "plans", plans);
-    *text = err ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    json_decref(root);
-    return *text ? 0 : -ENOMEM;
+    *text = malloc(bytes);
+    if (!*text)
+        return -ENOMEM;
+    conv_plans_write(plan, n, *text, bytes);
+    return 0;
 }
 
 /* ---- reading ---- */
@@ -165,7 +99,7 @@ static bool is_of_type(const json_t *value, enum conv_fact_type t)
     }
 }
 
-static void take(const json_t *value, enum conv_fact_type t, union place at)
+static void take(const json_t *value, enum conv_fact_type t, union conv_fact_place at)
 {
     switch (t) {
     case CONV_FACT_IS_TEXT:
@@ -199,7 +133,7 @@ static int read_keys(const struct reader *r, struct conv_plan_facts *f)
         if (value && !is_of_type(value, k->type))
             return wrong_type(r, k->section, k->key, value, type_name(k->type));
         if (value)
-            take(value, k->type, place_of(f, k));
+            take(value, k->type, conv_fact_place(f, k));
     }
     return 0;
 }
@@ -258,7 +192,7 @@ static int check_names(const struct reader *r)
     return 0;
 }
 
-static bool is_equal(const struct conv_plan_key *k, union place a, union place b)
+static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, union conv_fact_place b)
 {
     switch (k->type) {
     case CONV_FACT_IS_TEXT:
@@ -281,7 +215,7 @@ static int check_facts(const struct reader *r, struct conv_plan_facts *given, st
         char is[80], must[80] = "?";
         json_t *right;
 
-        if (!value || is_equal(k, place_of(given, k), place_of(made, k)))
+        if (!value || is_equal(k, conv_fact_place(given, k), conv_fact_place(made, k)))
             continue;
         right = value_of(made, k);
         say_value(value, is);

@@ -10,9 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kernels/emit/noted_plans.h"
-
-#define CONV_PLAN_SCHEMA "sconv-plan/1"
+#include "kernels/emit/plan_write.h"
 
 /* Puts the text of n plans into *text, from malloc. Returns 0 or -ENOMEM. */
 int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text);

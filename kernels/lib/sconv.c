@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "kernels/backend.h"
+#include "kernels/emit/plan_write.h"
 #include "kernels/epilogue.h"
 #include "kernels/lib/sconv_shape.h"
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 #include "kernels/tune.h"
+#include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/ports.h"
 #include "kernels/wisdom/wisdom.h"
 #include "sim/cpu.h"
@@ -48,7 +50,8 @@ const char *sconv_strerror(int err)
         { 0, "success" },
         { -EINVAL, "an argument, a file's content, or the environment (CONV_CPU, SCONV_TUNE) is invalid" },
         { -EOVERFLOW, "the convolution exceeds the address space" },
-        { -ENOBUFS, "the workspace is too small" },
+        { -ENOBUFS, "the workspace, or the room for a text, is too small" },
+        { -ENOTSUP, "a direct convolution has no tiles" },
         { -ENOMEM, "out of memory" },
         { -ENOENT, "no such machine file" },
         { -EACCES, "the machine file may not be read" },
@@ -366,6 +369,77 @@ void sconv_plan_free(struct sconv_plan *plan)
     free(plan->packed);
     free(plan->bias);
     free(plan);
+}
+
+/* ---- plans for others ---- */
+
+static int plan_as_published(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches)
+{
+    const struct conv_ukr *ukr = conv_ukr_best();
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+
+    for (int s = 0; s < CSA_N_SCHEDULES; s++)
+        tiling[s] = csa_analyse(p, caches, ukr->n_win, ukr->n_f, (enum csa_schedule)s);
+    return conv_plan_sconv(plan, p, ukr, &tiling[csa_choose(tiling)], false);
+}
+
+static int write_plan(const struct conv_problem *p, const struct sconv_machine *machine, enum sconv_planner planner,
+                      char *text, size_t text_bytes, size_t *length)
+{
+    struct conv_noted_plan n = { .layer = "conv", .machine = machine->m.name };
+    struct sconv_plan tuned = { 0 };
+    int err;
+
+    n.caches = csa_caches_of(&machine->m, csa_default_share);
+    if (planner == SCONV_TUNED)
+        err = choose(&tuned, p, machine);
+    else
+        err = plan_as_published(&tuned.plan, p, &n.caches);
+    if (err)
+        return err;
+    if (tuned.plan.algorithm != CONV_SCONV)
+        return -ENOTSUP;
+    n.plan = tuned.plan;
+    *length = conv_plans_write(&n, 1, text, text_bytes);
+    return *length < text_bytes ? 0 : -ENOBUFS;
+}
+
+static int write_plan_for_host(const struct conv_problem *p, enum sconv_planner planner, char *text, size_t text_bytes,
+                               size_t *length)
+{
+    struct sconv_machine *host;
+    int err = sconv_machine_create(&host, NULL, NULL, 0);
+
+    if (err)
+        return err;
+    err = write_plan(p, host, planner, text, text_bytes, length);
+    sconv_machine_free(host);
+    return err;
+}
+
+int sconv_plan_json(const struct sconv_shape *shape, const struct sconv_machine *machine, enum sconv_planner planner,
+                    char *text, size_t text_bytes, size_t *length)
+{
+    const struct reason none = { NULL, 0 };
+    size_t ignored, *n = length ? length : &ignored;
+    struct conv_problem p;
+    int err;
+
+    *n = 0;
+    if (text_bytes && text)
+        *text = '\0';
+    if (!shape || (text_bytes && !text) || (planner != SCONV_PAPER && planner != SCONV_TUNED))
+        return -EINVAL;
+    err = check_cpu(none);
+    if (!err)
+        err = read_shape(shape, &p, none);
+    if (err)
+        return err;
+    err = machine ? write_plan(&p, machine, planner, text, text_bytes, n)
+                  : write_plan_for_host(&p, planner, text, text_bytes, n);
+    if (err && text_bytes)
+        *text = '\0';
+    return err;
 }
 
 /* ---- questions ---- */

@@ -135,6 +135,21 @@ SCONV_API int sconv_output_size(const struct sconv_plan *plan, size_t *out_h, si
 SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t text_bytes);
 
 /*
+ * CSA as a call, for compilers: tells how a convolution is cut for a machine's caches, as JSON, and computes nothing. The
+ * keys are those of sconv(3): shape, machine, micro-kernel, tiling, options, layouts of packed tensors, costs. machine
+ * NULL: this computer. text is terminated, and *length (may be NULL) its length; what does not fit is -ENOBUFS, an empty
+ * text, and the *length that would: text may be NULL if text_bytes is 0. Also returns what sconv_plan_create does, but
+ * -ENOTSUP for SCONV_TUNED where that takes a direct kernel, which has no tiles.
+ */
+enum sconv_planner {
+    SCONV_PAPER, /* the paper's micro-kernel, of the widest vectors of this CPU, and its equations */
+    SCONV_TUNED, /* what sconv_plan_create decides */
+};
+
+SCONV_API int sconv_plan_json(const struct sconv_shape *shape, const struct sconv_machine *machine,
+                              enum sconv_planner planner, char *text, size_t text_bytes, size_t *length);
+
+/*
  * Convolves. src, dst and residual need a float's alignment, no more; workspace needs none. residual is NULL unless the
  * plan adds one. Returns 0, or before anything is written
  *   -EINVAL   a NULL or misaligned pointer; a residual missing or too many; src, dst, residual and workspace overlap

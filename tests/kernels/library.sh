@@ -68,6 +68,10 @@ int main(void)
     char why[256] = "";
     int err = sconv_plan_check(&shape, NULL, weights, NULL, why, sizeof why);
     printf("%s %s %s: %s\n", SCONV_VERSION, sconv_version(), sconv_strerror(err), why);
+    shape.stride_w = 1;
+    static char plan[8192];
+    if (!sconv_plan_json(&shape, NULL, SCONV_PAPER, plan, sizeof plan, NULL))
+        puts(plan);
     return 0;
 }
 END
@@ -76,6 +80,7 @@ check "a program with every text compiles" ${CC:-gcc} -std=c99 $cflags "$work/ve
 # shellcheck disable=SC2086
 said=$(LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$work/version")
 check "header and library say their version: $said" [ "${said#"$version $version the convolution exceeds the address space: "}" != "$said" ]
+check "a compiler gets its plan: $said" grep -q '"schema": "sconv-plan/1"' <<<"$said"
 check "the refused field is named: $said" grep -q "stride_w 18446744073709551615" <<<"$said"
 check "the soname is the ABI's" bash -c "readelf -d '$work/usr/lib/libsconv.so' | grep -q 'soname: \[libsconv.so.1\]'"
 check "the shared library exports sconv_* alone" exports_only_ours -D "$work/usr/lib/libsconv.so"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/backend.h"
+#include "kernels/emit/plan_json.h"
 #include "kernels/epilogue.h"
 #include "kernels/lib/sconv_shape.h"
 #include "kernels/nest/share.h"
@@ -16,6 +17,7 @@
 #include "tests/failing_alloc.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/kernels/shapes.h"
 #include "tests/suites.h"
 
@@ -510,7 +512,7 @@ static void reasons_name_the_culprit(void)
 
 static void errors_have_texts(void)
 {
-    static const int known[] = { 0, -EINVAL, -EOVERFLOW, -ENOBUFS, -ENOMEM, -ENOENT, -EACCES, -EISDIR };
+    static const int known[] = { 0, -EINVAL, -EOVERFLOW, -ENOBUFS, -ENOTSUP, -ENOMEM, -ENOENT, -EACCES, -EISDIR };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         CU_ASSERT(strlen(sconv_strerror(known[i])) > 0);
@@ -611,6 +613,63 @@ static void depthwise_plans_describe_themselves(void)
     sconv_machine_free(m);
 }
 
+/* What the call writes is read again, and is the plan that sconv_plan_create takes, or the paper's. */
+static void plans_are_told_to_compilers(void)
+{
+    static const char toy[] = "sim/machines/toy.cfg";
+    struct conv_problem p = { IMAGES(1, 5, 9, 9), FILTERS(7, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *best = conv_ukr_best();
+    struct sconv_machine *m = machine(toy);
+    struct conv_noted_plans plans;
+    struct sconv_shape shape;
+    struct conv_plan chosen;
+    char text[8192], why[512];
+    size_t n;
+
+    scratch_open();
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    shape = sconv_shape_of(&p);
+    chosen = chosen_for(&p, toy);
+    for (int planner = SCONV_PAPER; planner <= SCONV_TUNED; planner++) {
+        const struct conv_ukr *ukr = planner == SCONV_TUNED ? chosen.ukr : best;
+
+        CU_ASSERT_FATAL(sconv_plan_json(&shape, m, (enum sconv_planner)planner, text, sizeof text, &n) == 0);
+        CU_ASSERT_EQUAL(n, strlen(text));
+        CU_ASSERT_FATAL(test_check(conv_plans_read(&plans, scratch_text("plan.json", text), NULL, why, sizeof why) == 0,
+                                   "%s", why));
+        CU_ASSERT(plans.n == 1 && plans.plan[0].plan.ukr == ukr && conv_problem_equal(&plans.plan[0].plan.problem, &p));
+        CU_ASSERT_EQUAL(plans.plan[0].plan.sconv.options.prefetches,
+                        planner == SCONV_TUNED && chosen.sconv.options.prefetches);
+        CU_ASSERT_STRING_EQUAL(plans.plan[0].machine, "toy");
+        conv_plans_release(&plans);
+    }
+    CU_ASSERT(sconv_plan_json(&shape, NULL, SCONV_PAPER, text, sizeof text, NULL) == 0);
+    scratch_close();
+    sconv_machine_free(m);
+}
+
+static void texts_of_plans_have_to_fit(void)
+{
+    struct sconv_shape depthwise = small, bad = small;
+    struct sconv_machine *m = machine("sim/machines/toy.cfg");
+    char text[8192] = "x";
+    size_t n, again;
+
+    CU_ASSERT_FATAL(sconv_plan_json(&small, m, SCONV_PAPER, text, sizeof text, &n) == 0);
+    CU_ASSERT(sconv_plan_json(&small, m, SCONV_PAPER, text, n + 1, &again) == 0 && again == n && strlen(text) == n);
+    CU_ASSERT(sconv_plan_json(&small, m, SCONV_PAPER, text, n, &again) == -ENOBUFS && again == n && !*text);
+    CU_ASSERT(sconv_plan_json(&small, m, SCONV_PAPER, NULL, 0, &again) == -ENOBUFS && again == n);
+    CU_ASSERT_EQUAL(sconv_plan_json(&small, m, SCONV_PAPER, NULL, 1, &again), -EINVAL);
+    CU_ASSERT_EQUAL(sconv_plan_json(NULL, m, SCONV_PAPER, text, sizeof text, &again), -EINVAL);
+    CU_ASSERT_EQUAL(sconv_plan_json(&small, m, (enum sconv_planner)2, text, sizeof text, &again), -EINVAL);
+    bad.stride_w = 0;
+    CU_ASSERT_EQUAL(sconv_plan_json(&bad, m, SCONV_PAPER, text, sizeof text, &again), -EINVAL);
+    depthwise.groups = depthwise.out_c = depthwise.in_c;
+    CU_ASSERT(sconv_plan_json(&depthwise, m, SCONV_TUNED, text, sizeof text, &again) == -ENOTSUP && !*text);
+    CU_ASSERT_EQUAL(sconv_plan_json(&depthwise, m, SCONV_PAPER, text, sizeof text, &again), 0);
+    sconv_machine_free(m);
+}
+
 static const struct test_case cases[] = {
     { "random convolutions with any epilogue and thread count are right", random_convolutions_are_right },
     { "NaN and infinities propagate through epilogues", not_a_number_propagates },
@@ -628,6 +687,8 @@ static const struct test_case cases[] = {
     { "machine files report their errors", machine_files_report_their_errors },
     { "plans describe themselves", plans_describe_themselves },
     { "depthwise plans describe themselves", depthwise_plans_describe_themselves },
+    { "plans are told to compilers", plans_are_told_to_compilers },
+    { "texts of plans have to fit", texts_of_plans_have_to_fit },
     { NULL, NULL },
 };
 
