@@ -61,16 +61,35 @@ static bool is_untimed(const struct exp_page_csv *model)
     return rows && *exp_page_csv_cell(model, 0, "measured_speedup_vs_base");
 }
 
+static bool is_question(const char *sentence)
+{
+    size_t n = strlen(sentence);
+
+    return n && sentence[n - 1] == '?';
+}
+
 void exp_page_answer_of(const char *verdict, size_t before, char *text, size_t bytes)
 {
     char *sentence = next_sentence(&verdict);
 
-    for (; sentence && before; before--) {
+    while (sentence && (before || is_question(sentence))) {
+        before -= before && !is_question(sentence);
         free(sentence);
         sentence = next_sentence(&verdict);
     }
     exp_say(text, bytes, "%s", sentence ? sentence : "");
     free(sentence);
+}
+
+void exp_page_question_of_folder(const struct exp_page_folder *f, char *text, size_t bytes)
+{
+    char *verdict = exp_page_folder_text(f, "verdict.txt");
+    const char *at = verdict;
+    char *sentence = verdict ? next_sentence(&at) : NULL;
+
+    exp_say(text, bytes, "%s", sentence && is_question(sentence) ? sentence : "");
+    free(sentence);
+    free(verdict);
 }
 
 void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size_t bytes)

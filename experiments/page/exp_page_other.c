@@ -10,26 +10,18 @@
 #include "experiments/base/exp_names.h"
 #include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_folder.h"
+#include "experiments/page/exp_page_words.h"
 
 enum { MOST_ROWS = 200 };
 
 static const char *const texts[] = { "verdict.txt", "paper.md", "study.md" };
 
-/* Writes what the program said in words, if anything, as a part of the chapter. */
+/* Writes what the program said in words, if anything. */
 static void write_texts(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        char *text = exp_page_folder_text(f, texts[i]), id[80];
-
-        if (text && *text) {
-            exp_page_folder_id(f, "words", id, sizeof id);
-            w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "What it found", NULL });
-            w->ops->say(w, EXP_PAGE_CODE, text);
-            w->ops->close(w);
-            free(text);
+        if (exp_page_words_write(w, f, texts[i]))
             return;
-        }
-        free(text);
     }
 }
 
@@ -123,10 +115,14 @@ static int write_tables(struct exp_page_writer *w, const struct exp_page_folder 
     return err;
 }
 
-/* Says a verdict's first sentence, where there is one. */
+/* Says what a verdict asks, where it does, and its first sentence. */
 static void write_answer(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
-    char answer[640];
+    char question[640], answer[640];
+
+    exp_page_question_of_folder(f, question, sizeof question);
+    if (*question)
+        exp_page_say(w, EXP_PAGE_PARAGRAPH, "Asked: %s", question);
 
     exp_page_answer_of_folder(f, answer, sizeof answer);
     if (*answer)

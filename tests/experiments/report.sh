@@ -56,6 +56,7 @@ has "$html" "<p class=answer>SConv, OpenBLAS's micro-kernel is faster than im2co
 has "$html" '<p class=answer>By simulated misses alone, on power10: '
 has "$all/report.md" '| power10/resnet18 | By simulated misses alone, on power10: '
 
+cp "$html" "$html.all"
 page "$all" MODEL=vgg16
 has "$html" "<h1>clx4208/vgg16</h1>"
 has_not "$html" "resnet18"
@@ -115,6 +116,28 @@ has "$work/old/report.html" "This folder could not be read: $old/layers.csv:1: "
 rm "$old/layers.csv"
 page "$work/old"
 has "$work/old/report.html" "This folder could not be read: $old: no layers.csv"
+
+# ---- words ----
+
+words=$work/words/x
+mkdir -p "$words"
+{
+    printf 'Which is best?\nThe first is.\n\n  as  it is | here\n\nhow fast <b>they</b> are:\n\n'
+    printf '| name | kind | speed | note |\n|---|:--|--:|---|\n| one | a | 1.5 | - |\n| two | <i> | 100 %% |\n\nthe end\n| no table |'
+} >"$words/verdict.txt"
+cp "$vgg/layers.csv" "$words/rankings.csv"
+page "$work/words"
+said=$work/words/report.html
+has "$said" '<p>Asked: Which is best?</p>'
+has "$said" '<p class=answer>The first is.</p>'
+has "$said" '  as  it is | here</pre>'
+has "$said" 'table class=t2><caption>how fast &lt;b&gt;they&lt;/b&gt; are:</caption><thead><tr><th>name<th>kind<th>speed<th>note</thead>'
+has "$said" '<tr><td>one<td>a<td>1.5<td>-'
+has "$said" '<tr><td>two<td>&lt;i&gt;<td>100 %<td>'
+check "what follows a table stays as it is" grep -qz 'the end.| no table |</pre>' "$said"
+has "$work/words/report.md" '| one | a | 1.5 | - |'
+check "headings of study.md are parts of their chapter" [ "$(grep -c '<h3>What was to be reached</h3>' "$all/report.html.all")" -eq 1 ]
+check "and its tables are tables" grep -q "<td>zen3, cold<td>78.11 %" "$all/report.html.all"
 
 # ---- in a browser ----
 

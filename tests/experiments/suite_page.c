@@ -206,6 +206,12 @@ static void test_answers(void)
     CU_ASSERT_STRING_EQUAL(text, "Right");
     exp_page_answer_of("VERDICT for x: not timed\nBy misses\n    alone.\n\nx\n", 1, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "By misses alone.");
+    exp_page_answer_of("Which is best?\nThe first.\nBy much.\n", 0, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "The first.");
+    exp_page_answer_of("Which is best?\nNot timed.\nThe first.\n", 1, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "The first.");
+    exp_page_answer_of("Which is best?\n\nx\n", 0, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "");
     exp_page_answer_of("", 0, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "");
 }
