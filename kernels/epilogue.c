@@ -31,14 +31,21 @@ static struct conv_epilogue_args resolve(const struct conv_fused *f, const struc
     };
 }
 
-static void finish(const struct conv_fused *f, const struct conv_run *r)
+static void finish(struct conv_fused *f, const struct conv_run *r)
 {
     const struct conv_epilogue_args a = resolve(f, r);
 
-    if (f->sink)
-        conv_epilogue_emit(f->kernel, &a, f->sink);
-    else
-        f->kernel->fn(&a);
+    f->finish(f, &a);
+}
+
+static void execute(struct conv_fused *self, const struct conv_epilogue_args *a)
+{
+    self->kernel->fn(a);
+}
+
+static void replay(struct conv_fused *self, const struct conv_epilogue_args *a)
+{
+    conv_epilogue_emit(self->kernel, a, self->sink);
 }
 
 static bool is_last(const struct conv_fused *f, const struct conv_step *s)
@@ -48,7 +55,7 @@ static bool is_last(const struct conv_fused *f, const struct conv_step *s)
 
 static int step(struct conv_backend *self, const struct conv_step *s)
 {
-    const struct conv_fused *f = (const struct conv_fused *)self;
+    struct conv_fused *f = (struct conv_fused *)self;
     int err = f->inner->step(f->inner, s);
 
     if (!err && is_last(f, s))
@@ -58,7 +65,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
 
 static int run(struct conv_backend *self, const struct conv_run *r)
 {
-    const struct conv_fused *f = (const struct conv_fused *)self;
+    struct conv_fused *f = (struct conv_fused *)self;
     int err = 0;
 
     if (!is_last(f, &r->step))
@@ -78,6 +85,7 @@ void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const str
 {
     *f = (struct conv_fused){
         .base = { step, run },
+        .finish = sink ? replay : execute,
         .inner = inner,
         .plan = plan,
         .kernel = conv_epilogue_of(conv_plan_isa(plan)),

@@ -21,6 +21,8 @@ struct conv_after {
 
 struct conv_fused {
     struct conv_backend base;
+    /* Does, or notes, what follows a tile of outputs. */
+    void (*finish)(struct conv_fused *self, const struct conv_epilogue_args *a);
     struct conv_backend *inner;
     const struct conv_plan *plan;
     const struct conv_epilogue_kernel *kernel; /* of the plan's instruction set */
@@ -29,6 +31,7 @@ struct conv_fused {
     struct sim_sink *sink; /* NULL: execute */
 };
 
+/* Without a sink it executes. Whoever does neither sets finish afterwards. */
 void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan,
                      const struct conv_after *after, struct sim_sink *sink);
 

@@ -41,23 +41,28 @@ static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, si
     return 0;
 }
 
-static int print_one(enum exp_emit_what what, const struct conv_plan *plan, const char *name, const float *packed,
-                     FILE *out)
+static int print_one(enum exp_emit_what what, const struct conv_plan *plan, const char *name,
+                     const struct conv_c_options *options, FILE *out)
 {
-    const struct conv_c_filters filters = { packed };
-
     if (what == EXP_EMIT_C)
-        return conv_c_print(plan, name, &filters, out);
+        return conv_c_print(plan, name, options, out);
     return conv_mlir_print(plan, name, what == EXP_EMIT_MLIR_EXTERNAL, out);
 }
 
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, const float *packed,
-                   FILE *out, char *why, size_t why_bytes)
+static bool is_fused(const struct conv_fusion *after)
+{
+    return after->adds_bias || after->activation != CONV_ACTIVATION_NONE;
+}
+
+int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes)
 {
     int err = check(what, plan, n, why, why_bytes);
 
-    if (!err && packed && what != EXP_EMIT_C)
+    if (!err && options->packed && what != EXP_EMIT_C)
         err = exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: filters become constants of C only: EMIT=c");
+    if (!err && is_fused(&options->after) && what != EXP_EMIT_C)
+        err = exp_fail(why, why_bytes, -EINVAL, "FUSE: what follows is fused in C only: EMIT=c");
     if (err)
         return err;
     (what == EXP_EMIT_C ? conv_c_print_head : conv_mlir_print_head)(&plan[0].plan, out);
@@ -65,7 +70,7 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
         char name[CONV_C_NAME_BYTES];
 
         conv_c_name(name, plan[i].layer, i);
-        err = print_one(what, &plan[i].plan, name, packed, out);
+        err = print_one(what, &plan[i].plan, name, options, out);
     }
     return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
 }
@@ -265,6 +270,7 @@ struct work {
     enum exp_emit_what what;
     const struct conv_noted_plan *plan;
     size_t n;
+    struct conv_c_options options;
     char *why;
     size_t why_bytes;
 };
@@ -278,7 +284,7 @@ static int write_file(const struct work *w, enum file file, bool kernels)
     if (!out)
         return exp_fail(w->why, w->why_bytes, -errno, "cannot write '%s': %s", path, strerror(errno));
     err = kernels ? print_kernels(w->plan, w->n, out, w->why, w->why_bytes)
-                  : exp_emit_print(w->what, w->plan, w->n, NULL, out, w->why, w->why_bytes);
+                  : exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why, w->why_bytes);
     if (fclose(out) && !err)
         err = exp_fail(w->why, w->why_bytes, -EIO, "cannot write '%s': %s", path, strerror(errno));
     return err;
@@ -312,8 +318,15 @@ static int load(struct exp_emit_code *code, const struct place *p, char *why, si
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
                    bool records, char *why, size_t why_bytes)
 {
+    return exp_emit_build_fused(code, what, plan, n, &(struct conv_fusion){ .adds_bias = false }, records, why,
+                                why_bytes);
+}
+
+int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
+                         size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes)
+{
     struct place place;
-    const struct work w = { &place, what, plan, n, why, why_bytes };
+    const struct work w = { &place, what, plan, n, { NULL, *after }, why, why_bytes };
     int err = open_place(&place, why, why_bytes);
 
     code->library = NULL;
@@ -348,6 +361,15 @@ exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char 
 {
     void *found = symbol(code, layer, i, "");
     exp_code_fn fn;
+
+    memcpy(&fn, &found, sizeof fn);
+    return fn;
+}
+
+exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i)
+{
+    void *found = symbol(code, layer, i, "");
+    exp_fused_fn fn;
 
     memcpy(&fn, &found, sizeof fn);
     return fn;

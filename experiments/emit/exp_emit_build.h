@@ -25,6 +25,8 @@ enum exp_emit_what {
 #define EXP_EMIT_CLANG_VARIABLE "SCONV_CLANG"
 
 typedef void (*exp_emit_pack_fn)(const float *filter, float *packed_filter);
+typedef void (*exp_fused_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
+                             float *output, const float *bias);
 typedef void (*exp_emit_access_fn)(const void *address, size_t bytes, int kind);
 
 struct exp_emit_code {
@@ -33,11 +35,11 @@ struct exp_emit_code {
 
 /*
  * Prints the code of plans of one instruction set; function number i is called as conv_c_name says for its layer and i.
- * packed, if not NULL, are the only plan's filters, which become constants of C. Returns 0; -EINVAL for a plan that
+ * options are C's; packed ones are the only plan's filters. Returns 0; -EINVAL for a plan that
  * cannot be written, or -ENOMEM, with one line in why.
  */
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, const float *packed,
-                   FILE *out, char *why, size_t why_bytes);
+int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes);
 
 /*
  * Prints, compiles and loads. If it records (C only), every access to a tensor calls a function (exp_emit_code_record).
@@ -46,10 +48,14 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, 
  */
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
                    bool records, char *why, size_t why_bytes);
+/* Does the same with what follows the convolutions (C only). */
+int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
+                         size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes);
 void exp_emit_code_release(struct exp_emit_code *code);
 
 /* Return the function of plan number i, whose layer is called so, and the one that packs its filters. */
 exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i);
+exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i); /* with a bias */
 exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i);
 
 /* Has code that records call this. */

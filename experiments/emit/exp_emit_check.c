@@ -10,24 +10,41 @@
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/conv_naive.h"
 
-static int compare_plane(const struct conv_noted_plan *n, const float *out, size_t plane, const double *want,
-                         const double *magnitude, char *why, size_t why_bytes)
+/* What a filter's outputs get. */
+static float bias_of(size_t filter)
+{
+    return (float)(filter % 7) - 3;
+}
+
+/* By definition. */
+static double finished(double x, const struct conv_fusion *after, size_t filter)
+{
+    if (after->adds_bias)
+        x += (double)bias_of(filter);
+    if (after->activation != CONV_ACTIVATION_NONE && x < 0)
+        x = 0;
+    return after->activation == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
+}
+
+static int compare_plane(const struct conv_noted_plan *n, const struct conv_fusion *after, const float *out,
+                         size_t plane, const double *want, const double *magnitude, char *why, size_t why_bytes)
 {
     const struct conv_problem *p = &n->plan.problem;
 
     for (size_t w = 0; w < conv_windows(p); w++) {
         double bound = exp_tensors_exact(p) ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
-        double is = (double)out[plane * conv_windows(p) + w];
+        double is = (double)out[plane * conv_windows(p) + w], must = finished(want[w], after, plane % p->k);
 
-        if (!(fabs(is - want[w]) <= bound))
+        if (!(fabs(is - must) <= bound))
             return exp_fail(why, why_bytes, -EILSEQ,
                             "layer '%s': its code computes a wrong result: output element %zu is %.9g, must be %.9g",
-                            n->layer, plane * conv_windows(p) + w, is, want[w]);
+                            n->layer, plane * conv_windows(p) + w, is, must);
     }
     return 0;
 }
 
-static int compare(const struct conv_noted_plan *n, const struct exp_tensors *t, char *why, size_t why_bytes)
+static int compare(const struct conv_noted_plan *n, const struct conv_fusion *after, const struct exp_tensors *t,
+                   char *why, size_t why_bytes)
 {
     const struct conv_problem *p = &n->plan.problem;
     double *want = calloc(2 * conv_windows(p), sizeof *want), *magnitude = want ? want + conv_windows(p) : NULL;
@@ -36,32 +53,62 @@ static int compare(const struct conv_noted_plan *n, const struct exp_tensors *t,
     for (size_t i = 0; i < p->n * p->k && !err; i++) {
         conv_naive_plane(p, conv_in_ptr(t->bind.addr[CONV_INPUT]), conv_in_ptr(t->bind.addr[CONV_FILTER]), i / p->k,
                          i % p->k, want, magnitude);
-        err = compare_plane(n, conv_in_ptr(t->bind.addr[CONV_OUTPUT]), i, want, magnitude, why, why_bytes);
+        err = compare_plane(n, after, conv_in_ptr(t->bind.addr[CONV_OUTPUT]), i, want, magnitude, why, why_bytes);
     }
     free(want);
     return err;
 }
 
-/* Packs the filters by the code's own function, then convolves. */
-static void run(const struct exp_emit_code *code, const struct conv_noted_plan *n, const struct exp_tensors *t)
+/* Packs the filters by the code's own function, then convolves. bias may be NULL. */
+static void run(const struct exp_emit_code *code, const struct conv_noted_plan *n, const struct exp_tensors *t,
+                const float *bias)
 {
     float *packed = conv_out_ptr(t->bind.addr[CONV_PACKED_FILTER]);
-    const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]);
+    const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
+    float *panels = conv_out_ptr(t->bind.addr[CONV_PACKED_INPUT]), *out = conv_out_ptr(t->bind.addr[CONV_OUTPUT]);
 
     memset(packed, 0xff, n->plan.layout.bytes[CONV_PACKED_FILTER]); /* NaN: exp_tensors_init has packed them already */
     exp_emit_code_packer(code, n->layer, 0)(filter, packed);
-    exp_emit_code_function(code, n->layer, 0)(conv_in_ptr(t->bind.addr[CONV_INPUT]), filter, packed,
-                                              conv_out_ptr(t->bind.addr[CONV_PACKED_INPUT]),
-                                              conv_out_ptr(t->bind.addr[CONV_OUTPUT]));
+    if (bias)
+        exp_emit_code_fused(code, n->layer, 0)(in, filter, packed, panels, out, bias);
+    else
+        exp_emit_code_function(code, n->layer, 0)(in, filter, packed, panels, out);
 }
 
-int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, double *seconds, char *why,
-                   size_t why_bytes)
+/* Returns a bias for each filter; NULL when out of memory. */
+static float *make_bias(const struct conv_problem *p)
 {
+    float *bias = calloc(p->k, sizeof *bias);
+
+    for (size_t i = 0; bias && i < p->k; i++)
+        bias[i] = bias_of(i);
+    return bias;
+}
+
+static int run_and_compare(const struct exp_emit_code *code, const struct conv_noted_plan *plan,
+                           const struct conv_fusion *after, char *why, size_t why_bytes)
+{
+    float *bias = after->adds_bias ? make_bias(&plan->plan.problem) : NULL;
     struct exp_tensors t = { 0 };
+    int err = 0;
+
+    if (exp_tensors_init(&t, &plan->plan) || (after->adds_bias && !bias))
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
+    if (!err) {
+        run(code, plan, &t, bias);
+        err = compare(plan, after, &t, why, why_bytes);
+    }
+    exp_tensors_release(&t);
+    free(bias);
+    return err;
+}
+
+int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, const struct conv_fusion *after,
+                   double *seconds, char *why, size_t why_bytes)
+{
     struct exp_emit_code code;
     uint64_t start = ctr_now_ns();
-    int err = exp_emit_build(&code, what, plan, 1, false, why, why_bytes);
+    int err = exp_emit_build_fused(&code, what, plan, 1, after, false, why, why_bytes);
 
     *seconds = (double)(ctr_now_ns() - start) * 1e-9;
     if (err)
@@ -69,13 +116,8 @@ int exp_emit_check(enum exp_emit_what what, const struct conv_noted_plan *plan, 
     if (!conv_plan_runs(&plan->plan))
         err = exp_fail(why, why_bytes, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer,
                        plan->plan.ukr->name);
-    if (!err && exp_tensors_init(&t, &plan->plan))
-        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory for the tensors of layer '%s'", plan->layer);
-    if (!err) {
-        run(&code, plan, &t);
-        err = compare(plan, &t, why, why_bytes);
-    }
-    exp_tensors_release(&t);
+    if (!err)
+        err = run_and_compare(&code, plan, after, why, why_bytes);
     exp_emit_code_release(&code);
     return err;
 }

@@ -21,11 +21,19 @@ struct session {
     char why[1024];
 };
 
+/* What FUSE says: its words are the activations, without a bias and with one. */
+static struct conv_fusion fusion(const struct session *s)
+{
+    return (struct conv_fusion){ s->options.fuse >= CONV_N_ACTIVATIONS,
+                                 (enum conv_activation)(s->options.fuse % CONV_N_ACTIVATIONS) };
+}
+
 static int print(void *session, FILE *out)
 {
     struct session *s = session;
+    const struct conv_c_options options = { s->packed, fusion(s) };
 
-    return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, s->packed, out,
+    return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, &options, out,
                           s->why, sizeof s->why);
 }
 
@@ -38,6 +46,7 @@ static bool was_checked(const struct session *s, size_t i)
 static int check(struct session *s)
 {
     const char *why_not = exp_emit_why_no_compiler((enum exp_emit_what)s->options.emit);
+    const struct conv_fusion after = fusion(s);
     size_t n = 0;
     double longest = 0, sum = 0;
 
@@ -48,7 +57,7 @@ static int check(struct session *s)
         int err = exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted") : 0;
 
         if (!err && !was_checked(s, i)) {
-            err = exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &seconds, s->why,
+            err = exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &after, &seconds, s->why,
                                  sizeof s->why);
             n++;
         }

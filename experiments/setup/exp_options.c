@@ -35,7 +35,7 @@ enum {
     ALL = TABLES | REDRAW | REPORT | PLAN | GEN
 };
 
-enum { N_WORDS = 4 };
+enum { N_WORDS = 6 };
 
 struct option {
     const char *name;
@@ -43,7 +43,7 @@ struct option {
     const char *help;
     enum kind kind;
     size_t offset;              /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
-    const char *words[N_WORDS]; /* WORD: the values 0, 1, 2, 3 */
+    const char *words[N_WORDS]; /* WORD: the values 0, 1, 2, ... */
     unsigned least, most;       /* NUMBER */
 };
 

@@ -62,6 +62,7 @@ struct exp_options {
     const char *wisdom;        /* file of plans that were found by timing; "": none */
     const char *weights;       /* file of a layer's filters; "": none */
     unsigned emit;             /* enum exp_emit_what (exp_emit_build.h) */
+    unsigned fuse;             /* activation, and 3 more with a bias: enum conv_activation */
     unsigned check;            /* 0 or 1: generated code is compiled and run */
     const char *run_a, *run_b; /* folders of results that are compared */
     const char *fail_if;       /* conditions on what differs; "" = none */

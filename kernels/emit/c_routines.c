@@ -148,12 +148,28 @@ static void print_filters(const struct printer *p, const struct conv_routine *r)
             f->by_rows ? "c" : "fh", f->s, f->n_f, f->n_f, f->ld);
 }
 
+/* ---- what follows ---- */
+
+static void print_finish(const struct printer *p, const struct conv_routine *r)
+{
+    const struct conv_routine_finish *f = &r->of.finish;
+    bool adds_bias = r->n_operands > 1;
+
+    fprintf(p->out,
+            "/* What follows the convolution, on %zu windows of %zu filters. */\n"
+            "static __attribute__((noinline)) void %s_%zu(float *out%s)\n{\n"
+            "    finish(out, %s, %zu, %zu, %zu, %zu);\n}\n\n",
+            f->n_win, f->n_f, p->prefix, p->number, adds_bias ? ", const float *bias" : "", adds_bias ? "bias" : "NULL",
+            f->n_f, f->n_win, f->ld_out, f->activation);
+}
+
 void conv_c_print_routine(const struct conv_program *program, size_t number, const char *prefix, FILE *out)
 {
     static void (*const print[])(const struct printer *, const struct conv_routine *) = {
         [CONV_ROUTINE_VECTORS] = print_vectors,
         [CONV_ROUTINE_PIECES] = print_pieces,
         [CONV_ROUTINE_FILTERS] = print_filters,
+        [CONV_ROUTINE_FINISH] = print_finish,
     };
     const struct conv_routine *r = &program->routine[number];
     const struct printer p = { out, prefix, number };

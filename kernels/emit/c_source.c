@@ -12,7 +12,7 @@ static const struct {
     enum cpu_isa isa;
     const char *text, *flags;
 } isas[] = {
-    { CPU_ISA_NONE, "", "" },
+    { CPU_ISA_NONE, conv_text_portable, "" },
     { CPU_ISA_AVX2, conv_text_avx2, "-mavx2 -mfma" },
     { CPU_ISA_AVX512, conv_text_avx512, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma" },
 };
@@ -51,7 +51,7 @@ void conv_c_print_head(const struct conv_plan *plan, FILE *out)
     const char *flags = conv_c_flags(plan);
 
     fprintf(out, "/* Convolutions as SConv plans them. Compile with -O3%s%s. */\n", *flags ? " " : "", flags);
-    fprintf(out, "%s%s%s\n", conv_text_common, *flags ? "\n" : "", isas[isa_of(plan)].text);
+    fprintf(out, "%s\n%s\n", conv_text_common, isas[isa_of(plan)].text);
 }
 
 /* ---- the loops ---- */
@@ -63,19 +63,17 @@ struct nest {
     unsigned n_loops;
 };
 
-static const char *tensor_name(const struct nest *n, enum conv_tensor t)
+static const char *tensor_name(const struct nest *n, size_t t)
 {
-    static const char *const names[CONV_N_TENSORS] = {
-        [CONV_INPUT] = "input",
-        [CONV_PACKED_INPUT] = "packed_input",
-        [CONV_FILTER] = "filter",
-        [CONV_OUTPUT] = "output",
+    static const char *const names[CONV_N_OPERANDS] = {
+        [CONV_INPUT] = "input",   [CONV_PACKED_INPUT] = "packed_input", [CONV_FILTER] = "filter",
+        [CONV_OUTPUT] = "output", [CONV_OPERAND_BIAS] = "bias",
     };
 
     return t == CONV_PACKED_FILTER ? n->packed_filter : names[t];
 }
 
-static void print_operand(const struct nest *n, const struct conv_item *call, enum conv_tensor t, size_t operand)
+static void print_operand(const struct nest *n, const struct conv_item *call, size_t t, size_t operand)
 {
     fprintf(n->out, "%s", tensor_name(n, t));
     if (call->at[operand])
@@ -184,11 +182,11 @@ static int print_pack_filters(const struct conv_plan *plan, const char *name, FI
     return 0;
 }
 
-int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_filters *filters, FILE *out)
+int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out)
 {
     char prefix[CONV_C_NAME_BYTES + 16], constants[CONV_C_NAME_BYTES + 16];
     struct conv_program p;
-    int err = conv_program_of_nest(&p, plan);
+    int err = conv_program_of_fused(&p, plan, &options->after);
 
     if (err)
         return err;
@@ -196,16 +194,16 @@ int conv_c_print(const struct conv_plan *plan, const char *name, const struct co
     snprintf(constants, sizeof constants, "constants_%s", name);
     describe(plan, out);
     print_sizes(plan, name, out);
-    if (filters->packed)
-        print_constants(plan, name, filters->packed, out);
+    if (options->packed)
+        print_constants(plan, name, options->packed, out);
     print_routines(&p, prefix, out);
     fprintf(
         out,
-        "void %s(const float *input, const float *filter, float *packed_filter, float *packed_input, float *output)\n"
+        "void %s(const float *input, const float *filter, float *packed_filter, float *packed_input, float *output%s)\n"
         "{\n    (void)filter;\n    (void)packed_filter;\n    (void)packed_input;\n",
-        name);
-    print_nest(&p, prefix, filters->packed ? constants : "packed_filter", out);
+        name, options->after.adds_bias ? ", const float *bias" : "");
+    print_nest(&p, prefix, options->packed ? constants : "packed_filter", out);
     fprintf(out, "}\n\n");
     conv_program_release(&p);
-    return filters->packed ? 0 : print_pack_filters(plan, name, out);
+    return options->packed ? 0 : print_pack_filters(plan, name, out);
 }

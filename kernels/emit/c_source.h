@@ -20,17 +20,17 @@ const char *conv_c_flags(const struct conv_plan *plan);
 /* Prints what all functions of a file have in common. The plans' micro-kernels have the same instruction set. */
 void conv_c_print_head(const struct conv_plan *plan, FILE *out);
 
-/* Where a function gets its packed filters. */
-struct conv_c_filters {
-    const float *packed; /* constants; NULL: the function NAME_pack_filters packs them */
+struct conv_c_options {
+    const float *packed; /* filters, as constants; NULL: the function NAME_pack_filters packs them */
+    struct conv_fusion after;
 };
 
 /*
  * Prints NAME(input, filter, packed_filter, packed_input, output), which convolves; NAME_pack_filters(filter,
  * packed_filter); and the sizes of the two buffers, in floats, as NAME_packed_filter_floats and
  * NAME_packed_input_floats. NULL may be passed for what is not used: filter, where filters were packed before;
- * packed_filter, where they are constants. Returns 0 or -ENOMEM.
+ * packed_filter, where they are constants. Where a bias is fused, NAME has it as a last argument. Returns 0 or -ENOMEM.
  */
-int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_filters *filters, FILE *out);
+int conv_c_print(const struct conv_plan *plan, const char *name, const struct conv_c_options *options, FILE *out);
 
 #endif

@@ -37,6 +37,7 @@ static size_t size_of(enum conv_routine_kind kind)
         [CONV_ROUTINE_VECTORS] = sizeof(struct conv_routine_vectors),
         [CONV_ROUTINE_PIECES] = sizeof(struct conv_routine_pieces),
         [CONV_ROUTINE_FILTERS] = sizeof(struct conv_routine_filters),
+        [CONV_ROUTINE_FINISH] = sizeof(struct conv_routine_finish),
     };
 
     return bytes[kind];
@@ -304,27 +305,67 @@ static int emit_step(struct conv_backend *self, const struct conv_step *s)
 
 /* ---- programs ---- */
 
-static int write_down(struct conv_program *p, const struct conv_plan *plan,
-                      int (*nest)(const struct conv_plan *plan, struct conv_backend *backend))
+/* Notes what follows tiles of outputs. Address 0 means none, so those of this back-end's tensors begin at FIRST. */
+struct finisher {
+    struct conv_fused fused;
+    struct emitter *emitter;
+};
+
+static const uint64_t FIRST = (uint64_t)1 << 62;
+
+static void emit_finish(struct conv_fused *self, const struct conv_epilogue_args *a)
 {
+    struct emitter *e = ((struct finisher *)self)->emitter;
+    struct conv_routine_call call = {
+        .routine = { .kind = CONV_ROUTINE_FINISH,
+                     .n_operands = a->bias ? 2 : 1,
+                     .tensor = { CONV_OUTPUT, a->bias ? CONV_OPERAND_BIAS : 0 },
+                     .of.finish = { a->n_f, a->n_win, a->ld_out, a->activation } },
+        .at = { a->out - FIRST, a->bias ? a->bias - FIRST : 0 },
+    };
+
+    add_call(e, &call);
+}
+
+static int write_down(struct conv_program *p, const struct conv_plan *plan,
+                      int (*nest)(const struct conv_plan *plan, struct conv_backend *backend),
+                      const struct conv_fusion *after)
+{
+    const struct conv_after fused = {
+        .out = FIRST,
+        .bias = after->adds_bias ? FIRST : 0,
+        .activation = after->activation,
+    };
     struct emitter e = { .base.step = emit_step, .program = p };
+    struct finisher f = { .emitter = &e };
     int err;
 
     *p = (struct conv_program){ .plan = plan };
-    err = nest(plan, &e.base);
+    conv_fused_init(&f.fused, &e.base, plan, &fused, NULL);
+    f.fused.finish = emit_finish;
+    err = nest(plan, after->adds_bias || after->activation ? &f.fused.base : &e.base);
+    if (!err)
+        err = e.err;
     if (err)
         conv_program_release(p);
     return err;
 }
 
+static const struct conv_fusion nothing = { .adds_bias = false };
+
 int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan)
 {
-    return write_down(p, plan, conv_nest_run);
+    return conv_program_of_fused(p, plan, &nothing);
+}
+
+int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after)
+{
+    return write_down(p, plan, conv_nest_run, after);
 }
 
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan)
 {
-    return write_down(p, plan, conv_nest_pack_filters);
+    return write_down(p, plan, conv_nest_pack_filters, &nothing);
 }
 
 void conv_program_release(struct conv_program *p)

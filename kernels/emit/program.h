@@ -7,6 +7,7 @@
 #define KERNELS_EMIT_PROGRAM_H
 
 #include "kernels/emit/fold.h"
+#include "kernels/epilogue.h"
 #include "kernels/plan.h"
 
 enum conv_routine_kind {
@@ -14,6 +15,7 @@ enum conv_routine_kind {
     CONV_ROUTINE_VECTORS, /* packs windows by vectors and shifts: input, panels */
     CONV_ROUTINE_PIECES,  /* packs windows element by element: input, panels */
     CONV_ROUTINE_FILTERS, /* packs filters: filters, panel */
+    CONV_ROUTINE_FINISH,  /* what follows the convolution: outputs; biases, if there are any */
 };
 
 /* Lines that a micro-kernel asks for: in each of its first n steps one, from a place behind an operand on. */
@@ -59,15 +61,29 @@ struct conv_routine_filters {
     size_t by_rows; /* panels are [r][channel][s] */
 };
 
+struct conv_routine_finish {
+    size_t n_f, n_win, ld_out, activation; /* enum conv_activation */
+};
+
+/* An operand's tensor beside those of plans: a number for each filter. */
+enum { CONV_OPERAND_BIAS = CONV_N_TENSORS, CONV_N_OPERANDS };
+
+/* What follows the convolution, fused. */
+struct conv_fusion {
+    bool adds_bias;
+    enum conv_activation activation;
+};
+
 struct conv_routine {
     enum conv_routine_kind kind;
     size_t n_operands;
-    enum conv_tensor tensor[CONV_FOLD_MOST_OPERANDS]; /* of the operands */
+    size_t tensor[CONV_FOLD_MOST_OPERANDS]; /* of the operands: enum conv_tensor, or CONV_OPERAND_BIAS */
     union {
         struct conv_routine_ukr ukr;
         struct conv_routine_vectors vectors;
         struct conv_routine_pieces pieces;
         struct conv_routine_filters filters;
+        struct conv_routine_finish finish;
     } of;
     size_t n_table;
     int64_t *table; /* owned */
@@ -88,10 +104,11 @@ struct conv_program {
 const char *conv_program_why_not(const struct conv_plan *plan);
 
 /*
- * Writes down a plan that can be: its nest, or the packing of all of its filters. The plan must stay. Returns 0 or
+ * Writes down a plan that can be: its nest, alone or with what follows it, or the packing of all of its filters. The plan must stay. Returns 0 or
  * -ENOMEM; then the program is empty.
  */
 int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan);
+int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after);
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan);
 void conv_program_release(struct conv_program *p);
 

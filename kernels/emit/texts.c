@@ -10,5 +10,6 @@
             ".popsection\n");
 
 TEXT(common)
+TEXT(portable)
 TEXT(avx2)
 TEXT(avx512)

@@ -72,6 +72,8 @@ refuses "must be c, mlir or mlir_external, not 'rust'" --layer vgg16:conv1_1 --e
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_16x24_taps__avx2
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
+refuses "fused in C only" $toy UKR=avx2 --emit mlir FUSE=relu
+refuses "must be none, relu" $toy FUSE=gelu
 refuses "these are 3" $toy "WEIGHTS=/dev/null"
 refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS=/dev/null
 refuses "at most 262144" --layer vgg16:conv5_1 --machine toy --ukr ref WEIGHTS=/dev/null
@@ -99,6 +101,9 @@ case ${CONV_CPU-} in baseline) sets=ref ;; avx2) sets=${sets% avx512} ;; esac
 best=${sets##* }
 for set in $sets; do
     check "code of $set is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$set"
+done
+for what in relu6 bias bias_relu; do
+    check "$what is fused: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$best" "FUSE=$what"
 done
 check "code of real layers is right: $(tail -n 1 "$work/err")" \
     checked MODEL=squeezenet "LAYERS=conv10,fire8*,fire2/expand3x3" "UKR=$best"

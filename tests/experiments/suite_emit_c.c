@@ -7,6 +7,7 @@
 
 #include "experiments/emit/exp_emit_build.h"
 #include "kernels/backend.h"
+#include "kernels/epilogue.h"
 #include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"
 #include "sim/trace/trace.h"
@@ -112,8 +113,9 @@ static void loops_are_found(void)
 
 static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
 
-/* Builds random plans of an instruction set; false if they cannot run here. */
-static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], bool records, struct exp_emit_code *code)
+/* Builds random plans of an instruction set, with what follows them; false if they cannot run here. */
+static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
+                  struct exp_emit_code *code)
 {
     char why[512] = "";
 
@@ -123,7 +125,8 @@ static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], bool r
     }
     for (size_t i = 0; i < N_PLANS; i++)
         plan[i] = random_plan(isa);
-    return test_check(exp_emit_build(code, EXP_EMIT_C, plan, N_PLANS, records, why, sizeof why) == 0, "%s", why);
+    return test_check(exp_emit_build_fused(code, EXP_EMIT_C, plan, N_PLANS, after, records, why, sizeof why) == 0, "%s",
+                      why);
 }
 
 static const struct exp_emit_code *running;
@@ -144,13 +147,15 @@ static int run_code(const struct conv_plan *plan, const struct conv_binding *bin
     return 0;
 }
 
+static const struct conv_fusion nothing = { .adds_bias = false };
+
 static void results_are_right(void)
 {
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
         struct conv_noted_plan plan[N_PLANS];
         struct exp_emit_code code;
 
-        if (!build(isas[i], plan, false, &code))
+        if (!build(isas[i], plan, &nothing, false, &code))
             continue;
         running = &code;
         for (running_number = 0; running_number < N_PLANS; running_number++) {
@@ -208,33 +213,57 @@ static void compare(void *ctx, const struct sim_access *a)
     c->n++;
 }
 
+static struct conv_fusion following; /* what is fused with the running code */
+static float biases[512];
+
+/* As run_code, with biases. */
+static void run_fused(const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    const char *layer = "conv*/\n?";
+    float *packed = conv_out_ptr(bind->addr[CONV_PACKED_FILTER]);
+    const float *filter = conv_in_ptr(bind->addr[CONV_FILTER]);
+
+    CU_ASSERT_FATAL(plan->problem.k <= sizeof biases / sizeof biases[0]);
+    if (!plan->sconv.options.packs_filters)
+        exp_emit_code_packer(running, layer, running_number)(filter, packed);
+    exp_emit_code_fused(running, layer, running_number)(conv_in_ptr(bind->addr[CONV_INPUT]), filter, packed,
+                                                        conv_out_ptr(bind->addr[CONV_PACKED_INPUT]),
+                                                        conv_out_ptr(bind->addr[CONV_OUTPUT]), biases);
+}
+
 /* Runs recorded code; then the nest is replayed at the same addresses. */
 static int run_and_compare(const struct conv_plan *plan, const struct conv_binding *bind)
 {
+    const struct conv_after after = { bind->addr[CONV_OUTPUT], 0, (uintptr_t)biases, 0, following.activation };
     struct comparison c = { 0, SIZE_MAX };
     struct sim_expander expander;
     struct conv_replay replay;
+    struct conv_fused fused;
 
     seen.n = 0;
-    run_code(plan, bind);
+    if (following.adds_bias)
+        run_fused(plan, bind);
+    else
+        run_code(plan, bind);
     sim_expander_init(&expander, compare, &c);
     conv_replay_init(&replay, plan, &expander.sink);
     replay.bind = *bind;
     if (!plan->sconv.options.packs_filters)
         CU_ASSERT(conv_nest_pack_filters(plan, &replay.base) == 0);
-    CU_ASSERT(conv_nest_run(plan, &replay.base) == 0);
+    conv_fused_init(&fused, &replay.base, plan, &after, &expander.sink);
+    CU_ASSERT(conv_nest_run(plan, following.adds_bias ? &fused.base : &replay.base) == 0);
     test_check(c.first_wrong == SIZE_MAX && c.n == seen.n, "%s %s: %zu accesses, %zu replayed, first difference at %zu",
                plan->ukr->name, kcheck_describe(&plan->problem), seen.n, c.n, c.first_wrong);
     return 0;
 }
 
-static void accesses_are_the_replays(void)
+static void compare_accesses(void)
 {
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
         struct conv_noted_plan plan[N_PLANS];
         struct exp_emit_code code;
 
-        if (!build(isas[i], plan, true, &code))
+        if (!build(isas[i], plan, &following, true, &code))
             continue;
         running = &code;
         exp_emit_code_record(&code, see);
@@ -242,15 +271,29 @@ static void accesses_are_the_replays(void)
             const struct conv_plan *p = &plan[running_number].plan;
             struct conv_mismatch where;
             struct kcheck k;
+            int err;
 
             CU_ASSERT_FATAL(kcheck_init(&k, &p->problem, true) == 0);
-            CU_ASSERT(kcheck_run_with(&k, p, run_and_compare, &where) == 0);
+            err = kcheck_run_with(&k, p, run_and_compare, &where);
+            CU_ASSERT(!err || (following.adds_bias && err == -EILSEQ)); /* what follows changes results */
             kcheck_release(&k);
         }
         exp_emit_code_release(&code);
     }
     free(seen.access);
     memset(&seen, 0, sizeof seen);
+}
+
+static void accesses_are_the_replays(void)
+{
+    following = nothing;
+    compare_accesses();
+}
+
+static void fused_accesses_are_the_replays(void)
+{
+    following = (struct conv_fusion){ true, (enum conv_activation)rng_below(CONV_N_ACTIVATIONS) };
+    compare_accesses();
 }
 
 /* ---- names ---- */
@@ -280,6 +323,7 @@ static const struct test_case cases[] = {
     { "loops are found", loops_are_found },
     { "generated code computes right", results_are_right },
     { "generated code's accesses are the replay's", accesses_are_the_replays },
+    { "so they are with what is fused", fused_accesses_are_the_replays },
     { "names are identifiers", names_are_identifiers },
     { NULL, NULL },
 };
