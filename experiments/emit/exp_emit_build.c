@@ -13,83 +13,6 @@
 
 enum { LIMIT_S = 600, MOST_ARGUMENTS = 40, FLAG_BYTES = 128 };
 
-/* ---- text ---- */
-
-static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan)
-{
-    const char *why = conv_program_why_not(plan);
-
-    if (why || what == EXP_EMIT_C)
-        return why;
-    return conv_program_is_plain(plan) ? conv_mlir_why_not(plan)
-                                       : "MLIR is written for vectors of windows, and without prefetching";
-}
-
-static int check(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n, char *why, size_t why_bytes)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *reason = why_not(what, &plan[i].plan);
-
-        if (reason)
-            return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: its plan cannot be written as code: %s",
-                            plan[i].layer, conv_plan_kernel_name(&plan[i].plan), reason);
-        if (plan[i].plan.ukr->isa != plan[0].plan.ukr->isa)
-            return exp_fail(why, why_bytes, -EINVAL,
-                            "layer '%s': its micro-kernel %s needs another instruction set than that of '%s'",
-                            plan[i].layer, plan[i].plan.ukr->name, plan[0].layer);
-    }
-    return 0;
-}
-
-static int print_one(enum exp_emit_what what, const struct conv_plan *plan, const char *name,
-                     const struct conv_c_options *options, FILE *out)
-{
-    if (what == EXP_EMIT_C)
-        return conv_c_print(plan, name, options, out);
-    return conv_mlir_print(plan, name, what == EXP_EMIT_MLIR_EXTERNAL, out);
-}
-
-static bool is_fused(const struct conv_fusion *after)
-{
-    return after->adds_bias || after->activation != CONV_ACTIVATION_NONE;
-}
-
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes)
-{
-    int err = check(what, plan, n, why, why_bytes);
-
-    if (!err && options->packed && what != EXP_EMIT_C)
-        err = exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: filters become constants of C only: EMIT=c");
-    if (!err && is_fused(&options->after) && what != EXP_EMIT_C)
-        err = exp_fail(why, why_bytes, -EINVAL, "FUSE: what follows is fused in C only: EMIT=c");
-    if (err)
-        return err;
-    (what == EXP_EMIT_C ? conv_c_print_head : conv_mlir_print_head)(&plan[0].plan, out);
-    for (size_t i = 0; i < n && !err; i++) {
-        char name[CONV_C_NAME_BYTES];
-
-        conv_c_name(name, plan[i].layer, i);
-        err = print_one(what, &plan[i].plan, name, options, out);
-    }
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
-}
-
-/* The micro-kernels of MLIR's functions. */
-static int print_kernels(const struct conv_noted_plan *plan, size_t n, FILE *out, char *why, size_t why_bytes)
-{
-    int err = 0;
-
-    conv_c_print_head(&plan[0].plan, out);
-    for (size_t i = 0; i < n && !err; i++) {
-        char name[CONV_C_NAME_BYTES];
-
-        conv_c_name(name, plan[i].layer, i);
-        err = conv_mlir_print_kernels(&plan[i].plan, name, out);
-    }
-    return err ? exp_fail(why, why_bytes, err, "out of memory") : 0;
-}
-
 /* ---- a folder of its own ---- */
 
 enum file { CODE_C, CODE_MLIR, CODE_LLVM, CODE_LL, CODE_SO, N_FILES };
@@ -223,7 +146,7 @@ static int compile_c(const struct place *p, const char *isa_flags, bool records,
     return run_tool(argv, EXP_EMIT_CC_VARIABLE, why, why_bytes);
 }
 
-static int lower(const struct place *p, char *why, size_t why_bytes)
+static int lower(const struct place *p, const char *const *passes, char *why, size_t why_bytes)
 {
     const char *opt[MOST_ARGUMENTS] = { named(EXP_EMIT_MLIR_OPT_VARIABLE, "mlir-opt-19"), p->path[CODE_MLIR], "-o",
                                         p->path[CODE_LLVM] };
@@ -235,8 +158,8 @@ static int lower(const struct place *p, char *why, size_t why_bytes)
                                       NULL };
     int err;
 
-    for (size_t i = 0; conv_mlir_passes[i]; i++)
-        opt[4 + i] = conv_mlir_passes[i];
+    for (size_t i = 0; passes[i]; i++)
+        opt[4 + i] = passes[i];
     err = run_tool(opt, EXP_EMIT_MLIR_OPT_VARIABLE, why, why_bytes);
     return err ? err : run_tool(translate, EXP_EMIT_MLIR_TRANSLATE_VARIABLE, why, why_bytes);
 }
@@ -283,7 +206,7 @@ static int write_file(const struct work *w, enum file file, bool kernels)
 
     if (!out)
         return exp_fail(w->why, w->why_bytes, -errno, "cannot write '%s': %s", path, strerror(errno));
-    err = kernels ? print_kernels(w->plan, w->n, out, w->why, w->why_bytes)
+    err = kernels ? exp_emit_print_kernels(w->plan, w->n, out, w->why, w->why_bytes)
                   : exp_emit_print(w->what, w->plan, w->n, &w->options, out, w->why, w->why_bytes);
     if (fclose(out) && !err)
         err = exp_fail(w->why, w->why_bytes, -EIO, "cannot write '%s': %s", path, strerror(errno));
@@ -292,13 +215,13 @@ static int write_file(const struct work *w, enum file file, bool kernels)
 
 static int build_mlir(const struct work *w)
 {
-    bool has_kernels = w->what == EXP_EMIT_MLIR_EXTERNAL;
+    bool has_kernels = exp_emit_has_kernels(w->what);
     int err = write_file(w, CODE_MLIR, false);
 
     if (!err && has_kernels)
         err = write_file(w, CODE_C, true);
     if (!err)
-        err = lower(w->place, w->why, w->why_bytes);
+        err = lower(w->place, exp_emit_passes(w->what), w->why, w->why_bytes);
     return err ? err : compile_ll(w->place, conv_c_flags(&w->plan[0].plan), has_kernels, w->why, w->why_bytes);
 }
 

@@ -2,21 +2,8 @@
 #ifndef EXPERIMENTS_EXP_EMIT_BUILD_H
 #define EXPERIMENTS_EXP_EMIT_BUILD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
+#include "experiments/emit/exp_emit_text.h"
 #include "experiments/setup/exp_algo.h"
-#include "kernels/emit/c_source.h"
-#include "kernels/emit/mlir_source.h"
-#include "kernels/emit/noted_plans.h"
-
-/* What code is generated. */
-enum exp_emit_what {
-    EXP_EMIT_C,
-    EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
-    EXP_EMIT_MLIR_EXTERNAL, /* its micro-kernel: C beside it */
-};
 
 /* These variables of the environment name the compilers; else they are cc, and those of LLVM 19 as Debian calls them. */
 #define EXP_EMIT_CC_VARIABLE "SCONV_CC"
@@ -34,14 +21,6 @@ struct exp_emit_code {
 };
 
 /*
- * Prints the code of plans of one instruction set; function number i is called as conv_c_name says for its layer and i.
- * options are C's; packed ones are the only plan's filters. Returns 0; -EINVAL for a plan that
- * cannot be written, or -ENOMEM, with one line in why.
- */
-int exp_emit_print(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
-                   const struct conv_c_options *options, FILE *out, char *why, size_t why_bytes);
-
-/*
  * Prints, compiles and loads. If it records (C only), every access to a tensor calls a function (exp_emit_code_record).
  * Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails, with its last line in why; -EINTR;
  * -errno of writing. On failure *code is empty.
@@ -53,7 +32,7 @@ int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, co
                          size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes);
 void exp_emit_code_release(struct exp_emit_code *code);
 
-/* Return the function of plan number i, whose layer is called so, and the one that packs its filters. */
+/* Return the function of plan number i, whose layer is called so, and the one that packs its filters; NULL: none does. */
 exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i);
 exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i); /* with a bias */
 exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i);

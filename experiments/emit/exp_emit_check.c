@@ -59,7 +59,7 @@ static int compare(const struct conv_noted_plan *n, const struct conv_fusion *af
     return err;
 }
 
-/* Packs the filters by the code's own function, then convolves. bias may be NULL. */
+/* Packs the filters by the code's own function, if it has one, then convolves. bias may be NULL. */
 static void run(const struct exp_emit_code *code, const struct conv_noted_plan *n, const struct exp_tensors *t,
                 const float *bias)
 {
@@ -67,8 +67,11 @@ static void run(const struct exp_emit_code *code, const struct conv_noted_plan *
     const float *filter = conv_in_ptr(t->bind.addr[CONV_FILTER]), *in = conv_in_ptr(t->bind.addr[CONV_INPUT]);
     float *panels = conv_out_ptr(t->bind.addr[CONV_PACKED_INPUT]), *out = conv_out_ptr(t->bind.addr[CONV_OUTPUT]);
 
+    exp_emit_pack_fn pack = exp_emit_code_packer(code, n->layer, 0);
+
     memset(packed, 0xff, n->plan.layout.bytes[CONV_PACKED_FILTER]); /* NaN: exp_tensors_init has packed them already */
-    exp_emit_code_packer(code, n->layer, 0)(filter, packed);
+    if (pack)
+        pack(filter, packed);
     if (bias)
         exp_emit_code_fused(code, n->layer, 0)(in, filter, packed, panels, out, bias);
     else

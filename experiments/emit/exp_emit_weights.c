@@ -13,8 +13,12 @@
 /* A compiler takes minutes for more. */
 enum { MOST_WEIGHTS = 1 << 18 };
 
-static int check(const struct conv_noted_plans *plans, size_t n, char *why, size_t why_bytes)
+static int check(enum exp_emit_constants constants, const struct conv_noted_plans *plans, size_t n, char *why,
+                 size_t why_bytes)
 {
+    if (constants == EXP_EMIT_NO_CONSTANTS)
+        return exp_fail(why, why_bytes, -EINVAL,
+                        "WEIGHTS: filters become constants of C and of linalg only: EMIT=c or EMIT=mlir_linalg");
     if (plans->n != 1)
         return exp_fail(why, why_bytes, -EINVAL, "WEIGHTS: a file is for one layer, these are %zu; LAYER= chooses one",
                         plans->n);
@@ -50,33 +54,44 @@ static int read_floats(float *x, size_t n, const char *path, char *why, size_t w
                     found == n ? "more" : "fewer", n * sizeof *x);
 }
 
-int exp_emit_weights_pack(float **packed, const char *path, const struct conv_noted_plans *plans, char *why,
-                          size_t why_bytes)
+/* Packs filters as the plan wants them, in their place. */
+static int pack(float **filters, const struct conv_plan *plan, char *why, size_t why_bytes)
 {
-    const struct conv_plan *plan = &plans->plan[0].plan;
-    size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
+    float *packed = calloc(plan->layout.bytes[CONV_FILTER] / sizeof(float), sizeof *packed);
     struct conv_binding bind = { { 0 } };
     struct conv_exec exec;
-    float *filter;
-    int err = check(plans, n, why, why_bytes);
+    int err;
 
-    *packed = NULL;
+    if (!packed)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    bind.addr[CONV_FILTER] = (uintptr_t)*filters;
+    bind.addr[CONV_PACKED_FILTER] = (uintptr_t)packed;
+    conv_exec_init(&exec, plan, &bind);
+    err = conv_nest_pack_filters(plan, &exec.base);
+    free(*filters);
+    *filters = packed;
+    return err;
+}
+
+int exp_emit_weights_read(float **filters, enum exp_emit_what what, const char *path,
+                          const struct conv_noted_plans *plans, char *why, size_t why_bytes)
+{
+    enum exp_emit_constants constants = exp_emit_constants(what);
+    const struct conv_plan *plan = &plans->plan[0].plan;
+    size_t n = plan->layout.bytes[CONV_FILTER] / sizeof(float);
+    int err = check(constants, plans, n, why, why_bytes);
+
+    *filters = NULL;
     if (err)
         return err;
-    filter = calloc(n, sizeof *filter);
-    *packed = calloc(n, sizeof **packed);
-    err = filter && *packed ? read_floats(filter, n, path, why, why_bytes)
-                            : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    if (!err) {
-        bind.addr[CONV_FILTER] = (uintptr_t)filter;
-        bind.addr[CONV_PACKED_FILTER] = (uintptr_t)*packed;
-        conv_exec_init(&exec, plan, &bind);
-        err = conv_nest_pack_filters(plan, &exec.base);
-    }
-    free(filter);
+    *filters = calloc(n, sizeof **filters);
+    err =
+        *filters ? read_floats(*filters, n, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (!err && constants == EXP_EMIT_PACKED_FILTERS)
+        err = pack(filters, plan, why, why_bytes);
     if (!err)
         return 0;
-    free(*packed);
-    *packed = NULL;
+    free(*filters);
+    *filters = NULL;
     return err;
 }

@@ -17,7 +17,7 @@
 struct session {
     struct exp_options options;
     struct exp_emit_plans plans;
-    float *packed; /* filters; NULL: they are packed by the code */
+    float *filters; /* that become constants; NULL: none */
     char why[1024];
 };
 
@@ -31,7 +31,7 @@ static struct conv_fusion fusion(const struct session *s)
 static int print(void *session, FILE *out)
 {
     struct session *s = session;
-    const struct conv_c_options options = { s->packed, fusion(s) };
+    const struct conv_c_options options = { s->filters, fusion(s) };
 
     return exp_emit_print((enum exp_emit_what)s->options.emit, s->plans.noted.plan, s->plans.noted.n, &options, out,
                           s->why, sizeof s->why);
@@ -77,7 +77,8 @@ static int run(void *session)
     int err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
 
     if (!err && *s->options.weights)
-        err = exp_emit_weights_pack(&s->packed, s->options.weights, &s->plans.noted, s->why, sizeof s->why);
+        err = exp_emit_weights_read(&s->filters, (enum exp_emit_what)s->options.emit, s->options.weights,
+                                    &s->plans.noted, s->why, sizeof s->why);
     if (err)
         return err;
     return s->options.check ? check(s) : exp_emit_write(s->options.out, print, s, s->why, sizeof s->why);
@@ -87,7 +88,7 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    free(s->packed);
+    free(s->filters);
     exp_emit_plans_release(&s->plans);
 }
 

@@ -68,12 +68,15 @@ refuses "cannot open" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 PLAN=no/su
 program=$gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
-refuses "must be c, mlir or mlir_external, not 'rust'" --layer vgg16:conv1_1 --emit rust
+refuses "must be c, mlir, mlir_external or mlir_linalg, not 'rust'" --layer vgg16:conv1_1 --emit rust
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_16x24_taps__avx2
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
 refuses "fused in C only" $toy UKR=avx2 --emit mlir FUSE=relu
 refuses "must be none, relu" $toy FUSE=gelu
+refuses "has no groups" --layer g2ic4ih8oc4kh3ph1 --machine clx4208 --ukr f32_16x24__avx512 --emit mlir_linalg
+refuses "takes no dilation" --layer ic4ih8oc4kh3ph1dh1 --machine clx4208 --ukr f32_16x24__avx512 --emit mlir_linalg
+refuses "constants of C and of linalg only" $toy LAYERS=pointwise EMIT=mlir WEIGHTS=/dev/null
 refuses "these are 3" $toy "WEIGHTS=/dev/null"
 refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS=/dev/null
 refuses "at most 262144" --layer vgg16:conv5_1 --machine toy --ukr ref WEIGHTS=/dev/null
@@ -121,12 +124,28 @@ elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1
     for what in mlir mlir_external; do
         check "$what is right: $(tail -n 1 "$work/err")" checked MODEL=tests/data/three.csv "UKR=$best" "EMIT=$what"
     done
+    linalg="EMIT=mlir_linalg UKR=$best"
+    # shellcheck disable=SC2086  # arguments are words
+    check "linalg, tiled by a script, is right: $(tail -n 1 "$work/err")" \
+        checked MODEL=squeezenet "LAYERS=conv1,fire2/*,fire6/*,fire8/expand*,fire9/expand3x3,conv10" $linalg
+    # shellcheck disable=SC2086
+    check "... of two images, with edges of every loop, too: $(tail -n 1 "$work/err")" \
+        checked LAYER=mb2ic37ih23iw29oc50oh12ow10kh5kw4sh2sw3ph2pw1 "ALGO=sconv_is" $linalg
+    seq 1 1440 | awk '{ printf "%c%c%c%c", 0, 0, 128 + $1 % 2, 63 }' | head -c 5760 >"$work/weights"
+    # shellcheck disable=SC2086
+    "$gen" MACHINE=clx4208 MODEL=tests/data/three.csv LAYERS=pointwise "WEIGHTS=$work/weights" $linalg --out "$work/code.mlir"
+    sed -n 's,^// passes: ,,p' "$work/code.mlir" | tr ' ' '\n' | sed '/erase-schedule/q' >"$work/first"
+    # shellcheck disable=SC2046
+    check "mlir-opt folds the packing of constant filters" \
+        eval 'mlir-opt-19 $(cat "$work/first") --cse --canonicalize "$work/code.mlir" | grep -q "memref.global .* constant @.* : memref<2x30x24xf32>"'
 else
     echo "emit: skipped: MLIR; mlir-opt-19 and clang-19 are not here (.ci/deps mlir installs them)"
 fi
 if [ "${EMIT-}" = all ]; then
-    check "code of all layers is right: $(tail -n 1 "$work/err")" checked MODEL=all "UKR=$best"
-    cat "$work/out"
+    for what in c $(mlir-opt-19 --version >/dev/null 2>&1 && echo mlir_linalg); do
+        check "$what of all layers is right: $(tail -n 1 "$work/err")" checked MODEL=all "UKR=$best" "EMIT=$what"
+        cat "$work/out"
+    done
 fi
 
 echo "emit: $passed passed, $failed failed"
