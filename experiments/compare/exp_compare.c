@@ -17,24 +17,6 @@ static const double certain_p = 0.05;
 #define TIME EXP_COMPARE_TIME
 #define RATIO EXP_COMPARE_RATIO
 #define EXACT EXP_COMPARE_EXACT
-#define METRIC(...) { __VA_ARGS__ },
-
-static const struct exp_compare_metric metrics[] = {
-#include "experiments/compare/metrics.def"
-};
-
-enum { N_METRICS = sizeof metrics / sizeof metrics[0] };
-
-size_t exp_compare_n_metrics(void)
-{
-    return N_METRICS;
-}
-
-const struct exp_compare_metric *exp_compare_metric_at(size_t i)
-{
-    return &metrics[i];
-}
-
 int exp_compare_side_of(const struct exp_compare_cell *c)
 {
     double better = c->metric->is_more_better ? c->b - c->a : c->a - c->b;
@@ -293,13 +275,13 @@ static int read_side(struct exp_compare_side *s, const char *path, char *why, si
 
 static int fill(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r)
 {
-    c->cell = calloc((c->n_pairs + EXP_N_ALGOS) * N_METRICS + 1, sizeof *c->cell);
+    c->cell = calloc((c->n_pairs + EXP_N_ALGOS) * exp_compare_n_metrics() + 1, sizeof *c->cell);
     if (!c->cell)
         return -ENOMEM;
-    for (size_t m = 0; m < N_METRICS; m++)
-        add_model(c, p, r, &metrics[m]);
-    for (size_t m = 0; m < N_METRICS; m++)
-        add_layers(c, p, r, &metrics[m]);
+    for (size_t m = 0; m < exp_compare_n_metrics(); m++)
+        add_model(c, p, r, exp_compare_metric_at(m));
+    for (size_t m = 0; m < exp_compare_n_metrics(); m++)
+        add_layers(c, p, r, exp_compare_metric_at(m));
     return adjust(c);
 }
 

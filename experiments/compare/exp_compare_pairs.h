@@ -2,7 +2,7 @@
 #ifndef EXPERIMENTS_EXP_COMPARE_PAIRS_H
 #define EXPERIMENTS_EXP_COMPARE_PAIRS_H
 
-#include "experiments/compare/exp_compare.h"
+#include "experiments/compare/exp_compare_runs.h"
 
 /* Rows of both layers.csv. */
 struct exp_compare_pair {

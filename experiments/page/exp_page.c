@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_folders.h"
 #include "experiments/page/exp_page_answer.h"
-#include "experiments/page/exp_page_folder.h"
+#include "experiments/page/exp_page_chapter.h"
 #include "experiments/setup/exp_main.h"
 
 struct job {
@@ -121,7 +121,7 @@ static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
     char id[24], reason[1024] = "";
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    if (exp_page_folder_write(w, &f, reason, sizeof reason))
+    if (exp_page_chapter_write(w, &f, reason, sizeof reason))
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
 }
 

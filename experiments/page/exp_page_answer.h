@@ -2,7 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAGE_ANSWER_H
 #define EXPERIMENTS_EXP_PAGE_ANSWER_H
 
-#include "experiments/page/exp_page_run.h"
+#include "experiments/page/exp_page_experiment.h"
 
 /* Writes the question, the verdict's first paragraph, and the numbers that matter. */
 void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run *r);

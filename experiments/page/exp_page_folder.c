@@ -11,57 +11,14 @@
 #include "experiments/base/exp_plot_recipe.h"
 #include "experiments/base/exp_text.h"
 
-/* ---- kinds ---- */
-
-/* A folder is of the first kind whose file it has. */
-static const struct kind {
-    const char *marker;
-    const char *what;
-    int (*write)(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
-} kinds[] = {
-    { "traffic.csv", "experiment", exp_page_run_write },
-    { "ratios.csv", "CSA's choices judged", exp_page_other_write },
-    { "paper.md", "the paper's numbers beside ours", exp_page_other_write },
-    { "study.md", "cost models studied", exp_page_other_write },
-    { "agreement.csv", "simulated beside counted", exp_page_other_write },
-    { "phases.csv", "beside peers", exp_page_other_write },
-    { "sweep.csv", "machines and tilings varied", exp_page_other_write },
-    { "rankings.csv", "loop orders and tilings ranked", exp_page_other_write },
-    { "compare.csv", "two runs compared", exp_page_other_write },
-};
-
-bool exp_page_is_marker(const char *file)
+bool exp_page_folder_has(const struct exp_page_folder *f, const char *file)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!strcmp(kinds[i].marker, file))
-            return true;
-    }
-    return false;
-}
-
-static bool has_file(const char *folder, const char *file)
-{
-    char *path = exp_format("%s/%s", folder, file);
+    char *path = exp_format("%s/%s", f->path, file);
     struct stat st;
     bool is_there = path && !stat(path, &st) && S_ISREG(st.st_mode);
 
     free(path);
     return is_there;
-}
-
-int exp_page_folder_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
-{
-    const struct kind *k = kinds;
-    char title[512];
-    int err;
-
-    while (k < kinds + sizeof kinds / sizeof kinds[0] - 1 && !has_file(f->path, k->marker))
-        k++;
-    exp_say(title, sizeof title, "%s: %s", f->name, k->what);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
-    err = k->write(w, f, why, why_bytes);
-    w->ops->close(w);
-    return err;
 }
 
 void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes)
@@ -85,7 +42,7 @@ char *exp_page_folder_text(const struct exp_page_folder *f, const char *file)
 static bool is_drawn(const struct exp_page_folder *f, const char *name)
 {
     char *svg = exp_format("%s.svg", name), *png = exp_format("%s.png", name);
-    bool is = svg && png && (has_file(f->path, svg) || has_file(f->path, png));
+    bool is = svg && png && (exp_page_folder_has(f, svg) || exp_page_folder_has(f, png));
 
     free(svg);
     free(png);

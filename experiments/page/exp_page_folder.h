@@ -1,5 +1,5 @@
 /*
- * A result folder as a chapter of a page: what kind it is, its tables, its figures.
+ * A result folder as a chapter of a page: its files, its figures, and who made it.
  */
 #ifndef EXPERIMENTS_EXP_PAGE_FOLDER_H
 #define EXPERIMENTS_EXP_PAGE_FOLDER_H
@@ -18,14 +18,7 @@ struct exp_page_folder {
     const struct exp_page_captions *captions;
 };
 
-/*
- * Tells whether a folder with a file of this name is one of results: each kind of result has a table or a page that no
- * other has.
- */
-bool exp_page_is_marker(const char *file);
-
-/* Writes a folder's chapter. Returns 0, or -errno with one line in why, that names the file. */
-int exp_page_folder_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
+bool exp_page_folder_has(const struct exp_page_folder *f, const char *file);
 
 /* Reads a text file of the folder; "" if there is none. From malloc; NULL when out of memory. */
 char *exp_page_folder_text(const struct exp_page_folder *f, const char *file);
@@ -44,9 +37,5 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
 
 /* Makes the id of a part of the chapter: "<id>-<part>". */
 void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes);
-
-/* An experiment's chapter (exp_page_run.c), and that of any other folder (exp_page_other.c). */
-int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
-int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
 
 #endif

@@ -70,19 +70,11 @@ static void say(struct exp_page_writer *w, enum exp_page_text kind, const char *
 
 static void facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n)
 {
+    static const struct exp_page_fact_marks marks = { "<div><dt>", "</dt><dd>", " <small>", "</small>",
+                                                      "</dd></div>\n" };
+
     fprintf(w->body, "<dl class=%s>\n", kind == EXP_PAGE_CARDS ? "cards" : "facts");
-    for (size_t i = 0; i < n; i++) {
-        fputs("<div><dt>", w->body);
-        put(w, fact[i].name);
-        fputs("</dt><dd>", w->body);
-        put(w, fact[i].value);
-        if (*fact[i].note) {
-            fputs(" <small>", w->body);
-            put(w, fact[i].note);
-            fputs("</small>", w->body);
-        }
-        fputs("</dd></div>\n", w->body);
-    }
+    exp_page_put_facts(w, put, &marks, fact, n);
     fputs("</dl>\n", w->body);
 }
 

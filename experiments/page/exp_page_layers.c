@@ -1,4 +1,6 @@
 /* A page for each shape: what a layer is, how it was planned, and everything that is known of it. */
+#include "experiments/page/exp_page_layers.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -9,20 +11,9 @@
 #include "experiments/page/exp_page_drawing.h"
 #include "experiments/page/exp_page_nest.h"
 #include "experiments/page/exp_page_plan.h"
-#include "experiments/page/exp_page_run.h"
 #include "experiments/page/exp_page_traffic.h"
 
 /* ---- finding ---- */
-
-size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index, size_t *first)
-{
-    size_t n = 0;
-
-    *first = exp_page_csv_find(csv, "layer_index", index);
-    while (*first + n < csv->table.n_rows && !strcmp(exp_page_csv_cell(csv, *first + n, "layer_index"), index))
-        n++;
-    return n;
-}
 
 /* What differs between layers that are the same: their names, and what was measured. */
 static bool is_of_shape(const char *column)

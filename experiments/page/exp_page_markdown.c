@@ -60,18 +60,11 @@ static void say(struct exp_page_writer *w, enum exp_page_text kind, const char *
 
 static void facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n)
 {
+    static const struct exp_page_fact_marks marks = { "- ", ": ", " ", "", "\n" };
+
     (void)kind;
-    for (size_t i = 0; i < n && exp_page_is_heard(w); i++) {
-        fputs("- ", w->body);
-        put(w, fact[i].name);
-        fputs(": ", w->body);
-        put(w, fact[i].value);
-        if (*fact[i].note) {
-            fputc(' ', w->body);
-            put(w, fact[i].note);
-        }
-        fputc('\n', w->body);
-    }
+    if (exp_page_is_heard(w))
+        exp_page_put_facts(w, put, &marks, fact, n);
     fputc('\n', w->body);
 }
 

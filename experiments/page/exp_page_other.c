@@ -1,4 +1,6 @@
 /* The chapter of a folder that is no experiment: its verdict, its figures and its tables as they are. */
+#include "experiments/page/exp_page_other.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +11,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/page/exp_page_answer.h"
-#include "experiments/page/exp_page_folder.h"
 #include "experiments/page/exp_page_words.h"
 
 enum { MOST_ROWS = 200 };

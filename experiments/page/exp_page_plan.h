@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "experiments/page/exp_page_run.h"
+#include "experiments/page/exp_page_experiment.h"
 #include "kernels/csa.h"
 #include "kernels/problem.h"
 

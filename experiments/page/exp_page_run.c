@@ -7,22 +7,10 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/page/exp_page_answer.h"
+#include "experiments/page/exp_page_experiment.h"
+#include "experiments/page/exp_page_layers.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/setup/exp_algo.h"
-
-const char *exp_page_algo_title(const char *name)
-{
-    const struct exp_algo *a = exp_algo_find(name);
-
-    return a ? a->title : name;
-}
-
-const char *exp_page_algo_colour(const char *name)
-{
-    const struct exp_algo *a = exp_algo_find(name);
-
-    return a ? a->colour : "#7f7f7f";
-}
 
 /* ---- reading ---- */
 

@@ -1,43 +1,10 @@
-/* An experiment's folder, read, and the parts of its chapter that are about single layers. */
+/* An experiment's chapter. */
 #ifndef EXPERIMENTS_EXP_PAGE_RUN_H
 #define EXPERIMENTS_EXP_PAGE_RUN_H
 
-#include <stdbool.h>
-
 #include "experiments/page/exp_page_folder.h"
-#include "kernels/problem.h"
-#include "sim/machine/machine.h"
 
-struct exp_page_run {
-    const struct exp_page_folder *f;
-    struct exp_page_csv layers, model, traffic, samples;
-    struct sim_machine machine; /* the simulated one; n_levels 0 if it could not be read */
-    const char *level[EXP_PAGE_LEVELS];
-    struct exp_page_layer *layer; /* [n_layers], in the order of layers.csv */
-    size_t n_layers;
-};
-
-/* One layer: its rows, and whose page it is on. */
-struct exp_page_layer {
-    const char *index, *name; /* of layers.csv */
-    size_t first, n;          /* rows of layers.csv */
-    size_t same_as;           /* the first layer that has everything but its times from the same shape and plan */
-    char id[40];              /* of the page that it is on */
-};
-
-/* Finds the layers. Returns 0 or -ENOMEM. */
-int exp_page_layers_find(struct exp_page_run *r);
-
-/* Writes a page for each shape. */
-void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
-
-/* Return what people call an algorithm of tables; its colour in figures. */
-const char *exp_page_algo_title(const char *name);
-const char *exp_page_algo_colour(const char *name);
-
-/*
- * Finds the rows of a table, sorted by layer, that are of one layer. Returns how many; the first is *first.
- */
-size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index, size_t *first);
+/* Writes it. Returns 0, or -errno with one line in why. */
+int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes);
 
 #endif

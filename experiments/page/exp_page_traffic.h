@@ -2,7 +2,7 @@
 #ifndef EXPERIMENTS_EXP_PAGE_TRAFFIC_H
 #define EXPERIMENTS_EXP_PAGE_TRAFFIC_H
 
-#include "experiments/page/exp_page_run.h"
+#include "experiments/page/exp_page_experiment.h"
 
 void exp_page_traffic_write(struct exp_page_writer *w, const struct exp_page_run *r, size_t layer);
 

@@ -59,3 +59,20 @@ void exp_page_escape(const char *text, FILE *out)
             fputc(iscntrl((unsigned char)*text) && *text != '\n' ? ' ' : *text, out);
     }
 }
+
+void exp_page_put_facts(struct exp_page_writer *w, void (*put)(struct exp_page_writer *w, const char *text),
+                        const struct exp_page_fact_marks *marks, const struct exp_page_fact *fact, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        fputs(marks->open, w->body);
+        put(w, fact[i].name);
+        fputs(marks->value, w->body);
+        put(w, fact[i].value);
+        if (*fact[i].note) {
+            fputs(marks->note, w->body);
+            put(w, fact[i].note);
+            fputs(marks->note_end, w->body);
+        }
+        fputs(marks->close, w->body);
+    }
+}

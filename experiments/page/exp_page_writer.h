@@ -106,6 +106,15 @@ int exp_page_markdown(struct exp_page_writer *w, const char *title, const char *
 
 void exp_page_release(struct exp_page_writer *w);
 
+/* What stands around the parts of a fact. */
+struct exp_page_fact_marks {
+    const char *open, *value, *note, *note_end, *close;
+};
+
+/* Writes facts, each text by put. */
+void exp_page_put_facts(struct exp_page_writer *w, void (*put)(struct exp_page_writer *w, const char *text),
+                        const struct exp_page_fact_marks *marks, const struct exp_page_fact *fact, size_t n);
+
 /* Formats a text and says it. */
 void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
