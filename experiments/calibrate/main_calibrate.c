@@ -22,7 +22,7 @@ struct session {
     struct sim_machine machine;
     struct exp_results results;
     char patterns[512];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* ---- a machine of one's own ---- */
@@ -189,17 +189,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { 0 };
-    const struct exp_main course = {
-        .program = EXP_CALIBRATE,
-        .options = &s.options,
-        .document = exp_here_document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_CALIBRATE, .document = exp_here_document, .run = run, .release = release
     };
+    struct session s = { 0 };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -16,7 +16,7 @@ struct session {
     struct exp_two_runs comparison;
     struct exp_results results;
     size_t n_met;
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 enum { EXIT_CONDITION_MET = 1 };
@@ -84,18 +84,11 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_COMPARE,
-        .options = &s.options,
-        .document = exp_compare_document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_COMPARE, .document = exp_compare_document, .run = run, .release = release
     };
-    const int status = exp_main(&course, argc, argv);
+    struct session s = { .why = "" };
+    const int status = exp_main(&course, &s, &s.options, s.why, argc, argv);
 
     return status ? status : s.n_met ? EXIT_CONDITION_MET : 0;
 }

@@ -18,7 +18,7 @@ struct session {
     struct exp_options options;
     struct exp_emit_plans plans;
     float *filters; /* that become constants; NULL: none */
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* What FUSE says: its words are the activations, without a bias and with one. */
@@ -94,16 +94,8 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
+    static const struct exp_main course = { .program = EXP_GEN, .run = run, .release = release };
     struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_GEN,
-        .options = &s.options,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
-    };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -27,7 +27,7 @@ struct session {
     struct exp_tasks_counts replayed;
     struct exp_results results;
     char what[512];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 static int open_results(struct session *s)
@@ -209,17 +209,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_JUDGE,
-        .options = &s.options,
-        .document = exp_judge_report_document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_JUDGE, .document = exp_judge_report_document, .run = run, .release = release
     };
+    struct session s = { .why = "" };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

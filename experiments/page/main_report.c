@@ -9,7 +9,7 @@
 
 struct session {
     struct exp_options options;
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 static int run(void *session)
@@ -35,16 +35,8 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
+    static const struct exp_main course = { .program = EXP_REPORT, .run = run, .release = release };
     struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_REPORT,
-        .options = &s.options,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
-    };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

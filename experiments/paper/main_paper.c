@@ -28,7 +28,7 @@ struct session {
     struct sim_machine x86, p10; /* of the paper's Table 1 */
     struct exp_results results;
     char what[768];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 static void describe(struct session *s)
@@ -155,17 +155,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    static struct session s; /* several machines and setups */
-    const struct exp_main course = {
-        .program = EXP_PAPER,
-        .options = &s.options,
-        .document = exp_paper_report_document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_PAPER, .document = exp_paper_report_document, .run = run, .release = release
     };
+    static struct session s; /* several machines and setups */
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -41,7 +41,7 @@ struct session {
     char what[512];
     char not_pinned[128];
     int core;
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* ---- preparation ---- */
@@ -315,17 +315,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .core = -1, .argv = argv, .tasks.models = &s.models };
-    const struct exp_main course = {
-        .program = EXP_PEERS,
-        .options = &s.o,
-        .document = document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_PEERS, .document = document, .run = run, .release = release
     };
+    struct session s = { .core = -1, .argv = argv, .tasks.models = &s.models };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.o, s.why, argc, argv);
 }

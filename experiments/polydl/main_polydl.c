@@ -43,7 +43,7 @@ struct session {
     char why_no_times[256]; /* "": they are taken */
     char why_no_dnnl[256];
     char what[768];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* ---- preparation ---- */
@@ -345,17 +345,10 @@ static void document(FILE *out)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_POLYDL,
-        .options = &s.options,
-        .document = document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_POLYDL, .document = document, .run = run, .release = release
     };
+    struct session s = { .why = "" };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

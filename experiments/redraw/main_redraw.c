@@ -30,7 +30,7 @@ struct session {
     struct exp_folders folders;
     struct place *place; /* [n] */
     size_t n;
-    char why[WHY_BYTES];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* ---- finding ---- */
@@ -116,16 +116,8 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
+    static const struct exp_main course = { .program = EXP_REDRAW, .run = run, .release = release };
     struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_REDRAW,
-        .options = &s.options,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
-    };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

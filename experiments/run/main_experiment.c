@@ -49,7 +49,7 @@ struct session {
     char observed_in_short[768];
     struct exp_results results;
     char *const *argv;
-    char why[1024]; /* the one line that explains a failure */
+    char why[EXP_MAIN_WHY_BYTES]; /* the one line that explains a failure */
 };
 
 /* Base alone is not timed either where SConv could never run: its time would be another CPU family's. */
@@ -510,17 +510,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .info.core = -1, .argv = argv };
-    const struct exp_main course = {
-        .program = EXP_EXPERIMENT,
-        .options = &s.options,
-        .document = document,
-        .run = obey,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_EXPERIMENT, .document = document, .run = obey, .release = release
     };
+    struct session s = { .info.core = -1, .argv = argv };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -12,29 +12,30 @@
 #include "experiments/setup/exp_algo_plot.h"
 #include "experiments/setup/exp_model_build.h"
 
-static int obey(const struct exp_main *m)
+static int obey(const struct exp_main *m, void *session, const struct exp_options *o)
 {
-    if (m->options->helps)
+    if (o->helps)
         exp_options_usage(m->program, stdout);
-    else if (m->options->documents)
+    else if (o->documents)
         m->document(stdout);
     else
-        return m->run(m->session);
+        return m->run(session);
     return 0;
 }
 
-int exp_main(const struct exp_main *m, int argc, char **argv)
+int exp_main(const struct exp_main *m, void *session, struct exp_options *options, char why[static EXP_MAIN_WHY_BYTES],
+             int argc, char **argv)
 {
     const char *name = exp_options_program(m->program);
-    int err = exp_options_parse(m->options, m->program, argc, argv, m->why, m->why_bytes);
+    int err = exp_options_parse(options, m->program, argc, argv, why, EXP_MAIN_WHY_BYTES);
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
         err = exp_signal_install(name);
     if (!err)
-        err = obey(m);
-    m->release(m->session);
-    return exp_program_end(name, err, m->why, m->why_bytes);
+        err = obey(m, session, options);
+    m->release(session);
+    return exp_program_end(name, err, why, EXP_MAIN_WHY_BYTES);
 }
 
 int exp_main_models(struct exp_models *m, const struct exp_options *o, char *why, size_t why_bytes)

@@ -15,17 +15,16 @@
 
 struct exp_main {
     enum exp_program program;
-    struct exp_options *options;
     void (*document)(FILE *out);    /* prints what its files' columns mean */
     int (*run)(void *session);      /* returns 0 or -errno with one line in why */
     void (*release)(void *session); /* is called at the end, whatever happened */
-    void *session;
-    char *why;
-    size_t why_bytes;
 };
 
-/* Runs the program. Returns the exit status. */
-int exp_main(const struct exp_main *m, int argc, char **argv);
+enum { EXP_MAIN_WHY_BYTES = 1024 };
+
+/* Runs the program; options and why are the session's. Returns the exit status. */
+int exp_main(const struct exp_main *m, void *session, struct exp_options *options, char why[static EXP_MAIN_WHY_BYTES],
+             int argc, char **argv);
 
 /*
  * Reads the models, or the one model, that the options MODEL and LAYERS name, and prints on standard error what a

@@ -23,7 +23,7 @@ struct session {
     struct exp_study_work work;
     struct exp_results results;
     char what[512];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 static int prepare(struct session *s)
@@ -137,17 +137,10 @@ static void document(FILE *out)
 
 int main(int argc, char **argv)
 {
-    static struct session s;
-    const struct exp_main course = {
-        .program = EXP_STUDY,
-        .options = &s.options,
-        .document = document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_STUDY, .document = document, .run = run, .release = release
     };
+    static struct session s;
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -28,7 +28,7 @@ struct session {
     size_t share, n_shares;
     char *const *argv;
     char what[512];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 static int prepare(struct session *s)
@@ -203,17 +203,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .argv = argv, .why = "" };
-    const struct exp_main course = {
-        .program = EXP_SWEEP,
-        .options = &s.options,
-        .document = exp_sweep_report_document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_SWEEP, .document = exp_sweep_report_document, .run = run, .release = release
     };
+    struct session s = { .argv = argv, .why = "" };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -28,7 +28,7 @@ struct session {
     struct exp_agreement_report report;
     struct exp_results results;
     char what[512];
-    char why[1024];
+    char why[EXP_MAIN_WHY_BYTES];
 };
 
 /* ---- preparing ---- */
@@ -276,17 +276,10 @@ static void release(void *session)
 
 int main(int argc, char **argv)
 {
-    struct session s = { .why = "" };
-    const struct exp_main course = {
-        .program = EXP_VALIDATE,
-        .options = &s.options,
-        .document = document,
-        .run = run,
-        .release = release,
-        .session = &s,
-        .why = s.why,
-        .why_bytes = sizeof s.why,
+    static const struct exp_main course = {
+        .program = EXP_VALIDATE, .document = document, .run = run, .release = release
     };
+    struct session s = { .why = "" };
 
-    return exp_main(&course, argc, argv);
+    return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }
