@@ -53,6 +53,8 @@ static double seconds_of(const struct exp_emulator *e, double macs)
 
 static double seconds_of_case(const struct exp_observed *o, size_t i)
 {
+    if (!exp_observe_is_meant(o, i))
+        return 0;
     return seconds_of(o->way[o->observation[i].way].emulator, conv_macs(&o->experiment.cases[i].layer->problem));
 }
 

@@ -86,7 +86,13 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
 /* What observing takes on a usual computer: announced to exp_progress. */
 double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
 
-/* How many distinct shapes were to be observed (with EXP_OBSERVE_ALL: layers), and how many were, by every algorithm. */
+/* Whether case i is observed at all: there are algorithms that never are (exp_algo.why_not_observed). */
+bool exp_observe_is_meant(const struct exp_observed *o, size_t i);
+
+/*
+ * How many distinct shapes were to be observed (with EXP_OBSERVE_ALL: layers), and how many were, by every algorithm
+ * that is meant to be.
+ */
 size_t exp_observe_count(const struct exp_observed *o, size_t *n_observed);
 
 /*

@@ -64,6 +64,21 @@ static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
     return c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr || has_core(setup);
 }
 
+/* Whether a case's algorithm is observed at all; others are no gap. */
+bool exp_observe_is_meant(const struct exp_observed *o, size_t i)
+{
+    return !o->experiment.cases[i].algo->why_not_observed;
+}
+
+static void leave_out(struct exp_observed *o)
+{
+    for (size_t i = 0; i < o->experiment.n_cases; i++) {
+        if (!exp_observe_is_meant(o, i))
+            exp_say(o->observation[i].why_not, sizeof o->observation[i].why_not, "%s",
+                    o->experiment.cases[i].algo->why_not_observed);
+    }
+}
+
 /* Plans the cases that no emulator could run as they are for their twin. */
 static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
                       unsigned algos, char *why, size_t why_bytes)
@@ -104,6 +119,8 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     for (size_t i = 0; i < o->experiment.n_cases && !err; i++)
         o->observation[i].same_as = o->mode == EXP_OBSERVE_ALL ? i : o->experiment.cases[i].same_as;
+    if (!err)
+        leave_out(o);
     if (!err && o->unobserved_ukr && has_twin)
         err = plan_twins(o, setup, model, algos, why, why_bytes);
     if (err)
@@ -130,7 +147,7 @@ void exp_observe_release(struct exp_observed *o)
 static bool is_layer_observed(const struct exp_observed *o, size_t first)
 {
     for (size_t i = first; i < first + o->experiment.n_algos; i++) {
-        if (*o->observation[i].why_not)
+        if (*o->observation[i].why_not && exp_observe_is_meant(o, i))
             return false;
     }
     return true;

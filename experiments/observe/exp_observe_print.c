@@ -20,8 +20,10 @@ static double layer_share(const struct exp_observed *o, size_t first)
 {
     double share = 1;
 
-    for (size_t i = first; i < first + o->experiment.n_algos; i++)
-        share = fmin(share, *o->observation[i].why_not ? 0 : o->observation[i].share);
+    for (size_t i = first; i < first + o->experiment.n_algos; i++) {
+        if (exp_observe_is_meant(o, i))
+            share = fmin(share, *o->observation[i].why_not ? 0 : o->observation[i].share);
+    }
     return share;
 }
 
@@ -234,7 +236,7 @@ static void say_differences(const struct exp_observed *o, char *text, size_t byt
 static const char *why_not(const struct exp_observed *o)
 {
     for (size_t i = 0; i < o->experiment.n_cases; i++) {
-        if (*o->observation[i].why_not && !o->observation[i].is_left_out)
+        if (*o->observation[i].why_not && !o->observation[i].is_left_out && exp_observe_is_meant(o, i))
             return o->observation[i].why_not;
     }
     return NULL;

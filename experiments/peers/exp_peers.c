@@ -22,7 +22,7 @@ static void scratch_sizes(const struct exp_peers *p, size_t bytes[CONV_N_TENSORS
 
         bytes[CONV_IM2COL] = max_size(bytes[CONV_IM2COL], base[CONV_IM2COL]);
         bytes[CONV_PACKED_INPUT] = max_size(bytes[CONV_PACKED_INPUT], base[CONV_PACKED_INPUT]);
-        for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
+        for (int m = 0; m < EXP_N_PEERS_PLANNED; m++)
             bytes[CONV_PACKED_INPUT] =
                 max_size(bytes[CONV_PACKED_INPUT], l->sconv[m].c->plan.layout.bytes[CONV_PACKED_INPUT]);
         bytes[CONV_PACKED_FILTER] = max_size(bytes[CONV_PACKED_FILTER], base[CONV_PACKED_FILTER]);
@@ -43,7 +43,7 @@ static size_t estimate(const struct exp_peers *p, const size_t scratch[CONV_N_TE
         const size_t *b = exp_peers_bytes(&p->layer[i]);
 
         sum += (double)(b[CONV_INPUT] + b[CONV_OUTPUT]) * (double)(1 + 2 * peers);
-        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + EXP_N_PEERS_SCONVS * (double)b[CONV_PACKED_FILTER];
+        sum += (double)b[CONV_FILTER] * (double)(1 + 3 * peers) + EXP_N_PEERS_PLANNED * (double)b[CONV_PACKED_FILTER];
     }
     for (int t = 0; t < CONV_N_TENSORS; t++)
         sum += (double)scratch[t];
@@ -139,7 +139,7 @@ int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why
             l->base = c;
         if (c->is_chosen)
             l->sconv[0].c = c;
-        for (int m = 1; m < EXP_N_PEERS_SCONVS; m++) {
+        for (int m = 1; m < EXP_N_PEERS_PLANNED; m++) {
             if (!strcmp(c->algo->name, exp_peer_name(EXP_PEER_SCONV + (enum exp_peer)m)))
                 l->sconv[m].c = c;
         }
@@ -216,7 +216,7 @@ static void close_layer(struct exp_peers_layer *l)
     free(l->in);
     free(l->filter);
     free(l->out);
-    for (int m = 0; m < EXP_N_PEERS_SCONVS; m++)
+    for (int m = 0; m < EXP_N_PEERS_PLANNED; m++)
         free(l->sconv[m].packed);
 }
 

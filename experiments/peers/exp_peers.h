@@ -26,7 +26,7 @@ struct exp_peer_times {
     size_t n;
 };
 
-/* One of the SConvs: EXP_PEER_SCONV and on. */
+/* One of the SConvs, generated or not: EXP_PEER_SCONV and on. */
 struct exp_peers_sconv {
     const struct exp_case *c; /* the plan */
     float *packed;            /* filters */
@@ -36,7 +36,7 @@ struct exp_peers_sconv {
 struct exp_peers_layer {
     const struct exp_case *base; /* the plan */
     struct exp_phases base_phases;
-    struct exp_peers_sconv sconv[EXP_N_PEERS_SCONVS];
+    struct exp_peers_sconv sconv[EXP_N_PEERS_PLANNED];
     float *in, *filter, *out;
     struct exp_dnnl_conv *conv[EXP_N_PEERS_ONEDNN]; /* by enum exp_dnnl_layout */
     char why_not[EXP_N_PEERS][96];                  /* "" = it runs */

@@ -12,6 +12,7 @@
 #define COLUMN_OF_BASE(name) /* what all are compared with */
 #define COLUMN_OF_BASE_BY(name) { name, "", "speed-up over base, sweep", "clock" },
 #define COLUMN_OF_SCONV COLUMN_OF_BASE_BY
+#define COLUMN_OF_CODE COLUMN_OF_BASE_BY
 #define COLUMN_OF_ONEDNN COLUMN_OF_BASE_BY
 
 static const struct exp_csv_column sorted_columns[] = {

@@ -10,6 +10,7 @@
 #define COMMA_BEFORE_BASE
 #define COMMA_BEFORE_BASE_BY ", "
 #define COMMA_BEFORE_SCONV ", "
+#define COMMA_BEFORE_CODE ", "
 #define COMMA_BEFORE_ONEDNN ", "
 
 /* Names come last: gnuplot cuts a quoted field at its first comma. */
@@ -51,7 +52,7 @@ const struct exp_csv_file exp_peers_samples_file = EXP_CSV_FILE("samples.csv", s
 static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, char *text, size_t bytes)
 {
     *text = '\0';
-    if (exp_peer_is_sconv(m)) {
+    if (exp_peer_is_planned(m)) {
         const struct conv_plan *plan = &l->sconv[m - EXP_PEER_SCONV].c->plan;
         const struct csa_tiling *t = &plan->sconv.tiling;
 

@@ -46,6 +46,11 @@ bool exp_peer_is_sconv(enum exp_peer m)
     return peers[m].kind == EXP_PEER_KIND_SCONV;
 }
 
+bool exp_peer_is_planned(enum exp_peer m)
+{
+    return exp_peer_is_sconv(m) || peers[m].kind == EXP_PEER_KIND_CODE;
+}
+
 bool exp_peer_is_onednn(enum exp_peer m)
 {
     return peers[m].kind == EXP_PEER_KIND_ONEDNN;

@@ -51,7 +51,7 @@ int exp_peers_run(const struct exp_peers *p, const struct exp_peers_layer *l, en
 
     if (exp_peer_is_onednn(m))
         return exp_dnnl_run(l->conv[m - EXP_PEER_NCHW]);
-    if (!exp_peer_is_sconv(m)) {
+    if (!exp_peer_is_planned(m)) {
         b = exp_peers_bind(p, l, NULL);
         return conv_base_run_with(&l->base->plan, &b, &p->setup->blas,
                                   m == EXP_PEER_BASE ? conv_im2col : conv_im2col_rows);

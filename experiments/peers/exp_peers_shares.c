@@ -9,6 +9,7 @@
 #define COLUMNS(number, kind, name, ...) COLUMNS_OF_##kind(name)
 #define COLUMNS_OF_BASE(name)
 #define COLUMNS_OF_BASE_BY(name)
+#define COLUMNS_OF_CODE(name)
 #define COLUMNS_OF_ONEDNN(name)
 #define COLUMNS_OF_SCONV(name)                                                                                         \
     { name "_packing_percent", "%", "of the time of " name ": packing windows", "clock" },                             \

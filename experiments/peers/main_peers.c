@@ -11,6 +11,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_pin.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/emit/exp_emit_coder.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_models.h"
@@ -28,6 +29,7 @@ struct session {
     struct exp_options o;
     struct exp_peers_options times;
     struct exp_setup setup;
+    struct exp_emit_coder *coder;
     struct exp_dnnl *dnnl;
     char why_no_dnnl[96];
     struct exp_models models;
@@ -120,6 +122,16 @@ static int list(struct session *s)
     return err;
 }
 
+static int prepare_coder(struct session *s)
+{
+    int err = exp_emit_coder_new(&s->coder);
+
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
+    s->setup.coder = &s->coder->base;
+    return 0;
+}
+
 static int prepare(struct session *s)
 {
     int err = exp_main_models(&s->models, &s->o, s->why, sizeof s->why);
@@ -133,6 +145,8 @@ static int prepare(struct session *s)
         err = exp_setup_init(&s->setup, s->o.ukr, "", s->why, sizeof s->why);
     if (!err)
         err = exp_setup_wisdom(&s->setup, s->o.measures, s->o.wisdom, s->why, sizeof s->why);
+    if (!err)
+        err = prepare_coder(s);
     if (!err && !conv_ukr_runs(s->setup.ukr))
         err = exp_fail(s->why, sizeof s->why, -EINVAL, "UKR: this computer cannot execute %s", s->setup.ukr->name);
     if (!err && exp_dnnl_load(&s->dnnl, s->why_no_dnnl, sizeof s->why_no_dnnl))
@@ -310,6 +324,7 @@ static void release(void *session)
     exp_results_release(&s->results);
     exp_models_release(&s->models);
     exp_dnnl_unload(s->dnnl);
+    exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
 }
 

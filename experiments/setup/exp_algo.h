@@ -82,7 +82,8 @@ struct exp_algo {
     /* Why it cannot be run or replayed here, or NULL. */
     const char *(*why_not_run)(const struct exp_setup *s);
     const char *(*why_not_replay)(const struct exp_setup *s);
-    const char *why_no_phases; /* why it cannot be run step by step; NULL: it can */
+    const char *why_no_phases;    /* why it cannot be run step by step; NULL: it can */
+    const char *why_not_observed; /* why its accesses are not observed, wherever it runs; NULL: they are */
 };
 
 const struct exp_algo *exp_algo_at(size_t i);           /* i < EXP_N_ALGOS */

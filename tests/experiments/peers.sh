@@ -34,10 +34,14 @@ for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv
     check "$file is missing" test -s "$dir/$file"
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
-check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 48 ]
+check "layers.csv: a row per layer, method and cache state" [ "$(rows layers.csv)" -eq 54 ]
 check "every layer has SConv's plan" [ "$(grep -c ',sconv,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
 check "and the one with OpenBLAS's micro-kernel" [ "$(grep -c ',sconv_openblas,sweep,.*openblas_' "$dir/layers.csv")" -eq 3 ]
 check "every layer has tuned SConv's plan" [ "$(grep -c ',sconv_tuned,sweep,.*\(in place\|packed\|direct.* rows\)' "$dir/layers.csv")" -eq 3 ]
+if cc -dumpmachine >/dev/null 2>&1; then
+    check "generated code has the same plan" \
+        [ "$(grep -c ',sconv_gen,sweep,.*Nc' "$dir/layers.csv")" -eq 3 ]
+fi
 check "targets.csv: ten rows" [ "$(rows targets.csv)" -eq 10 ]
 check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 97.00 *100.00 *91.00' "$work/out"
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"

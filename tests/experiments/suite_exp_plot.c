@@ -434,13 +434,13 @@ static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_p
 static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
 static const char *const validate_figures[] = { "simulated_vs_measured" };
 
-#define SORTED "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,onednn_nchw,onednn_reorder,onednn_blocked\n"
+#define SORTED "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,sconv_gen,onednn_nchw,onednn_reorder,onednn_blocked\n"
 
 static const struct program_case program_cases[] = {
     { peers_figures,
       4,
-      { { "speedups.csv", SORTED, "0,%s,%s,%s,%s,%s,,\n100,1,1,1,1,1,,\n" },
-        { "speedups_pointwise.csv", SORTED, "50,%s,%s,%s,%s,%s,,\n" },
+      { { "speedups.csv", SORTED, "0,%s,%s,%s,%s,1.1,%s,,\n100,1,1,1,1,1,1,,\n" },
+        { "speedups_pointwise.csv", SORTED, "50,%s,%s,%s,%s,1.1,%s,,\n" },
         { "phases.csv",
           "number,base_im2col_percent,base_packing_percent,base_ukr_percent,base_other_percent,base_steps_to_call,"
           "sconv_packing_percent,sconv_ukr_percent,sconv_other_percent,sconv_to_base,sconv_openblas_packing_percent,"
@@ -483,11 +483,11 @@ static void check_program(const struct program_case *c, const char *number, bool
         { "yardstick_labels", "\"lines L1-L2\" \"lines L2-SLC\" \"lines L2-SLC\" \"Eq. 6\" \"cycles\"" },
         { "yardstick_colours", "#e69f00 #56b4e9 #0072b2 #009e73 #d55e00" },
         { "figure_letter", "a" },
-        { "peer_names", "base base_rows sconv sconv_openblas sconv_tuned onednn_nchw onednn_reorder onednn_blocked" },
-        { "peer_titles", "Base rows SConv \"SConv, OpenBLAS's\" tuned \"oneDNN, NCHW\" reorder blocked" },
-        { "peer_colours", "#7f7f7f #56b4e9 #009e73 #cc79a7 #000000 #e69f00 #d55e00 #0072b2" },
+        { "peer_names", "base base_rows sconv sconv_openblas sconv_tuned sconv_gen onednn_nchw onednn_reorder onednn_blocked" },
+        { "peer_titles", "Base rows SConv \"SConv, OpenBLAS's\" tuned generated \"oneDNN, NCHW\" reorder blocked" },
+        { "peer_colours", "#7f7f7f #56b4e9 #009e73 #cc79a7 #000000 #661100 #e69f00 #d55e00 #0072b2" },
         { "sconv_peers", "sconv sconv_openblas sconv_tuned" },
-        { "other_peers", "base_rows onednn_nchw onednn_reorder onednn_blocked" },
+        { "other_peers", "base_rows sconv_gen onednn_nchw onednn_reorder onednn_blocked" },
         { "peak_gflops", "100" },
         { "read_gbytes", "10" },
         { "algo_names", "base sconv sconv_is" },
