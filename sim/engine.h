@@ -30,6 +30,9 @@ struct sim_engine {
     /* As sim_hierarchy_follow(), of two objects of this engine. NULL: it cannot. */
     int (*follow)(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels);
 
+    /* Exchanges the last levels, with what they hold, of two objects for the same machine (cores.h). NULL: it cannot. */
+    void (*swap_last)(struct sim_hierarchy *a, struct sim_hierarchy *b);
+
     /* See record.h. NULL: each record becomes a burst. */
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "experiments/base/exp_signal.h"
+#include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 
 /* A replay back-end that gives up between steps when the pool stops. */
@@ -40,13 +41,16 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
     struct stoppable b = { .base.step = step_unless_stopped, .r = r };
+    struct conv_share share;
     int err;
 
     conv_replay_init(&b.replay, r->plan, sink);
     if (r->bind)
         b.replay.bind = *r->bind;
     conv_replay_set_stack(&b.replay, r->stack);
-    err = conv_nest_run(r->plan, &b.base);
+    if (r->n_threads > 1)
+        conv_share_init(&share, &b.base, r->plan, conv_share_choose(r->plan, r->n_threads), r->thread, r->n_threads);
+    err = conv_nest_run(r->plan, r->n_threads > 1 ? &share.base : &b.base);
     *mac_instructions = b.mac_instructions;
     return err;
 }

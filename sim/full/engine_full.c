@@ -154,11 +154,22 @@ static bool can_run(const struct sim_machine *m)
     return true;
 }
 
+/* The shape that a level points to is in one of the two objects: the caller frees them together. */
+static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
+{
+    struct sim_full *x = (struct sim_full *)a, *y = (struct sim_full *)b;
+    const size_t last = x->n_levels - 1;
+    const struct sim_full_level held = x->level[last];
+
+    x->level[last] = y->level[last];
+    y->level[last] = held;
+}
+
 /* The engines differ in which variant an object gets. */
 #define ENGINE(text, constructor)                                                                                      \
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .stats = stats,                      \
-        .clear_stats = clear_stats, .clear = clear, .flush = flush                                                     \
+        .clear_stats = clear_stats, .clear = clear, .flush = flush, .swap_last = swap_last                             \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

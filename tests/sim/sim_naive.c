@@ -537,7 +537,7 @@ static void read_into(struct sim_naive *s, size_t k, uint64_t line, struct reque
         w->owner = came.owner;
     }
     w->is_unused_prefetch = is_prefetch;
-    w->comes = s->now + late;
+    w->comes = late ? s->now + late : 0;
     w->asker = is_prefetch ? r->tag : 0;
     deal_with_victim(s, k, r);
 }
@@ -1007,6 +1007,14 @@ static bool none_missing(const struct sim_naive *s, size_t outer, size_t inner, 
             return false;
     }
     return true;
+}
+
+void sim_naive_swap_last(struct sim_naive *a, struct sim_naive *b)
+{
+    struct level held = a->level[a->n_levels - 1];
+
+    a->level[a->n_levels - 1] = b->level[b->n_levels - 1];
+    b->level[b->n_levels - 1] = held;
 }
 
 bool sim_naive_includes(const struct sim_naive *s, size_t outer, size_t inner)

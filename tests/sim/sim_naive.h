@@ -21,6 +21,9 @@ void sim_naive_clear_stats(struct sim_naive *s);
 void sim_naive_clear(struct sim_naive *s);
 void sim_naive_flush(struct sim_naive *s, unsigned phase);
 
+/* Exchanges the last levels of two models of the same machine. */
+void sim_naive_swap_last(struct sim_naive *a, struct sim_naive *b);
+
 /* Tells whether every line of level `inner` is in level `outer`, or (excludes) none is. Lines of one size. */
 bool sim_naive_includes(const struct sim_naive *s, size_t outer, size_t inner);
 bool sim_naive_excludes(const struct sim_naive *s, size_t outer, size_t inner);

@@ -1,10 +1,12 @@
 /* The engines against the naive model and against stack distances, on random machines and bursts. */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/cpu.h"
+#include "sim/cores.h"
 #include "sim/engine.h"
 #include "sim/hierarchy.h"
 #include "sim/analysis/stackdist.h"
@@ -310,6 +312,66 @@ static void print_machine(struct sim_machine m)
     for (size_t i = 0; i < m.n_tlbs; i++)
         m.tlb[i].name[0] = (char)('a' + i);
     sim_machine_print(&m, stdout);
+}
+
+enum { MAX_CORES = 4 };
+
+/* Cores in turns, each against a naive model of its own; the models hand one last level round. */
+static bool cores_agree(unsigned round, const struct sim_machine *m)
+{
+    const unsigned n_cores = 1 + (unsigned)rng_below(MAX_CORES);
+    const uint64_t window = 1 + rng_below(4 * sim_level_bytes(&m->level[rng_below(m->n_levels)]));
+    struct sim_naive *naive[MAX_CORES] = { NULL };
+    struct sim_cores *cores;
+    unsigned holder = 0;
+    bool agrees = !sim_cores_new(&cores, m, n_cores);
+
+    CU_ASSERT_FATAL(agrees);
+    for (unsigned i = 0; i < n_cores; i++) {
+        naive[i] = sim_naive_new(m);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(naive[i]);
+    }
+    for (unsigned step = 0; agrees && step < 60; step++) {
+        const unsigned core = (unsigned)rng_below(n_cores);
+        const struct sim_run run = random_run(m, window);
+        const uint64_t n_times = rng_below(6);
+
+        if (core != holder)
+            sim_naive_swap_last(naive[holder], naive[core]);
+        holder = core;
+        sim_emit(sim_cores_sink(cores, core), &run, 1, n_times);
+        sim_emit(sim_naive_sink(naive[core]), &run, 1, n_times);
+        agrees = same_stats(sim_cores_stats(cores, core), sim_naive_stats(naive[core]), SIM_USUAL_TAGS, round, step);
+    }
+    CU_ASSERT_EQUAL(sim_cores_error(cores), 0);
+    sim_cores_free(cores);
+    for (unsigned i = 0; i < n_cores; i++)
+        sim_naive_free(naive[i]);
+    return agrees;
+}
+
+static bool can_be_shared(const struct sim_level *l)
+{
+    bool is_late = false;
+
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind != SIM_PREFETCH_NONE; i++)
+        is_late = is_late || l->prefetch[i].late;
+    return l->inclusion == SIM_NONINCLUSIVE && !is_late;
+}
+
+static void cores_and_naive_models_agree_in_every_counter(void)
+{
+    for (unsigned round = 0; round < test_rounds(600); round++) {
+        struct sim_machine m = random_full_machine();
+        struct sim_cores *cores;
+
+        if (m.n_levels < 2 || !can_be_shared(&m.level[m.n_levels - 1])) {
+            CU_ASSERT_EQUAL(sim_cores_new(&cores, &m, 2), -ENOTSUP);
+        } else if (!cores_agree(round, &m)) {
+            print_machine(m);
+            return;
+        }
+    }
 }
 
 static void full_engine_and_naive_model_agree_in_every_counter(void)
@@ -654,6 +716,7 @@ static void runs_of_lines_are_as_far_as_their_lines(void)
 }
 
 static const struct test_case cases[] = {
+    { "cores and naive models agree in every counter", cores_and_naive_models_agree_in_every_counter },
     { "engine and naive model agree in every counter", engine_and_naive_model_agree_in_every_counter },
     { "full engine and naive model agree in every counter", full_engine_and_naive_model_agree_in_every_counter },
     { "hits in a line that are only counted agree under every policy", hits_that_are_only_counted_agree_too },

@@ -1,0 +1,94 @@
+/* Cores are objects of the full engine, among which the one last level that is in use goes round. */
+#include "sim/cores.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim/engine.h"
+
+struct core {
+    struct sim_sink sink; /* first: accept() finds the object around it */
+    struct sim_cores *all;
+    struct sim_hierarchy *h;
+};
+
+struct sim_cores {
+    unsigned n;
+    struct sim_hierarchy *holder; /* of the last level */
+    struct core core[];
+};
+
+/* Lets the core have the last level, and hands the burst on. */
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct core *core = (struct core *)self;
+    struct sim_cores *c = core->all;
+
+    if (c->holder != core->h) {
+        core->h->engine->swap_last(c->holder, core->h);
+        c->holder = core->h;
+    }
+    sim_emit(&core->h->sink, run, n_runs, n_times);
+}
+
+/* Tells whether what the level does concerns nobody but it: no other level, and no core's clock. */
+static bool can_be_shared(const struct sim_level *l)
+{
+    for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++) {
+        if (l->prefetch[i].kind != SIM_PREFETCH_NONE && l->prefetch[i].late)
+            return false;
+    }
+    return l->inclusion == SIM_NONINCLUSIVE;
+}
+
+int sim_cores_new(struct sim_cores **c, const struct sim_machine *m, unsigned n_cores)
+{
+    struct sim_cores *made;
+    int err = 0;
+
+    *c = NULL;
+    if (!n_cores || sim_machine_validate(m, NULL, 0))
+        return -EINVAL;
+    if (m->n_levels < 2 || !can_be_shared(&m->level[m->n_levels - 1]))
+        return -ENOTSUP;
+    made = calloc(1, sizeof *made + n_cores * sizeof made->core[0]);
+    if (!made)
+        return -ENOMEM;
+    made->n = n_cores;
+    for (unsigned i = 0; i < n_cores && !err; i++) {
+        made->core[i] = (struct core){ .sink.accept = accept, .all = made };
+        err = sim_engine_new(&made->core[i].h, &sim_engine_full, m);
+    }
+    made->holder = made->core[0].h;
+    if (err)
+        sim_cores_free(made);
+    else
+        *c = made;
+    return err;
+}
+
+void sim_cores_free(struct sim_cores *c)
+{
+    for (unsigned i = 0; c && i < c->n; i++)
+        sim_hierarchy_free(c->core[i].h);
+    free(c);
+}
+
+struct sim_sink *sim_cores_sink(struct sim_cores *c, unsigned core)
+{
+    return &c->core[core].sink;
+}
+
+const struct sim_stats *sim_cores_stats(const struct sim_cores *c, unsigned core)
+{
+    return sim_hierarchy_stats(c->core[core].h);
+}
+
+int sim_cores_error(const struct sim_cores *c)
+{
+    int err = 0;
+
+    for (unsigned i = 0; i < c->n && !err; i++)
+        err = sim_hierarchy_error(c->core[i].h);
+    return err;
+}
