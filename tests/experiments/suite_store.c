@@ -405,7 +405,7 @@ static void kills_lose_and_double_nothing(void)
         waitpid(pid, &status, 0);
         n_killed += WIFSIGNALED(status);
         /* On a busy computer everything takes longer. */
-        most_ns += ask("s.sqlite", n_done) == done && done < N_TASKS && most_ns < 500000000 ? most_ns / 8 : 0;
+        most_ns += ask("s.sqlite", n_done) == done && done < N_TASKS && most_ns < 500000000 ? 1000000 : 0;
     }
     test_check(n_killed > 50, "only %u of 100 processes were killed", n_killed);
     CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
@@ -413,7 +413,7 @@ static void kills_lose_and_double_nothing(void)
     w.pause_ns = 0;
     CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
     CU_ASSERT_EQUAL(counts.n_stored + counts.n_run, N_TASKS);
-    test_check(counts.n_stored > N_TASKS / 8, "only %zu results survived 100 kills", counts.n_stored);
+    test_check(counts.n_stored > N_TASKS / 10, "only %zu results survived 100 kills", counts.n_stored);
     check_taken(&w);
     exp_store_close(s);
     CU_ASSERT_EQUAL(ask("s.sqlite", n_done), N_TASKS);
