@@ -85,11 +85,10 @@ static enum exp_observe_mode observe_mode(const struct exp_options *o)
 /* Has layers compiled if that was asked for. */
 static int prepare_coder(struct session *s)
 {
-    unsigned generated;
-    int err = exp_algo_select("sconv_gen", &generated, s->why, sizeof s->why);
+    int err;
 
-    if (err || !(s->algos & generated))
-        return err;
+    if (!exp_algos_need_coder(s->algos))
+        return 0;
     err = exp_emit_coder_new(&s->coder);
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory");

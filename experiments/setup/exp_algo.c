@@ -122,6 +122,15 @@ static int plan_gen(const struct exp_setup *s, const struct conv_problem *p, con
     return conv_plan_sconv(plan, p, s->ukr, &tiling[csa_choose(tiling)], s->packs_filters);
 }
 
+/* As libsconv plans it, for a program that compiles it; what code is not written for yet is as CSA chooses it. */
+static int plan_gen_tuned(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                          const struct exp_algo *self, struct conv_plan *plan)
+{
+    int err = plan_tuned(s, p, tiling, self, plan);
+
+    return err || !conv_program_why_not(plan) ? err : plan_gen(s, p, tiling, self, plan);
+}
+
 static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     return conv_base_run(plan, bind, &s->blas);
@@ -207,6 +216,11 @@ static const char *nothing_against_it(const struct exp_setup *s)
     return NULL;
 }
 
+/* What is not done with generated code. */
+static const char not_stepped[] = "generated code is not run step by step";
+static const char not_in_the_guest[] =
+    "generated code is compiled outside the guest; tests hold its accesses against the replay's";
+
 static const struct exp_algo records[EXP_N_ALGO_RECORDS] = {
 #define RECORD(name_, when_, title_, label_, colour_, ...)                                                             \
     { .name = name_, .when = EXP_ALGO_##when_, .title = title_, .label = label_, .colour = colour_, __VA_ARGS__ },
@@ -228,6 +242,15 @@ const struct exp_algo *exp_algo_at(size_t i)
     while (a->members || i--)
         a++;
     return a;
+}
+
+bool exp_algos_need_coder(unsigned algos)
+{
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+        if ((algos >> i & 1) && exp_algo_at(i)->is_generated)
+            return true;
+    }
+    return false;
 }
 
 const struct exp_algo *exp_algo_base(void)
@@ -508,12 +531,17 @@ static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *
     }
 }
 
+static bool has_tuned_plans(const struct exp_algo *a)
+{
+    return a->plan == plan_tuned || a->plan == plan_gen_tuned;
+}
+
 void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
 {
     bool is_foreign = !exp_setup_uses_openblas_ukr(s) && !conv_ukr_runs(s->ukr), has_tuned = false;
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++)
-        has_tuned |= (selected >> i & 1) && exp_algo_at(i)->plan == plan_tuned;
+        has_tuned |= (selected >> i & 1) && has_tuned_plans(exp_algo_at(i));
     fprintf(out, "replayed: SConv's micro-kernel %s (%s%s)", s->ukr->name, s->ukr_from,
             is_foreign ? "; this CPU cannot run it" : "");
     if (has_tuned)

@@ -82,12 +82,14 @@ struct exp_algo {
     /* Why it cannot be run or replayed here, or NULL. */
     const char *(*why_not_run)(const struct exp_setup *s);
     const char *(*why_not_replay)(const struct exp_setup *s);
+    bool is_generated;            /* setup.coder compiles its plans */
     const char *why_no_phases;    /* why it cannot be run step by step; NULL: it can */
     const char *why_not_observed; /* why its accesses are not observed, wherever it runs; NULL: they are */
 };
 
 const struct exp_algo *exp_algo_at(size_t i);           /* i < EXP_N_ALGOS */
 const struct exp_algo *exp_algo_record(size_t i);       /* i < EXP_N_ALGO_RECORDS: groups are among them */
+bool exp_algos_need_coder(unsigned algos);              /* bits: some are generated */
 const struct exp_algo *exp_algo_base(void);             /* what others are compared with: the first */
 const struct exp_algo *exp_algo_chosen(void);           /* the group: of its members, what CSA chose */
 const struct exp_algo *exp_algo_find(const char *name); /* a record, or NULL */
