@@ -13,6 +13,7 @@
 #include "experiments/replay/exp_kept_counts.h"
 #include "experiments/setup/exp_host.h"
 #include "experiments/setup/exp_plan_text.h"
+#include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"
 
 /* The tasks of all layers: one each, but for layers that are the same. */
@@ -22,9 +23,8 @@ struct work {
     const struct exp_fused_timing *timing; /* NULL: simulating */
     struct sim_machine alone;
     char *setting;
-    struct exp_task *task;
-    size_t *first, *layer; /* of each job */
-    size_t n;
+    struct exp_task_list list;
+    size_t *layer; /* of each task */
 };
 
 static bool are_same(const struct exp_fused_layer *a, const struct exp_fused_layer *b)
@@ -217,40 +217,31 @@ static int list_tasks(struct work *w, const char *kind)
 {
     for (size_t i = 0; i < w->of->n_layers; i++) {
         const struct exp_fused_layer *l = &w->of->layer[i];
-        struct exp_task *t = &w->task[w->n];
+        int err;
 
         if (first_same(w->of, i) != i)
             continue;
-        *t = (struct exp_task){ .kind = kind, .setting = w->setting, .program = exp_store_program() };
-        t->name = exp_format("%s %s", l->of->model, l->of->name);
-        t->what = what_of(w, l);
-        w->layer[w->n] = i;
-        w->n++;
-        w->first[w->n] = w->n;
-        if (!t->name || !t->what)
-            return -ENOMEM;
+        w->layer[w->list.n] = i;
+        err = exp_task_list_add(&w->list, &(struct exp_task){ .kind = kind,
+                                                              .name = exp_format("%s %s", l->of->model, l->of->name),
+                                                              .what = what_of(w, l),
+                                                              .setting = w->setting,
+                                                              .program = exp_store_program() });
+        if (err)
+            return err;
     }
     return 0;
 }
 
 static int begin(struct work *w, const char *kind)
 {
-    const size_t most = w->of->n_layers + 1;
-
-    w->task = calloc(most, sizeof *w->task);
-    w->first = calloc(most + 1, sizeof *w->first);
-    w->layer = calloc(most, sizeof *w->layer);
-    return w->setting && w->task && w->first && w->layer ? list_tasks(w, kind) : -ENOMEM;
+    w->layer = calloc(w->of->n_layers + 1, sizeof *w->layer);
+    return exp_task_list_init(&w->list, w->of->n_layers) || !w->setting || !w->layer ? -ENOMEM : list_tasks(w, kind);
 }
 
 static void end(struct work *w)
 {
-    for (size_t i = 0; i < w->n; i++) {
-        free((char *)w->task[i].name);
-        free((char *)w->task[i].what);
-    }
-    free(w->task);
-    free(w->first);
+    exp_task_list_release(&w->list);
     free(w->layer);
     free(w->setting);
 }
@@ -288,9 +279,9 @@ static int run_all(struct work *w, struct exp_tasks *t, const struct exp_tasks_o
 {
     int err = begin(w, t->doing);
 
-    t->task = w->task;
-    t->first = w->first;
-    t->n_jobs = w->n;
+    t->task = w->list.task;
+    t->first = w->list.first;
+    t->n_jobs = w->list.n;
     t->ctx = w;
     if (!err)
         err = exp_tasks_run(t, o, counts, why, why_bytes);

@@ -10,14 +10,13 @@
 #include "experiments/polydl/exp_polydl_tasks.h"
 #include "experiments/polydl/exp_polydl_text.h"
 #include "experiments/setup/exp_host.h"
+#include "experiments/store/exp_task_list.h"
 
 struct measuring {
     struct exp_polydl *of;
     const struct exp_polydl_timing *timing;
-    struct exp_task *task;
-    size_t *first;
-    size_t *layer; /* [n] of each task */
-    size_t n;
+    struct exp_task_list list;
+    size_t *layer; /* of each task */
     char setting[512];
 };
 
@@ -144,37 +143,27 @@ static int list_tasks(struct measuring *m)
 
         if (!l->variants.n || exp_polydl_first_same(m->of, i) != i)
             continue;
-        m->task[m->n] = (struct exp_task){ .kind = "time",
-                                           .name = exp_format("%s %s", l->model, l->name),
-                                           .what = exp_polydl_text(l, NULL, kernel),
-                                           .setting = m->setting,
-                                           .program = exp_store_program() };
-        m->first[m->n + 1] = m->n + 1;
-        m->layer[m->n] = i;
-        err = m->task[m->n].name && m->task[m->n].what ? 0 : -ENOMEM;
-        m->n++;
+        m->layer[m->list.n] = i;
+        err = exp_task_list_add(&m->list, &(struct exp_task){ .kind = "time",
+                                                              .name = exp_format("%s %s", l->model, l->name),
+                                                              .what = exp_polydl_text(l, NULL, kernel),
+                                                              .setting = m->setting,
+                                                              .program = exp_store_program() });
     }
     return err;
 }
 
 static int begin(struct measuring *m, char *why, size_t why_bytes)
 {
-    m->task = calloc(m->of->n_layers + 1, sizeof *m->task);
-    m->first = calloc(m->of->n_layers + 2, sizeof *m->first);
     m->layer = calloc(m->of->n_layers + 1, sizeof *m->layer);
-    if (!m->task || !m->first || !m->layer)
+    if (exp_task_list_init(&m->list, m->of->n_layers) || !m->layer)
         return -ENOMEM;
     return say_setting(m, why, why_bytes) ? -EIO : list_tasks(m);
 }
 
 static void end(struct measuring *m)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        free((char *)m->task[i].name);
-        free((char *)m->task[i].what);
-    }
-    free(m->task);
-    free(m->first);
+    exp_task_list_release(&m->list);
     free(m->layer);
 }
 
@@ -199,9 +188,9 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
     struct measuring m = { .of = p, .timing = t };
     struct exp_tasks_options one = *o;
     int err = begin(&m, why, why_bytes);
-    const struct exp_tasks tasks = { .task = m.task,
-                                     .first = m.first,
-                                     .n_jobs = m.n,
+    const struct exp_tasks tasks = { .task = m.list.task,
+                                     .first = m.list.first,
+                                     .n_jobs = m.list.n,
                                      .work = EXP_WORK_ROUNDS,
                                      .doing = "timing",
                                      .run = measure,

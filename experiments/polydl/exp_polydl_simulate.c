@@ -15,6 +15,7 @@
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_kept_counts.h"
+#include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"
 
 #define DURATION "simulated_ns"
@@ -35,10 +36,8 @@ struct simulating {
     struct sim_machine machine[EXP_N_POLYDL_REPLAYS];
     char *setting[EXP_N_POLYDL_REPLAYS];
     size_t n_replays; /* 1: the machine is its caches alone */
-    struct exp_task *task;
-    struct simulation *simulation; /* [n] */
-    size_t *first;
-    size_t n;
+    struct exp_task_list list;
+    struct simulation *simulation; /* of each task */
 };
 
 /* ---- the work ---- */
@@ -209,14 +208,12 @@ static int add_task(struct simulating *s, struct simulation x)
     const struct exp_polydl_layer *l = &s->of->layer[x.layer];
     const struct exp_variant *v = &l->variants.variant[x.variant];
 
-    s->task[s->n] = (struct exp_task){ .kind = "replay",
-                                       .name = exp_format("%s %s '%s'", l->model, l->name, v->name),
-                                       .what = what_of(s, l, v),
-                                       .setting = s->setting[x.replay],
-                                       .program = exp_store_program() };
-    s->simulation[s->n] = x;
-    s->first[s->n + 1] = s->n + 1;
-    return s->task[s->n].name && s->task[s->n++].what ? 0 : -ENOMEM;
+    s->simulation[s->list.n] = x;
+    return exp_task_list_add(&s->list, &(struct exp_task){ .kind = "replay",
+                                                           .name = exp_format("%s %s '%s'", l->model, l->name, v->name),
+                                                           .what = what_of(s, l, v),
+                                                           .setting = s->setting[x.replay],
+                                                           .program = exp_store_program() });
 }
 
 static int list_tasks(struct simulating *s)
@@ -246,23 +243,16 @@ static int begin(struct simulating *s)
             return -ENOMEM;
     }
     s->n_replays = strcmp(s->setting[0], s->setting[1]) ? EXP_N_POLYDL_REPLAYS : 1;
-    s->task = calloc(most, sizeof *s->task);
     s->simulation = calloc(most, sizeof *s->simulation);
-    s->first = calloc(most + 1, sizeof *s->first);
-    return s->task && s->simulation && s->first ? list_tasks(s) : -ENOMEM;
+    return exp_task_list_init(&s->list, most) || !s->simulation ? -ENOMEM : list_tasks(s);
 }
 
 static void end(struct simulating *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        free((char *)s->task[i].name);
-        free((char *)s->task[i].what);
-    }
+    exp_task_list_release(&s->list);
     for (size_t i = 0; i < EXP_N_POLYDL_REPLAYS; i++)
         free(s->setting[i]);
-    free(s->task);
     free(s->simulation);
-    free(s->first);
 }
 
 /* Gives layers that are the same the same counts, and a machine of caches alone both. */
@@ -288,9 +278,9 @@ int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, co
 {
     struct simulating s = { .of = p, .small = small };
     int err = begin(&s);
-    const struct exp_tasks tasks = { .task = s.task,
-                                     .first = s.first,
-                                     .n_jobs = s.n,
+    const struct exp_tasks tasks = { .task = s.list.task,
+                                     .first = s.list.first,
+                                     .n_jobs = s.list.n,
                                      .work = EXP_WORK_REPLAY,
                                      .doing = "simulating",
                                      .run = simulate,

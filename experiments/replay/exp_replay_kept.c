@@ -11,15 +11,14 @@
 #include "experiments/replay/exp_kept_counts.h"
 #include "experiments/replay/exp_replay_stream.h"
 #include "experiments/setup/exp_plan_text.h"
+#include "experiments/store/exp_task_list.h"
 
 struct kept {
     const struct exp_replay_batch *batch;
     struct exp_experiment *e; /* the only one of the batch */
-    size_t *stream;           /* [n_jobs] those that are replayed */
-    size_t *first;            /* [n_jobs + 1] */
-    struct exp_task *task;    /* [n_jobs] */
+    struct exp_task_list list;
+    size_t *stream; /* of each task: those that are replayed */
     char *setting;
-    size_t n_jobs;
 };
 
 /* Calls visit for each case of a stream that is replayed, with its number among them. */
@@ -67,32 +66,34 @@ static char *what_of(const struct kept *k, size_t stream)
     return NULL;
 }
 
+static int add_task(struct kept *k, size_t stream)
+{
+    const struct exp_case *c = &k->e->cases[stream];
+    const char *layer = k->batch->cache == EXP_NETWORK ? "whole network" : c->layer->name;
+
+    k->stream[k->list.n] = stream;
+    return exp_task_list_add(
+        &k->list, &(struct exp_task){ .kind = "replay by tensor",
+                                      .name = exp_format("%s %s %s", k->e->model->name, layer, c->algo->name),
+                                      .what = what_of(k, stream),
+                                      .setting = k->setting,
+                                      .program = exp_store_program() });
+}
+
 static int list_tasks(struct kept *k)
 {
     size_t n = exp_replay_streams(k->e, k->batch->cache);
+    int err = exp_task_list_init(&k->list, n);
 
     k->stream = calloc(n + 1, sizeof *k->stream);
-    k->first = calloc(n + 1, sizeof *k->first);
-    k->task = calloc(n + 1, sizeof *k->task);
     k->setting = exp_kept_counts_setting(&k->e->setup->classified);
-    if (!k->stream || !k->first || !k->task || !k->setting)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        const struct exp_case *c = &k->e->cases[i];
-        struct exp_task *t = &k->task[k->n_jobs];
-
-        if (!(exp_replay_stream_seconds(k->e, k->batch->cache, i) > 0))
-            continue;
-        *t = (struct exp_task){ .kind = "replay by tensor", .setting = k->setting, .program = exp_store_program() };
-        k->stream[k->n_jobs++] = i;
-        k->first[k->n_jobs] = k->n_jobs;
-        t->what = what_of(k, i);
-        t->name = exp_format("%s %s %s", k->e->model->name,
-                             k->batch->cache == EXP_NETWORK ? "whole network" : c->layer->name, c->algo->name);
-        if (!t->what || !t->name)
-            return -ENOMEM;
+    if (!k->stream || !k->setting)
+        err = -ENOMEM;
+    for (size_t i = 0; i < n && !err; i++) {
+        if (exp_replay_stream_seconds(k->e, k->batch->cache, i) > 0)
+            err = add_task(k, i);
     }
-    return 0;
+    return err;
 }
 
 /* ---- results ---- */
@@ -189,7 +190,7 @@ static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_re
 {
     const struct kept *k = ctx;
     struct moving x = moving(k);
-    unsigned n_threads = k->batch->n_threads > k->n_jobs ? (unsigned)(k->batch->n_threads / k->n_jobs) : 1;
+    unsigned n_threads = k->batch->n_threads > k->list.n ? (unsigned)(k->batch->n_threads / k->list.n) : 1;
     int err = exp_replay_stream(k->batch, k->e, k->stream[job], n_threads, pool);
 
     if (err == -EBADMSG)
@@ -229,9 +230,9 @@ static void settle_others(struct kept *k)
 
 static int run_tasks(struct kept *k, char *why, size_t why_bytes)
 {
-    const struct exp_tasks tasks = { .task = k->task,
-                                     .first = k->first,
-                                     .n_jobs = k->n_jobs,
+    const struct exp_tasks tasks = { .task = k->list.task,
+                                     .first = k->list.first,
+                                     .n_jobs = k->list.n,
                                      .work = EXP_WORK_REPLAY,
                                      .doing = "replaying",
                                      .reports_itself = true,
@@ -258,13 +259,8 @@ int exp_replay_kept(const struct exp_replay_batch *b, char *why, size_t why_byte
 
     settle_others(&k);
     err = err ? exp_fail(why, why_bytes, err, "out of memory while replaying") : run_tasks(&k, why, why_bytes);
-    for (size_t i = 0; i < k.n_jobs; i++) {
-        free((char *)k.task[i].what);
-        free((char *)k.task[i].name);
-    }
-    free(k.task);
+    exp_task_list_release(&k.list);
     free(k.stream);
-    free(k.first);
     free(k.setting);
     return err;
 }
