@@ -58,7 +58,7 @@ says "1 of 1 layers' times from the store" out
 check "seven rankings, of two threads as well, judge both layers" [ "$(rows "$host" rankings.csv)" -eq 28 ]
 check "no pick is faster than the fastest variant" \
     [ -z "$(csv_rows "$host/totals.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } !($c["worst_share"] > 0 && $c["worst_share"] <= 1)')" ]
-says "PolyDL-DNN is missing: the net wants 10 layers" out
+says "PolyDL-DNN is missing on 1 thread: the net wants 10 layers" out
 check "the figure is drawn" [ -s "$host/polydl_rankings.png" ]
 run LAYERS=strided VARIANTS=7 THREADS=1 BUDGET=1 UKR=ref STORE=no
 check "a number says how many" [ "$(rows "$host" variants.csv)" -eq 7 ]
