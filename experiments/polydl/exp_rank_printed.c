@@ -14,8 +14,8 @@
 
 /* Whose speed it is: of a ranking's pick, of a baseline, or of the fastest variant. */
 enum method {
-#define PICK(ranking) (ranking)
-#define BASELINE(baseline) (EXP_N_RANKINGS + (baseline))
+#define PICK(ranking) EXP_RANKING_##ranking
+#define BASELINE(baseline) (EXP_N_RANKINGS + EXP_POLYDL_##baseline)
     FASTEST = EXP_N_RANKINGS + EXP_N_POLYDL_BASELINES,
     NOBODY, /* the number is GFLOP/s, and no ratio */
 };
@@ -60,52 +60,9 @@ struct claim {
 };
 
 static const struct claim claims[] = {
-    { "Figure 9", "fastrcnn", "gflops_geomean_polydl", "fastrcnn", "", PICK(EXP_RANKING_POLYDL), NOBODY, say_geomean },
-    { "Figure 9", "fastrcnn", "gflops_geomean_onednn", "fastrcnn", "", BASELINE(EXP_POLYDL_ONEDNN), NOBODY,
-      say_geomean },
-    { "Figure 9", "fastrcnn", "speedup_over_baseline_range", "fastrcnn", "", PICK(EXP_RANKING_POLYDL),
-      BASELINE(EXP_POLYDL_LOOPS), say_range },
-    { "Figure 9", "fastrcnn layer 11", "percent_faster_than_onednn", "fastrcnn", "11", PICK(EXP_RANKING_POLYDL),
-      BASELINE(EXP_POLYDL_ONEDNN), say_percent },
-    { "Figure 10", "fastrcnn", "percent_over_default_loop_order_avg", "fastrcnn", "", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_DEFAULT), say_percent },
-    { "Figure 10", "fastrcnn layers 4 7 8 10 11", "speedup_over_default_loop_order", "fastrcnn", "4 7 8 10 11",
-      PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 10", "fastrcnn layer 25", "percent_over_default_loop_order", "fastrcnn", "25", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_DEFAULT), say_percent },
-    { "Figure 11", "resnet-50", "speedup_over_baseline_range", "resnet", "", PICK(EXP_RANKING_POLYDL),
-      BASELINE(EXP_POLYDL_LOOPS), say_range },
-    { "Figure 11", "resnet-50 layers 7 11 15 16", "percent_faster_than_onednn", "resnet", "7 11 15 16",
-      PICK(EXP_RANKING_POLYDL), BASELINE(EXP_POLYDL_ONEDNN), say_percent },
-    { "Figure 12", "resnet-50 layer 1", "percent_over_microkernel", "resnet", "1", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_DEFAULT), say_percent },
-    { "Figure 14", "maskrcnn", "speedup_over_microkernel_avg", "maskrcnn", "", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 14", "maskrcnn layers 4 5 6 9 10 14 15", "speedup_over_microkernel", "maskrcnn", "4 5 6 9 10 14 15",
-      PICK(EXP_RANKING_POLYDL), PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 14", "maskrcnn layer 7", "speedup_over_microkernel", "maskrcnn", "7", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_DEFAULT), say_geomean },
-    { "Figure 15", "201 conv layers", "polydl_dnn_vs_haystack", NULL, "", PICK(EXP_RANKING_DNN),
-      PICK(EXP_RANKING_HAYSTACK), say_mean },
-    { "Figure 15", "201 conv layers", "polydl_vs_haystack", NULL, "", PICK(EXP_RANKING_POLYDL),
-      PICK(EXP_RANKING_HAYSTACK), say_mean },
-    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_baseline", GEMMS, "", BASELINE(EXP_POLYDL_LOOPS), NOBODY,
-      say_geomean },
-    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_polydl_dnn", GEMMS, "", PICK(EXP_RANKING_DNN), NOBODY,
-      say_geomean },
-    { "Figure 18", "8 GEMM sizes, 32 cores", "gflops_geomean_onednn", GEMMS, "", BASELINE(EXP_POLYDL_ONEDNN), NOBODY,
-      say_geomean },
-    { "Figure 18", "GEMM", "polydl_dnn_vs_onednn", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_ONEDNN),
-      say_geomean },
-    { "Figure 18", "GEMM", "polydl_dnn_vs_baseline", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_LOOPS),
-      say_geomean },
-    { "Figure 19", "GEMM", "polydl_dnn_fraction_of_max", GEMMS, "", PICK(EXP_RANKING_DNN), FASTEST, say_geomean },
-    { "Figure 19", "GEMM", "microkernel_over_baseline", GEMMS, "", BASELINE(EXP_POLYDL_MICRO),
-      BASELINE(EXP_POLYDL_LOOPS), say_geomean },
-    { "Figure 19", "GEMM", "polydl_dnn_over_microkernel", GEMMS, "", PICK(EXP_RANKING_DNN), BASELINE(EXP_POLYDL_MICRO),
-      say_geomean },
-    { "Figure 19", "GEMM", "polydl_dnn_over_polydl", GEMMS, "", PICK(EXP_RANKING_DNN), PICK(EXP_RANKING_POLYDL),
-      say_geomean },
+#define CLAIM(figure, workload, metric, model, numbers, method, over, say)                                             \
+    { figure, workload, metric, model, numbers, method, over, say_##say },
+#include "experiments/polydl/printed.def"
 };
 
 enum { N_CLAIMS = sizeof claims / sizeof claims[0] };

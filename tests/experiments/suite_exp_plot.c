@@ -434,7 +434,8 @@ static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_p
 static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
 static const char *const validate_figures[] = { "simulated_vs_measured" };
 
-#define SORTED "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,sconv_gen,onednn_nchw,onednn_reorder,onednn_blocked\n"
+#define SORTED                                                                                                         \
+    "rank_percent,base_rows,sconv,sconv_openblas,sconv_tuned,sconv_gen,onednn_nchw,onednn_reorder,onednn_blocked\n"
 
 static const struct program_case program_cases[] = {
     { peers_figures,
@@ -483,7 +484,8 @@ static void check_program(const struct program_case *c, const char *number, bool
         { "yardstick_labels", "\"lines L1-L2\" \"lines L2-SLC\" \"lines L2-SLC\" \"Eq. 6\" \"cycles\"" },
         { "yardstick_colours", "#e69f00 #56b4e9 #0072b2 #009e73 #d55e00" },
         { "figure_letter", "a" },
-        { "peer_names", "base base_rows sconv sconv_openblas sconv_tuned sconv_gen onednn_nchw onednn_reorder onednn_blocked" },
+        { "peer_names",
+          "base base_rows sconv sconv_openblas sconv_tuned sconv_gen onednn_nchw onednn_reorder onednn_blocked" },
         { "peer_titles", "Base rows SConv \"SConv, OpenBLAS's\" tuned generated \"oneDNN, NCHW\" reorder blocked" },
         { "peer_colours", "#7f7f7f #56b4e9 #009e73 #cc79a7 #000000 #661100 #e69f00 #d55e00 #0072b2" },
         { "sconv_peers", "sconv sconv_openblas sconv_tuned" },
