@@ -65,7 +65,7 @@ struct nest {
 
 static const char *tensor_name(const struct nest *n, size_t t)
 {
-    static const char *const names[CONV_N_OPERANDS] = {
+    static const char *const names[CONV_OPERAND_BIAS + 1] = {
         [CONV_INPUT] = "input",   [CONV_PACKED_INPUT] = "packed_input", [CONV_FILTER] = "filter",
         [CONV_OUTPUT] = "output", [CONV_OPERAND_BIAS] = "bias",
     };

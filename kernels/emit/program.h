@@ -66,7 +66,7 @@ struct conv_routine_finish {
 };
 
 /* An operand's tensor beside those of plans: a number for each filter. */
-enum { CONV_OPERAND_BIAS = CONV_N_TENSORS, CONV_N_OPERANDS };
+#define CONV_OPERAND_BIAS CONV_N_TENSORS
 
 /* What follows the convolution, fused. */
 struct conv_fusion {
@@ -77,7 +77,7 @@ struct conv_fusion {
 struct conv_routine {
     enum conv_routine_kind kind;
     size_t n_operands;
-    size_t tensor[CONV_FOLD_MOST_OPERANDS]; /* of the operands: enum conv_tensor, or CONV_OPERAND_BIAS */
+    enum conv_tensor tensor[CONV_FOLD_MOST_OPERANDS]; /* of the operands; or CONV_OPERAND_BIAS */
     union {
         struct conv_routine_ukr ukr;
         struct conv_routine_vectors vectors;

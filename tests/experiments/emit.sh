@@ -146,6 +146,11 @@ if [ "${EMIT-}" = all ]; then
         check "$what of all layers is right: $(tail -n 1 "$work/err")" checked MODEL=all "UKR=$best" "EMIT=$what"
         cat "$work/out"
     done
+    if [ "$best" = avx512 ]; then
+        check "... and C as libsconv plans them: $(tail -n 1 "$work/err")" \
+            checked MODEL=all UKR=avx512 ALGO=sconv_tuned MACHINE=spr
+        cat "$work/out"
+    fi
 fi
 
 echo "emit: $passed passed, $failed failed"
