@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_options.h"
 #include "kernels/emit/linalg_source.h"
 #include "kernels/emit/mlir_source.h"
 
@@ -49,6 +50,13 @@ static const struct {
     [EXP_EMIT_MLIR_LINALG] = { conv_linalg_why_not, conv_linalg_print_head, print_linalg, conv_linalg_print_tail,
                                .passes = conv_linalg_passes, .constants = EXP_EMIT_FILTERS },
 };
+
+const char *exp_emit_name(enum exp_emit_what what)
+{
+    static const char *const names[EXP_EMIT_N_FORMS] = { EXP_EMIT_NAMES };
+
+    return names[what];
+}
 
 enum exp_emit_constants exp_emit_constants(enum exp_emit_what what)
 {

@@ -9,7 +9,7 @@
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/noted_plans.h"
 
-/* What code is generated. */
+/* What code is generated, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
     EXP_EMIT_C,
     EXP_EMIT_MLIR,          /* its micro-kernel: vector.outerproduct */
@@ -21,6 +21,7 @@ enum exp_emit_what {
 /* What a form makes constants of. */
 enum exp_emit_constants { EXP_EMIT_NO_CONSTANTS, EXP_EMIT_PACKED_FILTERS, EXP_EMIT_FILTERS };
 
+const char *exp_emit_name(enum exp_emit_what what); /* as EMIT names it */
 enum exp_emit_constants exp_emit_constants(enum exp_emit_what what);
 
 /* Returns the passes of mlir-opt that lower a form, ended by NULL; NULL: it is C. */

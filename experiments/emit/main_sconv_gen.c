@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "counters/ctr_hostinfo.h"
+#include "counters/host/ctr_pin.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/emit/exp_emit_build.h"
 #include "experiments/emit/exp_emit_check.h"
 #include "experiments/emit/exp_emit_file.h"
 #include "experiments/emit/exp_emit_plans.h"
+#include "experiments/emit/exp_emit_time.h"
 #include "experiments/emit/exp_emit_weights.h"
 #include "experiments/setup/exp_main.h"
 
@@ -18,6 +21,7 @@ struct session {
     struct exp_options options;
     struct exp_emit_plans plans;
     float *filters; /* that become constants; NULL: none */
+    struct exp_results results;
     char why[EXP_MAIN_WHY_BYTES];
 };
 
@@ -38,7 +42,7 @@ static int print(void *session, FILE *out)
 }
 
 /* Layers of one shape have the same code. */
-static bool was_checked(const struct session *s, size_t i)
+static bool is_repeated(const struct session *s, size_t i)
 {
     return conv_plans_find(&s->plans.noted, &s->plans.noted.plan[i].plan.problem) != &s->plans.noted.plan[i];
 }
@@ -56,7 +60,7 @@ static int check(struct session *s)
         double seconds = 0;
         int err = exp_interrupted() ? exp_fail(s->why, sizeof s->why, -EINTR, "interrupted") : 0;
 
-        if (!err && !was_checked(s, i)) {
+        if (!err && !is_repeated(s, i)) {
             err = exp_emit_check((enum exp_emit_what)s->options.emit, &s->plans.noted.plan[i], &after, &seconds, s->why,
                                  sizeof s->why);
             n++;
@@ -71,6 +75,51 @@ static int check(struct session *s)
     return 0;
 }
 
+/* ---- timing ---- */
+
+static int time_all(struct session *s, struct exp_csv *csv)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < s->plans.noted.n && !err; i++) {
+        if (!is_repeated(s, i))
+            err = exp_emit_time(&s->plans.noted.plan[i], s->options.time, csv, s->why, sizeof s->why);
+    }
+    return err;
+}
+
+static int time_into_results(struct session *s)
+{
+    char cpu[256];
+    struct exp_csv *csv = NULL;
+    int err =
+        exp_results_find(&s->results, EXP_GEN, &s->options, &s->plans.setup.machine, NULL, 0, s->why, sizeof s->why);
+
+    if (!err && ctr_pin(-1, NULL, s->why, sizeof s->why))
+        fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why);
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    if (!err)
+        err = exp_results_open(&s->results, s->why, sizeof s->why);
+    if (!err)
+        err = exp_csv_create(&csv, &s->results.dir, &exp_emit_time_file, "generated code beside the library", s->why,
+                             sizeof s->why);
+    if (err)
+        return err;
+    exp_csv_header(csv, "computer", "%s; one thread, its own time; %u rounds", cpu, s->options.time);
+    exp_csv_header(csv, "planned for", "%s", s->plans.setup.machine.name);
+    err = time_all(s, csv);
+    if (err)
+        exp_csv_close(csv, NULL, 0);
+    else
+        err = exp_csv_close(csv, s->why, sizeof s->why);
+    return err ? err : exp_results_commit(&s->results, s->why, sizeof s->why);
+}
+
+static void document(FILE *out)
+{
+    exp_csv_document(&exp_emit_time_file, out);
+}
+
 static int run(void *session)
 {
     struct session *s = session;
@@ -81,6 +130,8 @@ static int run(void *session)
                                     &s->plans.noted, s->why, sizeof s->why);
     if (err)
         return err;
+    if (s->options.time)
+        return time_into_results(s);
     return s->options.check ? check(s) : exp_emit_write(s->options.out, print, s, s->why, sizeof s->why);
 }
 
@@ -89,12 +140,13 @@ static void release(void *session)
     struct session *s = session;
 
     free(s->filters);
+    exp_results_release(&s->results);
     exp_emit_plans_release(&s->plans);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct exp_main course = { .program = EXP_GEN, .run = run, .release = release };
+    static const struct exp_main course = { .program = EXP_GEN, .document = document, .run = run, .release = release };
     struct session s = { .why = "" };
 
     return exp_main(&course, &s, &s.options, s.why, argc, argv);

@@ -46,6 +46,9 @@ enum exp_launcher { EXP_LAUNCH_HERE, EXP_LAUNCH_SLURM };
 enum { EXP_FIT_AUTO = 99 };
 
 /* Fields of options that a program does not know have their default. */
+/* Forms of generated code, as EMIT names them: enum exp_emit_what (exp_emit_text.h). */
+#define EXP_EMIT_NAMES "c", "mlir", "mlir_external", "mlir_linalg"
+
 struct exp_options {
     const char *model;         /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
     const char *machine;       /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
@@ -61,7 +64,8 @@ struct exp_options {
     const char *plan;          /* file of plans; "": none */
     const char *wisdom;        /* file of plans that were found by timing; "": none */
     const char *weights;       /* file of a layer's filters; "": none */
-    unsigned emit;             /* enum exp_emit_what (exp_emit_build.h) */
+    unsigned time;             /* rounds; 0: none */
+    unsigned emit;             /* enum exp_emit_what (exp_emit_text.h) */
     unsigned fuse;             /* activation, and 3 more with a bias: enum conv_activation */
     unsigned check;            /* 0 or 1: generated code is compiled and run */
     const char *run_a, *run_b; /* folders of results that are compared */

@@ -25,6 +25,7 @@ static const struct layout {
     [EXP_STUDY] = { "/study", true, "choices.csv" },
     [EXP_COMPARE] = { "/compare", false, "compare.csv" },
     [EXP_SWEEP] = { "/sweep", true, "sweep.csv" },
+    [EXP_GEN] = { "/emit", false, "code.csv" },
     [EXP_POLYDL] = { "/polydl", true, "variants.csv" },
 };
 

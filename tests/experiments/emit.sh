@@ -66,6 +66,7 @@ refuses "cannot open" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 PLAN=no/su
 # ---- sconv-gen ----
 
 program=$gen
+documented sconv-gen
 toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
 refuses "must be c, mlir, mlir_external or mlir_linalg, not 'rust'" --layer vgg16:conv1_1 --emit rust
@@ -140,6 +141,16 @@ elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1
         eval 'mlir-opt-19 $(cat "$work/first") --cse --canonicalize "$work/code.mlir" | grep -q "memref.global .* constant @.* : memref<2x30x24xf32>"'
 else
     echo "emit: skipped: MLIR; mlir-opt-19 and clang-19 are not here (.ci/deps mlir installs them)"
+fi
+"$gen" MODEL=tests/data/three.csv MACHINE=toy "UKR=$best" TIME=2 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+timed() { # timed CODE: its rows that have a time
+    csv_rows "$work/results/toy/emit/code.csv" | awk -F, -v code="$1" '$2 == code && $6 + 0 > 0' | wc -l
+}
+check "code is timed beside the library" [ "$(timed library) $(timed c)" = "3 3" ]
+if [ "$best" = ref ]; then
+    check "... and says of MLIR why not" grep -q 'mlir_linalg,.*not available: .*UKR=avx2' "$work/results/toy/emit/code.csv"
+else
+    check "... and says of groups why linalg is not" grep -q 'depthwise,mlir_linalg,.*not available: ' "$work/results/toy/emit/code.csv"
 fi
 if [ "${EMIT-}" = all ]; then
     for what in c $(mlir-opt-19 --version >/dev/null 2>&1 && echo mlir_linalg); do

@@ -1,0 +1,178 @@
+#include "experiments/emit/exp_emit_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/exp_bench.h"
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_stats.h"
+#include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_tensors.h"
+#include "kernels/backend.h"
+#include "kernels/nest/nest.h"
+
+static const struct exp_csv_column columns[] = {
+    { "layer", "", "name of the layer", "" },
+    { "code", "", "library: the nest, executed; else the form of generated code, as EMIT names it", "" },
+    { "plan", "", "micro-kernel, schedule, tiles and windows", "" },
+    { "macs", "", "nominal multiply-adds, padding taps included", "" },
+    { "compile_s", "s", "printing, lowering and compiling; empty for the library", "clock" },
+    { "time_ns", "ns", "the fastest round, caches warm", "clock" },
+    { "median_ns", "ns", "the median round", "clock" },
+    { "gflops", "GFLOP/s", "2 macs / time_ns", "clock" },
+    { "speedup", "", "the library's time_ns divided by this one", "clock" },
+};
+
+const struct exp_csv_file exp_emit_time_file = EXP_CSV_FILE("code.csv", columns);
+
+/* A contender: the library, or a form. */
+struct timed {
+    const char *name;
+    const struct conv_noted_plan *plan;
+    const struct exp_tensors *tensors;
+    struct exp_emit_code code;
+    exp_code_fn fn; /* NULL: the library */
+    double compile_s;
+    char why_not[256]; /* "": nothing is against it */
+};
+
+enum { N_TIMED = 1 + EXP_EMIT_N_FORMS, WARMUPS = 2 };
+
+static int run(void *timed)
+{
+    const struct timed *t = timed;
+    const struct conv_binding *b = &t->tensors->bind;
+    struct conv_exec exec;
+
+    if (t->fn) {
+        t->fn(conv_in_ptr(b->addr[CONV_INPUT]), conv_in_ptr(b->addr[CONV_FILTER]),
+              conv_out_ptr(b->addr[CONV_PACKED_FILTER]), conv_out_ptr(b->addr[CONV_PACKED_INPUT]),
+              conv_out_ptr(b->addr[CONV_OUTPUT]));
+        return 0;
+    }
+    conv_exec_init(&exec, &t->plan->plan, b);
+    return conv_nest_run(&t->plan->plan, &exec.base);
+}
+
+/* Builds a form. What is against it is no failure, unless it is an interruption. */
+static int build(struct timed *t, enum exp_emit_what what)
+{
+    const char *why_no_compiler = exp_emit_why_no_compiler(what);
+    uint64_t start = ctr_now_ns();
+    int err;
+
+    t->name = exp_emit_name(what);
+    if (why_no_compiler) {
+        exp_say(t->why_not, sizeof t->why_not, "%s", why_no_compiler);
+        return 0;
+    }
+    err = exp_emit_build(&t->code, what, t->plan, 1, false, t->why_not, sizeof t->why_not);
+    t->compile_s = (double)(ctr_now_ns() - start) * 1e-9;
+    if (!err)
+        t->fn = exp_emit_code_function(&t->code, t->plan->layer, 0);
+    return err == -EINTR || err == -ENOMEM ? err : 0;
+}
+
+/* Puts those that can run first; the library is the first. Returns their number. */
+static size_t list_contenders(struct timed timed[N_TIMED], struct exp_contender contender[N_TIMED])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_TIMED; i++) {
+        if (!*timed[i].why_not)
+            contender[n++] = (struct exp_contender){ timed[i].name, run, NULL, &timed[i] };
+    }
+    return n;
+}
+
+static void write_times(struct exp_csv *csv, const struct timed *t, const uint64_t *sample, size_t n, double library_ns)
+{
+    double macs = conv_macs(&t->plan->plan.problem), fastest = (double)exp_stats_min(sample, n);
+
+    exp_csv_double(csv, "time_ns", fastest);
+    exp_csv_double(csv, "median_ns", exp_stats_median(sample, n));
+    exp_csv_double(csv, "gflops", 2 * macs / fastest);
+    exp_csv_double(csv, "speedup", library_ns / fastest);
+    printf("  %s %.2f", t->name, library_ns / fastest);
+}
+
+static void write_row(struct exp_csv *csv, const struct timed *t, const uint64_t *sample, size_t n, double library_ns)
+{
+    char plan[EXP_PLAN_TEXT_BYTES];
+
+    exp_plan_text(&t->plan->plan, plan);
+    exp_csv_string(csv, "layer", t->plan->layer);
+    exp_csv_string(csv, "code", t->name);
+    exp_csv_string(csv, "plan", plan);
+    exp_csv_double(csv, "macs", conv_macs(&t->plan->plan.problem));
+    if (*t->why_not || !t->fn)
+        exp_csv_empty(csv, "compile_s");
+    else
+        exp_csv_double(csv, "compile_s", t->compile_s);
+    if (!*t->why_not) {
+        write_times(csv, t, sample, n, library_ns);
+    } else {
+        static const char *const missing[] = { "time_ns", "median_ns", "gflops", "speedup" };
+
+        for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
+            exp_csv_missing(csv, missing[i], t->why_not);
+    }
+    exp_csv_end_row(csv);
+}
+
+static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sample)
+{
+    const struct exp_bench protocol = { .n_warmups = WARMUPS,
+                                        .rounds = { n_rounds, n_rounds, 0 },
+                                        .now_ns = ctr_thread_ns,
+                                        .interrupted = exp_interrupted };
+    struct exp_contender contender[N_TIMED];
+    struct exp_bench_result result;
+    size_t n = list_contenders(timed, contender);
+
+    return exp_bench_run(&protocol, contender, n, sample, &result);
+}
+
+static int measure_and_write(struct timed timed[N_TIMED], size_t n_rounds, struct exp_csv *csv)
+{
+    uint64_t *sample = calloc(N_TIMED * n_rounds, sizeof *sample);
+    int err = sample ? measure(timed, n_rounds, sample) : -ENOMEM;
+    const uint64_t *at = sample;
+
+    if (!err)
+        printf("%-28s", timed[0].plan->layer);
+    for (size_t i = 0; i < N_TIMED && !err; i++) {
+        write_row(csv, &timed[i], at, n_rounds, (double)exp_stats_min(sample, n_rounds));
+        at += *timed[i].why_not ? 0 : n_rounds;
+    }
+    if (!err)
+        printf("\n");
+    free(sample);
+    return err ? err : exp_csv_error(csv);
+}
+
+int exp_emit_time(const struct conv_noted_plan *plan, size_t n_rounds, struct exp_csv *csv, char *why, size_t why_bytes)
+{
+    struct timed timed[N_TIMED] = { 0 };
+    struct exp_tensors tensors = { 0 };
+    int err = 0;
+
+    if (!conv_plan_runs(&plan->plan))
+        return exp_fail(why, why_bytes, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer,
+                        plan->plan.ukr->name);
+    for (size_t i = 0; i < N_TIMED; i++)
+        timed[i] = (struct timed){ .name = "library", .plan = plan, .tensors = &tensors };
+    for (size_t i = 1; i < N_TIMED && !err; i++)
+        err = build(&timed[i], (enum exp_emit_what)(i - 1));
+    if (!err)
+        err = exp_tensors_init(&tensors, &plan->plan);
+    if (!err)
+        err = measure_and_write(timed, n_rounds, csv);
+    for (size_t i = 1; i < N_TIMED; i++)
+        exp_emit_code_release(&timed[i].code);
+    exp_tensors_release(&tensors);
+    return err ? exp_fail(why, why_bytes, err, "layer '%s': cannot be timed: %s", plan->layer, strerror(-err)) : 0;
+}
