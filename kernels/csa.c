@@ -31,6 +31,7 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
         .dram_cycles = m->memory_latency_cycles,
         .macs_per_cycle = m->issue.mac_instructions_per_cycle,
         .loads_per_cycle = m->issue.loads_per_cycle,
+        .l1_pages = m->n_tlbs ? (double)m->tlb[0].n_entries : 0,
     };
 }
 

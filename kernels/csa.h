@@ -29,6 +29,7 @@ struct csa_caches {
     double line_bytes;                   /* CL */
     double l2_cycles, l3_cycles, dram_cycles;
     double macs_per_cycle, loads_per_cycle; /* instructions that the core issues; 0: not known */
+    double l1_pages;                        /* that the first TLB holds; 0: not known */
 };
 
 /* SConv section 7.1: alpha = beta = gamma = 0.9. */

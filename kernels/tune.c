@@ -141,27 +141,40 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
 enum {
     TRANSPOSE_STEPS = 8,  /* their multiply-adds take as long as transposing the tile's sums */
     FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
+    FEW_FILTERS = 128,    /* fewer do not make up for packing, where they take longer to walk */
 };
+
+/* Tells whether a call takes a tile of filters panel by panel, and reads its windows again for each. */
+static bool has_panels(const struct conv_ukr *u)
+{
+    return u->f_panel < u->n_f;
+}
 
 static double loads_per_fma(const struct conv_ukr *u)
 {
     return step_loads(u, u->n_win, u->n_f) / step_fmas(u, u->n_win, u->n_f);
 }
 
+/* Tells whether a tile of filters takes longer to walk: more loads, or every panel of it finds out what padding is. */
+static bool walks_longer(const struct conv_ukr *walker, const struct conv_ukr *packed)
+{
+    return has_panels(walker) || loads_per_fma(walker) > loads_per_fma(packed);
+}
+
 /*
  * Tells whether packing may lose: it multiplies the input where windows overlap. Elsewhere it gathers, for all filter
- * tiles that follow. Where walking takes more loads, many tiles make up for either.
+ * tiles that follow. Where walking takes longer, many filters make up for either.
  */
 static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
-    size_t filters = conv_group_filters(p), few = FEW_FILTER_TILES * walker->n_f;
+    size_t filters = conv_group_filters(p);
     bool overlaps = p->r * p->s > p->stride_h * p->stride_w;
 
     if (conv_is_pointwise(p))
         return false;
-    if (loads_per_fma(walker) > loads_per_fma(packed))
-        return overlaps && filters < few;
-    return overlaps || filters <= few;
+    if (walks_longer(walker, packed))
+        return overlaps && filters < FEW_FILTERS;
+    return overlaps || filters <= FEW_FILTER_TILES * walker->n_f;
 }
 
 /*
@@ -267,12 +280,6 @@ static bool is_direct_better(const struct conv_problem *p, const struct conv_dir
            conv_direct_slots(d, p) * 17 < sconv_slots(p, u, caches, d->lanes) * 16;
 }
 
-/* Tells whether a call takes a tile of filters panel by panel, and reads its windows again for each. */
-static bool has_panels(const struct conv_ukr *u)
-{
-    return u->f_panel < u->n_f;
-}
-
 /*
  * How deep tiles may be. Windows that are read again have to stay in L1: those read for each panel of the tile's filters,
  * and in place those of wide tiles, which are several panels, read for each tile of filters.
@@ -291,21 +298,73 @@ static struct csa_tiling analyse(const struct conv_problem *p, const struct conv
 
 enum {
     MANY_WINDOW_TILES = 32, /* so that it matters little that the first one meets cold filters; */
-    WINDOW_SHARE = 4,       /* and so many for each tile of filters */
+    WINDOW_SHARE = 2,       /* and so many for each tile of filters */
+    L1_PAGES = 64,          /* where the machine's file says nothing: what most cores have */
 };
 
 /*
+ * Tells whether windows in place lie in more pages than the first TLB holds: as many as there are channels. Tiles of
+ * filters that come back to them later would look up all of them again.
+ */
+static bool lies_in_many_pages(const struct conv_problem *p, const struct csa_caches *caches)
+{
+    return (double)conv_group_channels(p) > (caches->l1_pages > 0 ? caches->l1_pages : L1_PAGES);
+}
+
+/*
  * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know what is prefetched: few
- * filters are in L2, one after the other; windows in place lie in as many pages as there are channels. Also if what is
- * worked out of a tile's taps then serves all filters.
+ * filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before brought;
+ * others wait for theirs, and there have to be more of them. Also if what is worked out of a tile's taps then serves
+ * all filters.
  */
 static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           const struct csa_tiling *t, bool in_place)
 {
     if (conv_plan_can_walk(p, u))
         return u->walk == CONV_WALK_ANY && u->chains;
-    return has_panels(u) && conv_reduction(p) >= output_lines(u, caches) && (in_place || windows_overlap(p)) &&
-           t->in_tiles >= MANY_WINDOW_TILES && t->in_tiles >= WINDOW_SHARE * t->f_tiles;
+    if (!has_panels(u) || conv_reduction(p) < output_lines(u, caches))
+        return false;
+    if (windows_overlap(p) && p->stride_h * p->stride_w == 1)
+        return t->in_tiles >= t->f_tiles;
+    return (!in_place || lies_in_many_pages(p, caches)) && t->in_tiles >= MANY_WINDOW_TILES &&
+           t->in_tiles >= WINDOW_SHARE * t->f_tiles;
+}
+
+/*
+ * The micro-kernel of one panel, for windows that stay: calls come in runs along the filters, so that larger tiles save
+ * nothing; smaller ones spread evenly what is prefetched, and write to fewer pages at a time. NULL: none, or it takes over
+ * a sixteenth longer, at edges.
+ */
+static const struct conv_ukr *one_panel(const struct conv_problem *p, const struct conv_ukr *u)
+{
+    for (size_t i = 0; i < conv_ukr_count() && has_panels(u); i++) {
+        const struct conv_ukr *one = conv_ukr_at(i);
+
+        if (one->isa == u->isa && !one->walk && one->n_win == u->n_win && one->n_f == u->f_panel &&
+            conv_ukr_slots(one, p) * 16 <= conv_ukr_slots(u, p) * 17)
+            return one;
+    }
+    return NULL;
+}
+
+/* A micro-kernel, and how its tiles are cut. */
+struct decision {
+    const struct conv_ukr *ukr;
+    struct csa_tiling tiling;
+};
+
+static struct decision decide(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
+                              bool in_place, bool keeps_ukr)
+{
+    const struct conv_ukr *one = keeps_ukr ? NULL : one_panel(p, u);
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+
+    for (int i = 0; i < CSA_N_SCHEDULES; i++)
+        tiling[i] = analyse(p, u, caches, in_place, (enum csa_schedule)i);
+    if (!keeps_windows(p, u, caches, &tiling[CSA_IS], in_place))
+        return (struct decision){ u, tiling[csa_choose(tiling)] };
+    return one ? (struct decision){ one, csa_analyse(p, caches, one->n_win, one->n_f, CSA_IS) }
+               : (struct decision){ u, tiling[CSA_IS] };
 }
 
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
@@ -318,18 +377,13 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
         .skips_padding = true,
     };
     const struct conv_direct *direct = tune->keeps_ukr ? NULL : conv_direct_for(p, ukr->isa);
-    struct csa_tiling tiling[CSA_N_SCHEDULES];
-    enum csa_schedule schedule;
-    bool in_place;
+    struct decision d;
 
     if (!tune->keeps_ukr)
         ukr = choose(p, ukr->isa, caches);
     if (is_direct_better(p, direct, ukr, caches))
         return conv_plan_direct(plan, p, direct, caches->l1_bytes);
-    in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
-    options.reads_in_place = in_place;
-    for (int i = 0; i < CSA_N_SCHEDULES; i++)
-        tiling[i] = analyse(p, ukr, caches, in_place, (enum csa_schedule)i);
-    schedule = keeps_windows(p, ukr, caches, &tiling[CSA_IS], in_place) ? CSA_IS : csa_choose(tiling);
-    return conv_plan_sconv_with(plan, p, ukr, &tiling[schedule], &options);
+    options.reads_in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
+    d = decide(p, ukr, caches, options.reads_in_place, tune->keeps_ukr);
+    return conv_plan_sconv_with(plan, p, d.ukr, &d.tiling, &options);
 }

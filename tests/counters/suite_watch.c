@@ -153,7 +153,7 @@ static void sconv_touches_elements_as_replayed(void)
 
         for (size_t i = 0; i < kcheck_ukrs()->n; i++) {
             const struct conv_ukr *u = kcheck_ukrs()->ukr[i];
-            struct csa_caches c = { 9000, 60000, 200000, 64, 14, 50, 200, 0, 0 };
+            struct csa_caches c = { 9000, 60000, 200000, 64, 14, 50, 200, 0, 0, 0 };
             struct csa_tiling t = csa_analyse(&p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
             const struct conv_sconv_options options = kcheck_random_options();
             struct conv_plan plan;

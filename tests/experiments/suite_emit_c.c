@@ -32,7 +32,7 @@ static const struct conv_ukr *emitted_ukr(enum cpu_isa isa)
 static struct conv_noted_plan random_plan(enum cpu_isa isa)
 {
     const struct csa_caches caches = {
-        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
     struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
     struct conv_sconv_options options = kcheck_random_options();

@@ -169,7 +169,7 @@ static void test_choice(void)
 {
     const struct conv_ukr *ukr = conv_ukr_find("f32_16x24__avx512");
     const struct csa2_machine m = toy();
-    const struct csa_caches caches = { 0.9 * (1 << 15), 0.9 * (1 << 20), 0.9 * (1 << 24), 64, 14, 50, 200, 0, 0 };
+    const struct csa_caches caches = { 0.9 * (1 << 15), 0.9 * (1 << 20), 0.9 * (1 << 24), 64, 14, 50, 200, 0, 0, 0 };
     const double near[] = { 96, 100 }, far[] = { 94, 100 };
 
     for (unsigned i = 0; i < 20; i++) {

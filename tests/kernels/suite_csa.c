@@ -39,7 +39,7 @@ static struct conv_problem small_pointwise(void)
 static void input_stationary_by_hand(void)
 {
     struct conv_problem p = small_pointwise();
-    struct csa_caches c = { 128, 192, 600, 64, 1, 10, 100, 0, 0 };
+    struct csa_caches c = { 128, 192, 600, 64, 1, 10, 100, 0, 0, 0 };
     struct csa_tiling t = csa_analyse(&p, &c, 4, 2, CSA_IS);
 
     CU_ASSERT(t.n_c == 4 && t.channel_sets == 1 && t.in_tiles == 16 && t.f_tiles == 4);
@@ -57,7 +57,7 @@ static void input_stationary_by_hand(void)
 static void weight_stationary_by_hand(void)
 {
     struct conv_problem p = small_pointwise();
-    struct csa_caches c = { 128, 192, 600, 64, 1, 10, 100, 0, 0 };
+    struct csa_caches c = { 128, 192, 600, 64, 1, 10, 100, 0, 0, 0 };
     struct csa_tiling t[CSA_N_SCHEDULES];
 
     for (int s = 0; s < CSA_N_SCHEDULES; s++)
@@ -72,7 +72,7 @@ static void weight_stationary_by_hand(void)
 static void channel_sets_and_groups_scale(void)
 {
     struct conv_problem p = small_pointwise();
-    struct csa_caches c = { 80, 1e6, 1e6, 64, 1, 10, 100, 0, 0 };
+    struct csa_caches c = { 80, 1e6, 1e6, 64, 1, 10, 100, 0, 0, 0 };
     struct csa_tiling one = csa_analyse(&p, &c, 4, 2, CSA_IS);
     struct csa_tiling two;
     char why[128];
@@ -112,6 +112,7 @@ static void plans_satisfy_the_constraints(void)
                                 10,
                                 30,
                                 300,
+                                0,
                                 0,
                                 0 };
         struct csa_tiling t =

@@ -94,7 +94,7 @@ static size_t check_visits(const struct conv_plan *plan, bool may_skip)
 static struct csa_tiling random_tiling(const struct conv_problem *p, const struct conv_ukr *u)
 {
     struct csa_caches c = {
-        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
 
     return csa_analyse(p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);

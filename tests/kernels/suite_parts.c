@@ -63,7 +63,7 @@ static struct conv_plan random_sconv(const struct conv_problem *p)
 {
     const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
     const struct csa_caches c = {
-        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
     const struct csa_tiling t = csa_analyse(p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
     const struct conv_sconv_options options = { .packs_filters = rng_below(2), .reads_in_place = rng_below(2) };

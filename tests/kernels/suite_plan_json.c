@@ -20,7 +20,7 @@ static const struct conv_ukr *ours(void)
 static struct conv_noted_plan random_plan(void)
 {
     const struct csa_caches caches = {
-        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0
+        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
     };
     struct conv_noted_plan n = { .layer = "conv \"1\"", .machine = "toy", .caches = caches };
     const struct conv_sconv_options options = kcheck_random_options();

@@ -268,23 +268,24 @@ static void overlapping_windows_are_walked(void)
 
 /*
  * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are no
- * neighbours in the output: without padding, or strided. That takes more loads than packed windows, which win for 8
- * tiles of 16 filters. Strided 1x1 overlap nothing.
+ * neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 128
+ * filters. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles of filters, and 54x54, have windows that stay: one panel a
+ * call.
  */
 static void few_filters_walk_with_avx2(void)
 {
-    struct conv_problem square = layer(64, 56, 64, 3, 1), many = layer(64, 7, 512, 3, 1),
+    struct conv_problem square = layer(64, 56, 127, 3, 1), many = layer(64, 7, 128, 3, 1),
                         narrower = layer(64, 56, 127, 3, 0), most = layer(64, 56, 128, 3, 0), strided = square,
                         pointwise = layer(64, 56, 64, 1, 0);
 
     strided.stride_h = strided.stride_w = pointwise.stride_h = pointwise.stride_w = 2;
     strided.p = strided.q = pointwise.p = pointwise.q = 28;
     CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x16__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x24__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x6__avx2");
 }
 
 static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa isa)
@@ -296,16 +297,18 @@ static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa 
 }
 
 /*
- * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. In place, windows stay for sums of 48 steps,
- * where 32 tiles of them come, and 4 to each tile of filters; packed ones of several taps as well. Not so those of strided
- * 1x1, and those walked side by side; but those walked one by one.
+ * Eq. 6 has AVX2 weight stationary, as its tiles have more filters than windows. Windows stay for sums of 48 steps, where 32
+ * tiles of them come, and 2 to each tile of filters; in place where they lie in more pages than a TLB of 64 holds, or as
+ * many as the machine says. Packed ones that overlap, without strides, need one tile to each of filters: 13 of 14x14 for
+ * 13 * 24 filters. Not so those walked side by side; but those walked one by one.
  */
 static void few_filters_pass_by_windows_that_stay(void)
 {
     struct conv_problem deep = layer(256, 56, 64, 1, 0), small = layer(256, 22, 64, 1, 0),
-                        square = layer(64, 56, 64, 3, 1), short_sum = layer(47, 56, 64, 1, 0),
-                        wide = layer(64, 56, 49 * 24, 1, 0), wider = layer(64, 56, 49 * 24 + 1, 1, 0), strided = deep,
-                        packed = layer(64, 56, 128, 3, 0), walked = layer(64, 56, 64, 3, 0);
+                        square = layer(64, 56, 64, 3, 1), short_sum = layer(47, 64, 64, 1, 0),
+                        shallow = layer(64, 56, 64, 1, 0), wide = layer(65, 56, 98 * 24, 1, 0),
+                        wider = layer(65, 56, 98 * 24 + 1, 1, 0), strided = deep, packed = layer(64, 14, 13 * 24, 3, 1),
+                        many = layer(64, 14, 13 * 24 + 1, 3, 1), walked = layer(64, 56, 64, 3, 0);
 
     strided.stride_h = strided.stride_w = 2;
     strided.p = strided.q = 28;
@@ -313,12 +316,38 @@ static void few_filters_pass_by_windows_that_stay(void)
     CU_ASSERT(schedule_of(&small, CPU_ISA_AVX2) == CSA_WS); /* 31 tiles */
     CU_ASSERT(schedule_of(&square, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT(schedule_of(&short_sum, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&shallow, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT(schedule_of(&wide, CPU_ISA_AVX2) == CSA_IS);
     CU_ASSERT(schedule_of(&wider, CPU_ISA_AVX2) == CSA_WS);
-    CU_ASSERT(schedule_of(&strided, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&strided, CPU_ISA_AVX2) == CSA_IS);
     CU_ASSERT(schedule_of(&packed, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&many, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT(schedule_of(&walked, CPU_ISA_AVX2) == CSA_IS);
     CU_ASSERT(schedule_of(&deep, CPU_ISA_AVX512) == CSA_WS);
+}
+
+/*
+ * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32 KiB
+ * hold 368. Where the last of 6 tiles has one window, that takes longer: 66 slots for six filters, beside 62. A machine with 256
+ * pages in its first TLB lets the windows of 256 channels stream.
+ */
+static void windows_that_stay_meet_a_panel_a_call(void)
+{
+    struct conv_problem deep = layer(512, 56, 64, 1, 0), edge = layer(64, 9, 144, 3, 1),
+                        at_most = layer(256, 56, 64, 1, 0);
+    const struct conv_tune_options tune = { .ukr = conv_ukr_of(CPU_ISA_AVX2) };
+    struct csa_caches core = caches;
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_plan_tuned(&plan, &deep, &caches, &tune) == 0);
+    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x6__avx2");
+    CU_ASSERT(plan.sconv.tiling.n_c == 256 && plan.sconv.options.reads_in_place);
+    CU_ASSERT_STRING_EQUAL(chosen(&edge, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT(schedule_of(&edge, CPU_ISA_AVX2) == CSA_IS);
+    core.l1_pages = 256;
+    CU_ASSERT(conv_plan_tuned(&plan, &at_most, &core, &tune) == 0 && plan.sconv.tiling.schedule == CSA_WS);
+    core.l1_pages = 255;
+    CU_ASSERT(conv_plan_tuned(&plan, &at_most, &core, &tune) == 0 && plan.sconv.tiling.schedule == CSA_IS);
 }
 
 /* Strided 1x1: walked for up to 8 tiles of 32 filters. Pointwise ones are rows, which nobody needs to walk. */
@@ -409,11 +438,12 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
 /*
  * AVX2 reads windows again for each 6 of 24 filters. In place, a channel of both takes (16 + 24) * 4 bytes, and 32 KiB
  * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and one panel take (16 + 6) * 9 * 4, and hold 40: 512
- * / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read once.
+ * / 16. Packed ones of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's, which are read once. All
+ * have too few windows to stay.
  */
 static void windows_read_again_stay_in_l1(void)
 {
-    struct conv_problem in_place = layer(512, 28, 128, 1, 0), packed = layer(512, 32, 128, 1, 0),
+    struct conv_problem in_place = layer(512, 20, 128, 1, 0), packed = layer(512, 32, 33 * 24, 1, 0),
                         square = layer(512, 16, 512, 3, 0);
     const struct conv_tune_options avx2 = { .ukr = conv_ukr_of(CPU_ISA_AVX2) },
                                    avx512 = { .ukr = conv_ukr_of(CPU_ISA_AVX512) };
@@ -471,6 +501,7 @@ static const struct test_case cases[] = {
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
     { "few filters walk with AVX2", few_filters_walk_with_avx2 },
     { "few filters pass by windows that stay", few_filters_pass_by_windows_that_stay },
+    { "windows that stay meet a panel a call", windows_that_stay_meet_a_panel_a_call },
     { "strided windows are walked for few filters", strided_windows_are_walked_for_few_filters },
     { "tiles in place are those worked out by hand", tiles_in_place_are_those_worked_out_by_hand },
     { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },
