@@ -112,7 +112,7 @@ version_flags = $(if $(filter kernels/lib/sconv_version.c,$1),-DSCONV_LIBRARY_VE
 polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
 file_flags = $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
-all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (no packages are installed; see 'deps')
+all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (some minutes; no packages are installed; see 'deps')
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -199,7 +199,7 @@ redraw: deps ## Draw the figures of all results again from their tables (seconds
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
 	$(Q)$(BUILD)/redraw $(call pass,redraw)
 
-report: deps ## A page about results, for a browser, and as Markdown (a second for a model): make report [RESULTS=results/host/vgg16]
+report: deps ## A page about results, for a browser, and as Markdown (a second for one model or all seven): make report [RESULTS=results/host/vgg16]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/report
 	$(Q)$(BUILD)/report $(call pass,report)
 
@@ -232,7 +232,7 @@ study: deps ## Does the cost model deserve the credit? CSA against the clock, an
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
 	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
-sweep: deps ## What if caches or tiles were others? Every combination: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16' (a second per configuration; goes on where it was stopped)
+sweep: deps ## What if caches or tiles were others? Every combination: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16' (half a minute for 100 configurations of plain caches, ten times as long with prefetchers; goes on where it was stopped)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sweep
 	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
 
@@ -325,7 +325,7 @@ bench-peers: deps ## Compare with peers (oneDNN) over whole networks (2 minutes 
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
 	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"
 
-bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers
+bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers (20 minutes; MODEL=vgg16: some minutes)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
 	$(Q)$(BUILD)/bench
 	$(Q)$(BUILD)/simbench
@@ -354,16 +354,16 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_target
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
 
-asan: ## The tests with AddressSanitizer
+asan: ## The tests with AddressSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=address test
 
-ubsan: ## The tests with UndefinedBehaviorSanitizer
+ubsan: ## The tests with UndefinedBehaviorSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=undefined test
 
-sanitize: ## The tests with both sanitizers
+sanitize: ## The tests with both sanitizers (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
 
-tsan: deps ## libsconv's threads and the simulator's with ThreadSanitizer
+tsan: deps ## libsconv's threads and the simulator's with ThreadSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads $(BUILD)-thread/simbench
 	$(Q)$(BUILD)-thread/sconv_threads
 	$(Q)$(BUILD)-thread/simbench --threads=4 --stream=gemm,im2col --interface=records,bursts --rounds=1

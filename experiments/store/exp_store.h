@@ -90,7 +90,7 @@ struct exp_store_states {
 int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
                     size_t why_bytes);
 
-/* Takes over what another store has and this one has not, in one transaction. *n: results that came. */
+/* Takes over what another store has and this one has not, in one transaction. *n: results that came. -ENOENT if it is not there. */
 int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes);
 
 /* Calls failed for each task that failed, by its name, with the reason. */

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "experiments/store/exp_store_sql.h"
@@ -189,8 +190,11 @@ static int merge(struct exp_store *s, void *arg)
 static int check_part(const char *path, char *why, size_t why_bytes)
 {
     struct exp_store *part;
-    int err = exp_store_open(&part, path, why, why_bytes);
+    int err;
 
+    if (access(path, F_OK)) /* opening it would make one */
+        return exp_fail(why, why_bytes, -errno, "%s: cannot open: %s", path, strerror(errno));
+    err = exp_store_open(&part, path, why, why_bytes);
     exp_store_close(part);
     return err;
 }

@@ -33,7 +33,7 @@ $(BUILD)/$(SCONV_SONAME): $(BUILD)/sconv/all.a
 
 all: lib
 
-lib: $(BUILD)/libsconv.a $(BUILD)/$(SCONV_SONAME) ## Build libsconv.a and libsconv.so
+lib: $(BUILD)/libsconv.a $(BUILD)/$(SCONV_SONAME) ## Build libsconv.a and libsconv.so (a minute)
 
 install: install-sconv
 

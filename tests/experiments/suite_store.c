@@ -318,6 +318,8 @@ static void stores_are_merged(void)
     b = open_store("b.sqlite");
     CU_ASSERT_EQUAL(run_tasks(&w, b, &counts), 0);
     exp_store_close(b);
+    CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("none.sqlite"), &n, why, sizeof why), -ENOENT);
+    CU_ASSERT_NOT_EQUAL(access(scratch_path("none.sqlite"), F_OK), 0);
     CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, why, sizeof why), 0);
     CU_ASSERT_EQUAL(n, N_TASKS);
     CU_ASSERT_EQUAL(exp_store_merge(a, scratch_path("b.sqlite"), &n, why, sizeof why), 0);

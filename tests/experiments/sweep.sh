@@ -28,6 +28,7 @@ refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=8/8
 refuses "STORE must name" "$three" MACHINE=toy "$grid" SHARE=0/8
 echo "no database" >"$work/text.sqlite"
 refuses "text.sqlite: not a results store, or damaged" "$three" MACHINE=toy "$grid" STORE="$work/text.sqlite"
+refuses "none.sqlite: cannot open: No such file" "$three" MACHINE=toy "$grid" STORE="$work/other.sqlite" KNOWN="$work/none.sqlite"
 refuses "no/such/folder/s.sqlite: cannot open" "$three" MACHINE=toy "$grid" STORE="$work/no/such/folder/s.sqlite"
 
 dir=$work/results/toy/sweep/three
