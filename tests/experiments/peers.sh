@@ -78,7 +78,8 @@ check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -
 ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0; }
 ended >/dev/null 2>&1 </dev/null &
 pid=$!
-until grep -q 'base/sweep/rounds' "$work/ended/store.sqlite" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+is_kept() { grep -q 'base/sweep/rounds' "$work/ended/store.sqlite" 2>/dev/null && [ ! -e "$work/ended/store.sqlite-journal" ]; }
+until is_kept || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -KILL $pid
 wait $pid 2>/dev/null
 check "killed: there are no results yet" [ ! -e "$work/ended/host/peers/some" ]
