@@ -132,6 +132,14 @@ elif mlir-opt-19 --version >/dev/null 2>&1 && clang-19 --version >/dev/null 2>&1
     # shellcheck disable=SC2086
     check "... of two images, with edges of every loop, too: $(tail -n 1 "$work/err")" \
         checked LAYER=mb2ic37ih23iw29oc50oh12ow10kh5kw4sh2sw3ph2pw1 "ALGO=sconv_is" $linalg
+    tiled() { # tiled ALGO LOOPS: what mlir-opt makes of a plan: iterations end at N and step by M
+        "$gen" --machine clx4208 --layer vgg16:conv4_1 --ukr f32_16x24__avx512 --algo "$1" --emit mlir_linalg --out "$work/code.mlir"
+        mlir-opt-19 --transform-interpreter --canonicalize "$work/code.mlir" >"$work/out" 2>"$work/err"
+        sed -n 's/.*scf.for .* to %c\([0-9]*\)[_0-9]* step %c\([0-9]*\).*/\1:\2/p' "$work/out" | paste -sd ' ' >"$work/loops"
+        check "$1's tiles become loops: $(cat "$work/loops")" [ "$(cat "$work/loops")" = "$2" ]
+    }
+    tiled sconv_ws "2304:144 22:1 49:1 144:1"
+    tiled sconv_is "2304:144 49:1 22:1 144:1"
     seq 1 1440 | awk '{ printf "%c%c%c%c", 0, 0, 128 + $1 % 2, 63 }' | head -c 5760 >"$work/weights"
     # shellcheck disable=SC2086
     "$gen" MACHINE=clx4208 MODEL=tests/data/three.csv LAYERS=pointwise "WEIGHTS=$work/weights" $linalg --out "$work/code.mlir"
