@@ -49,7 +49,7 @@ static struct conv_noted_plan random_plan(enum cpu_isa isa)
 /* Windows that are walked tap by tap, with more kinds of them than have code of their own. */
 static struct conv_noted_plan walking_plan(void)
 {
-    const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0 };
+    const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0, 0 };
     const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
     struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
     struct conv_problem p = { IMAGES(1, 2, 9, 9), FILTERS(20, 7, 7), PADDING(3, 3, 3, 3), UNIT_STEPS, .groups = 1 };
