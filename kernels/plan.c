@@ -139,6 +139,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     };
     does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
     does->skips_padding &= !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
+    does->prefetches &= ukr->prefetches;
     plan->sconv.walks = does->reads_in_place && conv_plan_can_walk(p, ukr);
     if (plan->sconv.walks && ukr->walk == CONV_WALK_ANY) {
         plan->sconv.cut = cut_rows(&view, ukr->n_win);

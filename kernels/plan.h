@@ -44,7 +44,7 @@ struct conv_binding conv_bind(const struct conv_layout *l, uint64_t arena);
 struct conv_sconv_options {
     bool packs_filters;  /* at run time, as training needs it (SConv section 3); otherwise they were packed ahead */
     bool reads_in_place; /* windows are not packed: rows of a pointwise convolution's input, others tap by tap */
-    bool prefetches;     /* micro-kernels prefetch what later ones read */
+    bool prefetches;     /* micro-kernels that can prefetch what later ones read */
     bool skips_padding;  /* rows of taps that only meet padding are neither packed nor computed; panels are by rows */
     bool pads_first;     /* a group's channels are copied into a padded image, and windows are packed out of that */
 };

@@ -285,6 +285,8 @@ static void add_error(struct exp_stack_result *r, const struct exp_stack_sample 
     widen(r->store_share, -none.stores / none.all_stores);
     r->load_error = fmax(r->load_error, fabs(e.loads) / e.all_loads);
     r->store_error = fmax(r->store_error, fabs(e.stores) / e.all_stores);
+    r->beside -= none.loads + none.stores;
+    r->tensors += none.all_loads + none.all_stores + none.loads + none.stores;
 }
 
 /* Those of use of the same algorithm and micro-kernel as sample i; 0 if an earlier one was the first of them. */

@@ -15,6 +15,7 @@ struct exp_stack_result {
     size_t n; /* layers */
     double load_share[2], store_share[2];
     double load_error, store_error;
+    double tensors, beside; /* accesses of all layers together: to tensors, and to anything else */
 };
 
 struct exp_stack_study {

@@ -81,8 +81,8 @@ static void print_errors(const struct exp_stack_result *r, FILE *out, const char
     fprintf(out, "%s%-15s %-18s %2zu layers; of all loads the stack is %2.0f to %2.0f %%, off by %.1f %% at most; ",
             before, r->record.algo, r->record.ukr, r->n, 100 * r->load_share[0], 100 * r->load_share[1],
             100 * r->load_error);
-    fprintf(out, "of stores %2.0f to %2.0f %%, off by %.1f %%\n", 100 * r->store_share[0], 100 * r->store_share[1],
-            100 * r->store_error);
+    fprintf(out, "of stores %2.0f to %2.0f %%, off by %.1f %%; all layers: %.1f %% beside the tensors' accesses\n",
+            100 * r->store_share[0], 100 * r->store_share[1], 100 * r->store_error, 100 * r->beside / r->tensors);
 }
 
 static void print_table(const struct session *s, FILE *out)

@@ -430,8 +430,8 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
     struct conv_plan plan;
 
     with_lines.line_bytes = line_bytes;
-    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.options.prefetches &&
-              plan.sconv.options.packs_filters);
+    CU_ASSERT(conv_plan_tuned(&plan, p, &with_lines, &tune) == 0 && plan.sconv.options.packs_filters &&
+              plan.sconv.options.prefetches == plan.ukr->prefetches);
     return plan.sconv.options.reads_in_place;
 }
 

@@ -15,67 +15,120 @@ VBP_INLINE __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-VBP_INLINE __m512 load_low(const struct vbp_span *s, uint64_t plane)
-{
-    return load(s->base + plane, s->valid.of16[0]);
-}
+/* What the tiles of a group have in common. */
+struct common {
+    size_t n_c, n_rows;
+    uint64_t plane_bytes, channel_bytes;
+    __m512i index, dilation;
+};
 
-VBP_INLINE __m512 load_high(const struct vbp_span *s, uint64_t plane)
+/* What all channels of a tile have in common, of each of its spans. */
+struct spans {
+    uint64_t base[VBP_WIN];
+    __mmask16 low[VBP_WIN], high[VBP_WIN], positions[VBP_WIN];
+};
+
+VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_t n)
 {
-    return load(s->base + plane + 64, s->valid.of16[1]);
+    for (size_t i = 0; i < n; i++) {
+        s->base[i] = t->span[i].base;
+        s->low[i] = t->span[i].valid.of16[0];
+        s->high[i] = t->span[i].valid.of16[1];
+        s->positions[i] = t->span[i].positions.of16[0];
+    }
 }
 
 /* The panel rows of one channel: shifts of n spans, put together. */
-VBP_INLINE void pack_spans(const struct vbp_tile *t, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
-                           float *panel, const size_t n)
+VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
+                             const size_t n)
 {
     __m512 low[VBP_WIN], high[VBP_WIN];
-    __mmask16 positions[VBP_WIN];
+    __m512i index = c->index;
 
-    for (size_t g = 0; g < n; g++) {
-        low[g] = load_low(&t->span[g], plane);
-        high[g] = load_high(&t->span[g], plane);
-        positions[g] = t->span[g].positions.of16[0];
+    for (size_t i = 0; i < n; i++) {
+        low[i] = load(s->base[i] + plane, s->low[i]);
+        high[i] = load(s->base[i] + plane + 64, s->high[i]);
     }
-    for (size_t fw = 0; fw < n_rows; fw++, panel += VBP_WIN, index = _mm512_add_epi32(index, dilation)) {
+    for (size_t fw = c->n_rows; fw; fw--, panel += VBP_WIN, index = _mm512_add_epi32(index, c->dilation)) {
         __m512 row = _mm512_setzero_ps();
 
-        for (size_t g = 0; g < n; g++)
-            row = _mm512_mask_mov_ps(row, positions[g], _mm512_permutex2var_ps(low[g], index, high[g]));
+        for (size_t i = 0; i < n; i++)
+            row = _mm512_mask_mov_ps(row, s->positions[i], _mm512_permutex2var_ps(low[i], index, high[i]));
         _mm512_storeu_ps(panel, row);
     }
 }
 
-VBP_INLINE void pack_tile(const struct vbp_tile *t, uint64_t plane, __m512i index, __m512i dilation, size_t n_rows,
-                          float *panel)
+/* Channels first .. end - 1 of a tile of n spans. */
+VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n)
+{
+    const uint64_t panel = t->panel;
+    struct spans s;
+
+    set_spans(&s, t, n);
+    for (size_t i = first; i < end; i++)
+        pack_channel(&s, c, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), n);
+}
+
+VBP_INLINE void copy(const struct common *c, const struct vbp_tile *t, size_t first, size_t end)
+{
+    const uint64_t in = t->span[0].base, panel = t->panel;
+
+    for (size_t i = first; i < end; i++)
+        _mm512_storeu_ps(conv_out_ptr(panel + i * c->channel_bytes),
+                         _mm512_loadu_ps(conv_in_ptr(in + i * c->plane_bytes)));
+}
+
+VBP_INLINE void pack_tile(const struct common *c, const struct vbp_tile *t, size_t first, size_t end)
 {
     if (t->is_copy)
-        _mm512_storeu_ps(panel, _mm512_loadu_ps(conv_in_ptr(t->span[0].base + plane)));
+        copy(c, t, first, end);
     else if (t->n_spans == 1)
-        pack_spans(t, plane, index, dilation, n_rows, panel, 1);
+        pack_spans(c, t, first, end, 1);
     else if (t->n_spans == 2)
-        pack_spans(t, plane, index, dilation, n_rows, panel, 2);
+        pack_spans(c, t, first, end, 2);
     else if (t->n_spans == 3)
-        pack_spans(t, plane, index, dilation, n_rows, panel, 3);
+        pack_spans(c, t, first, end, 3);
     else if (t->n_spans == 4)
-        pack_spans(t, plane, index, dilation, n_rows, panel, 4);
+        pack_spans(c, t, first, end, 4);
     else
-        pack_spans(t, plane, index, dilation, n_rows, panel, t->n_spans);
+        pack_spans(c, t, first, end, t->n_spans);
+}
+
+VBP_INLINE struct common common_of(const struct vbp_group *g)
+{
+    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+
+    return (struct common){
+        .n_c = g->n_c,
+        .n_rows = g->n_rows,
+        .plane_bytes = g->plane_bytes,
+        .channel_bytes = g->channel_bytes,
+        .index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)g->stride)),
+        .dilation = _mm512_set1_epi32((int)g->dilation),
+    };
+}
+
+/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+static __attribute__((noinline)) void pack_alone(const struct vbp_group *g)
+{
+    const struct common c = common_of(g);
+
+    pack_tile(&c, g->tile, 0, c.n_c);
+}
+
+static __attribute__((noinline)) void pack_together(const struct vbp_group *g)
+{
+    const struct common c = common_of(g);
+    const size_t n_tiles = g->n_tiles;
+
+    for (size_t i = 0; i < c.n_c; i++) {
+        for (size_t t = 0; t < n_tiles; t++)
+            pack_tile(&c, &g->tile[t], i, i + 1);
+    }
 }
 
 void vbp_pack_group__avx512(const struct vbp_group *g)
 {
-    const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i index = _mm512_mullo_epi32(iota, _mm512_set1_epi32((int)g->stride));
-    const __m512i dilation = _mm512_set1_epi32((int)g->dilation);
-
-    const size_t n_rows = g->n_rows, n_tiles = g->n_tiles;
-
-    for (size_t c = 0; c < g->n_c; c++) {
-        uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
-
-        for (size_t t = 0; t < n_tiles; t++)
-            pack_tile(&g->tile[t], plane, index, dilation, n_rows, conv_out_ptr(g->tile[t].panel + offset));
-    }
+    (g->n_tiles == 1 ? pack_alone : pack_together)(g);
 }
 #endif

@@ -54,41 +54,48 @@ INLINE void take_apart(struct accumulators *acc, const size_t f, const size_t n_
     EACH_WINDOW_VECTOR(TAKE_APART);
 }
 
+/* What the tiles of a call have in common, in registers: every vector that is stored may have changed what memory says. */
+struct tile_call {
+    size_t k, ld_in, ld_out; /* elements */
+    size_t n_f, last_bytes;  /* of the last vector of windows */
+    bool is_whole, accumulate;
+};
+
 /* A row of an accumulator meets the output: the whole vector, or its first bytes. */
-INLINE void put(float *out, ppc_vector row, size_t bytes, bool accumulate)
+INLINE void put(float *out, ppc_vector row, const bool is_whole, size_t bytes, const bool accumulate)
 {
-    if (bytes == PPC_BYTES)
+    if (is_whole)
         ppc_store(out, accumulate ? ppc_load(out) + row : row);
     else
         ppc_store_part(out, accumulate ? ppc_load_part(out, bytes) + row : row, bytes);
 }
 
-/* Stores the rows of one filter vector. */
-INLINE void put_filters(const struct conv_ukr_args *a, const size_t f_vector, const size_t n_w, const bool accumulate,
-                        struct accumulators *acc)
+/* Stores the rows of one filter vector, the first n of LANES. */
+INLINE void put_filters(const struct tile_call *c, float *out, const size_t n_w, size_t n, const bool is_whole,
+                        const bool accumulate, ppc_vector row[WIN_VECTORS][LANES])
 {
-    size_t n = a->n_f - f_vector * LANES, ld_out = a->ld_out;
-    size_t last_bytes = (a->n_win - (n_w - 1) * LANES) * sizeof(float);
-    float *out = conv_out_ptr(a->out) + f_vector * LANES * ld_out;
-    ppc_vector row[WIN_VECTORS][LANES];
-
-    take_apart(acc, f_vector, n_w, row);
 #pragma GCC unroll 4
-    for (size_t f = 0; f < LANES; f++, out += ld_out) {
+    for (size_t f = 0; f < LANES; f++, out += c->ld_out) {
         if (f == n)
             return;
 #pragma GCC unroll 4
         for (size_t w = 0; w < n_w; w++)
-            put(out + w * LANES, row[w][f], w + 1 < n_w ? PPC_BYTES : last_bytes, accumulate);
+            put(out + w * LANES, row[w][f], is_whole || w + 1 < n_w, c->last_bytes, accumulate);
     }
 }
 
-INLINE void put_tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool accumulate,
-                     struct accumulators *acc)
+INLINE void put_tile(const struct tile_call *c, float *out, const size_t n_w, const size_t n_f, const bool partial,
+                     const bool is_whole, const bool accumulate, struct accumulators *acc)
 {
-    put_filters(a, 0, n_w, accumulate, acc);
-    if (n_f > 1)
-        put_filters(a, 1, n_w, accumulate, acc);
+    const size_t n_last = partial ? c->n_f - (n_f - 1) * LANES : LANES;
+    ppc_vector row[WIN_VECTORS][LANES];
+
+    take_apart(acc, 0, n_w, row);
+    put_filters(c, out, n_w, n_f > 1 ? LANES : n_last, is_whole, accumulate, row);
+    if (n_f == 1)
+        return;
+    take_apart(acc, 1, n_w, row);
+    put_filters(c, out + LANES * c->ld_out, n_w, n_last, is_whole, accumulate, row);
 }
 
 /* Bytes of the last vector of windows and of filters; NULL in place of these where all are whole. */
@@ -119,36 +126,60 @@ INLINE void step(const float *in, const float *filter, const size_t n_w, const s
  * n_w window vectors, n_f filter vectors, the last of which may be partial. is_ragged: so is the last of the windows,
  * which are read in place; packed ones are padded.
  */
-INLINE void tile_body(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial,
-                      const bool is_ragged)
+INLINE void one_tile(const struct tile_call *c, const float *in, const float *filter, float *out, const size_t n_w,
+                     const size_t n_f, const bool partial, const bool is_ragged)
 {
-    const float *in = conv_in_ptr(a->in);
-    const float *filter = conv_in_ptr(a->filter);
-    const struct rest rest = { a->n_win % LANES * sizeof(float), a->n_f % LANES * sizeof(float) };
-    size_t ld_in = a->ld_in ? a->ld_in : N_WIN;
-    size_t f_step = partial ? a->n_f : n_f * LANES;
+    const struct rest rest = { c->last_bytes, c->n_f % LANES * sizeof(float) };
     struct accumulators acc;
 
     clear(&acc, 0, n_w);
     if (n_f > 1)
         clear(&acc, 1, n_w);
-    for (size_t t = a->k; t; t--) {
+    for (size_t t = c->k; t; t--) {
         step(in, filter, n_w, n_f, is_ragged ? &rest : NULL, partial ? &rest : NULL, &acc);
-        in += ld_in;
-        filter += f_step;
+        in += c->ld_in;
+        filter += partial ? c->n_f : n_f * LANES;
     }
-    if (a->accumulate)
-        put_tile(a, n_w, n_f, true, &acc);
+    if (!is_ragged && c->is_whole && c->accumulate)
+        put_tile(c, out, n_w, n_f, partial, true, true, &acc);
+    else if (!is_ragged && c->is_whole)
+        put_tile(c, out, n_w, n_f, partial, true, false, &acc);
+    else if (c->accumulate)
+        put_tile(c, out, n_w, n_f, partial, false, true, &acc);
     else
-        put_tile(a, n_w, n_f, false, &acc);
+        put_tile(c, out, n_w, n_f, partial, false, false, &acc);
+}
+
+/* All tiles of a call: eight accumulators are all of the registers that a caller expects to find again. */
+INLINE void tiles(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial,
+                  const bool is_ragged)
+{
+    const struct tile_call c = {
+        .k = a->k,
+        .ld_in = a->ld_in ? a->ld_in : N_WIN,
+        .ld_out = a->ld_out,
+        .n_f = a->n_f,
+        .last_bytes = (a->n_win - (n_w - 1) * LANES) * sizeof(float),
+        .is_whole = a->n_win % LANES == 0,
+        .accumulate = a->accumulate,
+    };
+    const int64_t in_tile = a->in_tile, filter_tile = a->filter_tile, out_tile = a->out_tile;
+    uint64_t in = a->in, filter = a->filter, out = a->out;
+
+    for (size_t left = max_size(a->n_tiles, 1); left; left--) {
+        one_tile(&c, conv_in_ptr(in), conv_in_ptr(filter), conv_out_ptr(out), n_w, n_f, partial, is_ragged);
+        in += (uint64_t)in_tile;
+        filter += (uint64_t)filter_tile;
+        out += (uint64_t)out_tile;
+    }
 }
 
 INLINE void tile(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial)
 {
     if (a->ld_in && a->n_win % LANES)
-        tile_body(a, n_w, n_f, partial, true);
+        tiles(a, n_w, n_f, partial, true);
     else
-        tile_body(a, n_w, n_f, partial, false);
+        tiles(a, n_w, n_f, partial, false);
 }
 
 #define INSTANCE(n_w, n_f)                                                                                             \

@@ -47,6 +47,6 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
 }
 
 const struct conv_ukr conv_ukr_16x8__mma = {
-    CONV_UKR_IDENTITY(16x8, mma), .n_win = N_WIN, .n_f = N_F, .win_granule = 16, .f_panel = 8,
-    .reads_in_place = true,       .emit = emit,
+    CONV_UKR_IDENTITY(16x8, mma), .n_win = N_WIN, .n_f = N_F,     .win_granule = 16, .f_panel = 8,
+    .reads_in_place = true,       .emit = emit,   .chains = true,
 };

@@ -12,24 +12,39 @@ enum { LANES = PPC_LANES, QUARTERS = VBP_WIN / LANES, MAX_PIECES = 8 };
 typedef __vector unsigned char byte_index;
 typedef __vector unsigned int lane_mask;
 
-/* For lane l the bytes of element l * stride, stride 1 or 2, of two vectors, first bytes further on. */
-VBP_INLINE byte_index index_of(const size_t stride, size_t first)
-{
-    const byte_index iota = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+/* Constants, kept in registers: a store of vectors would have the compiler read them again. */
+struct constants {
+    byte_index iota, dilation;
+    lane_mask bit;
+};
 
-    return vec_splats((unsigned char)first) + (stride == 2 ? iota + (iota & 12) : iota);
+VBP_INLINE struct constants constants_of(size_t dilation)
+{
+    struct constants k = {
+        .iota = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+        .dilation = vec_splats((unsigned char)(dilation * sizeof(float))),
+        .bit = { 1, 2, 4, 8 },
+    };
+
+    IN_ORDER(k.iota);
+    IN_ORDER(k.bit);
+    return k;
+}
+
+/* For lane l the bytes of element l * stride, stride 1 or 2, of two vectors, first bytes further on. */
+VBP_INLINE byte_index index_of(const struct constants *k, const size_t stride, size_t first)
+{
+    return vec_splats((unsigned char)first) + (stride == 2 ? k->iota + (k->iota & 12) : k->iota);
 }
 
 /* A vector mask from four bits. */
-VBP_INLINE lane_mask mask_of(uint32_t lanes)
+VBP_INLINE lane_mask mask_of(const struct constants *k, uint32_t lanes)
 {
-    const lane_mask bit = { 1, 2, 4, 8 };
-
-    return (lane_mask)vec_cmpeq(vec_splats(lanes) & bit, bit);
+    return (lane_mask)vec_cmpeq(vec_splats(lanes) & k->bit, k->bit);
 }
 
 /* The elements in mask, which are contiguous, in their lanes; zero elsewhere. */
-VBP_INLINE ppc_vector load(uint64_t address, uint32_t mask)
+VBP_INLINE ppc_vector load(const struct constants *k, uint64_t address, uint32_t mask)
 {
     const ppc_vector zero = { 0 };
     size_t first;
@@ -40,39 +55,56 @@ VBP_INLINE ppc_vector load(uint64_t address, uint32_t mask)
         return zero;
     first = (size_t)__builtin_ctz(mask);
     return vec_perm(zero, ppc_load_part(conv_in_ptr(address) + first, (size_t)__builtin_popcount(mask) * sizeof(float)),
-                    index_of(1, PPC_BYTES - first * sizeof(float)));
+                    index_of(k, 1, PPC_BYTES - first * sizeof(float)));
 }
 
-/* The panel rows of one channel: shifts of n spans, put together. */
-VBP_INLINE void pack_spans(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, float *panel,
-                           const size_t n, const size_t stride)
+/* What all channels of a tile have in common, of each of its spans. */
+struct spans {
+    uint64_t base[VBP_WIN];
+    uint32_t valid[VBP_WIN], positions[VBP_WIN];
+};
+
+VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        s->base[i] = t->span[i].base;
+        s->valid[i] = t->span[i].valid.all;
+        s->positions[i] = t->span[i].positions.all;
+    }
+}
+
+/* The panel rows of one channel: shifts of n spans, put together. Masks of all channels would not fit into registers. */
+VBP_INLINE void pack_channel(const struct spans *s, const struct constants *k, uint64_t plane, float *panel,
+                             size_t n_rows, const size_t n, const size_t stride)
 {
     const size_t n_pieces = (QUARTERS - 1) * stride + 2;
-    const byte_index dilation = vec_splats((unsigned char)(g->dilation * sizeof(float)));
-    byte_index index = index_of(stride, 0);
+    byte_index index = index_of(k, stride, 0);
     ppc_vector x[VBP_WIN][MAX_PIECES];
+    lane_mask positions[VBP_WIN][QUARTERS];
 
-    for (size_t s = 0; s < n; s++) {
-        const struct vbp_span *span = &t->span[s];
-
+    for (size_t i = 0; i < n; i++) {
 #pragma GCC unroll 8
-        for (size_t i = 0; i < n_pieces; i++)
-            x[s][i] = load(span->base + plane + i * PPC_BYTES, span->valid.all >> (LANES * i) & 0xf);
+        for (size_t p = 0; p < n_pieces; p++)
+            x[i][p] = load(k, s->base[i] + plane + p * PPC_BYTES, s->valid[i] >> (LANES * p) & 0xf);
+#pragma GCC unroll 4
+        for (size_t q = 0; q < QUARTERS; q++) {
+            positions[i][q] = mask_of(k, s->positions[i] >> (LANES * q));
+            IN_ORDER(positions[i][q]);
+        }
     }
-    for (size_t fw = 0; fw < g->n_rows; fw++, panel += VBP_WIN, index += dilation) {
+    for (; n_rows; n_rows--, panel += VBP_WIN, index += k->dilation) {
 #pragma GCC unroll 4
         for (size_t q = 0; q < QUARTERS; q++) {
             ppc_vector row = { 0 };
 
-            for (size_t s = 0; s < n; s++)
-                row = vec_sel(row, vec_perm(x[s][q * stride], x[s][q * stride + 1], index),
-                              mask_of(t->span[s].positions.all >> (LANES * q)));
+            for (size_t i = 0; i < n; i++)
+                row = vec_sel(row, vec_perm(x[i][q * stride], x[i][q * stride + 1], index), positions[i][q]);
             ppc_store(panel + q * LANES, row);
         }
     }
 }
 
-/* As pack_spans does it: all loads first. */
+/* As pack_channel does it: all loads first. */
 VBP_INLINE void copy(uint64_t address, float *panel)
 {
     ppc_vector x[QUARTERS];
@@ -85,35 +117,111 @@ VBP_INLINE void copy(uint64_t address, float *panel)
         ppc_store(panel + q * LANES, x[q]);
 }
 
-VBP_INLINE void pack_tile(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, float *panel,
-                          const size_t stride)
+/* What the tiles of a group have in common. */
+struct common {
+    size_t n_c, n_rows, stride;
+    uint64_t plane_bytes, channel_bytes;
+    struct constants k;
+};
+
+/* Channels first .. end - 1 of a tile of n spans. */
+VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n,
+                           const size_t stride)
 {
-    if (t->n_spans == 1)
-        pack_spans(t, g, plane, panel, 1, stride);
-    else if (t->n_spans == 2)
-        pack_spans(t, g, plane, panel, 2, stride);
-    else if (t->n_spans == 3)
-        pack_spans(t, g, plane, panel, 3, stride);
-    else
-        pack_spans(t, g, plane, panel, t->n_spans, stride);
+    const uint64_t panel = t->panel;
+    struct spans s;
+
+    set_spans(&s, t, n);
+    for (size_t i = first; i < end; i++)
+        pack_channel(&s, &c->k, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), c->n_rows, n, stride);
 }
 
-void vbp_pack_group__vsx(const struct vbp_group *g)
+VBP_INLINE void copy_channels(const struct common *c, const struct vbp_tile *t, size_t first, size_t end)
 {
-    for (size_t c = 0; c < g->n_c; c++) {
-        uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
+    const uint64_t in = t->span[0].base, panel = t->panel;
 
-        for (size_t i = 0; i < g->n_tiles; i++) {
-            const struct vbp_tile *t = &g->tile[i];
-            float *panel = conv_out_ptr(t->panel + offset);
+    for (size_t i = first; i < end; i++)
+        copy(in + i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes));
+}
 
-            if (t->is_copy)
-                copy(t->span[0].base + plane, panel);
-            else if (g->stride == 1)
-                pack_tile(t, g, plane, panel, 1);
-            else
-                pack_tile(t, g, plane, panel, 2);
-        }
+/*
+ * Many spans, of planes narrower than a tile: apart, so that the few have the registers for themselves. By value: what is
+ * pointed to lies in memory.
+ */
+static __attribute__((noinline)) void pack_many_spans(const struct common c, const struct vbp_tile *t, size_t first,
+                                                      size_t end)
+{
+    if (c.stride == 1)
+        pack_spans(&c, t, first, end, t->n_spans, 1);
+    else
+        pack_spans(&c, t, first, end, t->n_spans, 2);
+}
+
+VBP_INLINE void pack_tile(const struct common *c, const struct vbp_tile *t, size_t first, size_t end,
+                          const size_t stride)
+{
+    if (t->is_copy)
+        copy_channels(c, t, first, end);
+    else if (t->n_spans == 1)
+        pack_spans(c, t, first, end, 1, stride);
+    else if (t->n_spans == 2)
+        pack_spans(c, t, first, end, 2, stride);
+    else if (t->n_spans == 3)
+        pack_spans(c, t, first, end, 3, stride);
+    else
+        pack_many_spans(*c, t, first, end);
+}
+
+VBP_INLINE struct common common_of(const struct vbp_group *g)
+{
+    return (struct common){
+        .n_c = g->n_c,
+        .n_rows = g->n_rows,
+        .stride = g->stride,
+        .plane_bytes = g->plane_bytes,
+        .channel_bytes = g->channel_bytes,
+        .k = constants_of(g->dilation),
+    };
+}
+
+/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+VBP_INLINE void pack_alone(const struct vbp_group *g, const size_t stride)
+{
+    const struct common c = common_of(g);
+
+    pack_tile(&c, g->tile, 0, c.n_c, stride);
+}
+
+VBP_INLINE void pack_together(const struct vbp_group *g, const size_t stride)
+{
+    const struct common c = common_of(g);
+    const struct vbp_tile *end = g->tile + g->n_tiles;
+
+    for (size_t i = 0; i < c.n_c; i++) {
+        const struct vbp_tile *t = g->tile;
+
+        for (; t < end && t->is_copy; t++)
+            copy_channels(&c, t, i, i + 1);
+        for (; t < end; t++)
+            pack_tile(&c, t, i, i + 1, stride);
     }
+}
+
+/* A function for each: what is apart has the registers for itself. */
+#define INSTANCE(what, stride)                                                                                         \
+    static __attribute__((noinline)) void what##_##stride(const struct vbp_group *g)                                   \
+    {                                                                                                                  \
+        pack_##what(g, stride);                                                                                        \
+    }
+
+/* clang-format off */
+INSTANCE(alone, 1) INSTANCE(alone, 2) INSTANCE(together, 1) INSTANCE(together, 2)
+    /* clang-format on */
+
+    void vbp_pack_group__vsx(const struct vbp_group *g)
+{
+    static void (*const pack[2][2])(const struct vbp_group *g) = { { together_1, together_2 }, { alone_1, alone_2 } };
+
+    pack[g->n_tiles == 1][g->stride - 1](g);
 }
 #endif
