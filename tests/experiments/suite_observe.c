@@ -885,30 +885,53 @@ static void copies_show_what_an_emulator_shows(void)
     scratch_close();
 }
 
-/*
- * Accesses beside the tensors of one micro-kernel call, in runs of 64 whole tiles: what is resolved once for a run is
- * shared by its calls.
- */
+/* Accesses beside the tensors, at most, of a micro-kernel call, and for each access of packing to its tensors. */
+static const struct overhead {
+    const char *ukr;
+    double call_loads, call_stores, pack_loads, pack_stores;
+} overheads[] = {
+    { "f32_16x6__avx2", 12, 5, 4, 0.8 },
+    { "f32_16x24__avx512", 11, 5, 3, 0.8 }, /* 24 and 11 when a tile kept multiples of a distance */
+    { "f32_16x8__mma", 6, 3, 0.65, 0.35 },  /* 44 and 23 when each tile of a run was called by itself; 5 and 0.3 */
+};
+
+static const struct overhead *overhead_of(const char *ukr)
+{
+    for (size_t i = 0; i < N(overheads); i++) {
+        if (!strcmp(overheads[i].ukr, ukr))
+            return &overheads[i];
+    }
+    return NULL;
+}
+
+/* Emulated CPUs, and this computer's where it has AVX-512. */
+static size_t find_all_places(struct place place[3])
+{
+    size_t n = find_places(place);
+
+    return n + find_copied(&place[n], "f32_16x24__avx512", "sim/machines/spr.cfg");
+}
+
+/* Runs of 64 whole tiles: what is resolved once for a run is shared by its calls. */
 static void calls_of_a_run_cost_next_to_nothing(void)
 {
-    enum { MOST_LOADS = 0, MOST_STORES = 0 }; /* 143 and 72 when every call was resolved */
     static const struct conv_problem shape = { IMAGES(1, 16, 32, 32), FILTERS(96, 1, 1), UNIT_STEPS, .groups = 1 };
-    struct place place[2];
-    size_t n_places = find_places(place);
+    struct place place[3];
+    size_t n_places = find_all_places(place);
 
     scratch_open();
     for (size_t i = 0; i < n_places; i++) {
+        const struct overhead *most = overhead_of(place[i].ukr);
         struct exp_stack_sample sample;
         struct layer l;
 
         plan_layer(&l, &place[i], shape, "sconv_ws", false);
-        if (l.plan.ukr->chains && sample_layer(&l, &place[i], &sample)) {
-            double calls, loads, stores;
+        CU_ASSERT_FATAL(most && l.plan.ukr->chains);
+        if (sample_layer(&l, &place[i], &sample)) {
+            double calls = sample.work[CONV_PHASE_UKR][CONV_WORK_STEP];
+            double loads = sample.loads[CONV_PHASE_UKR] / calls, stores = sample.stores[CONV_PHASE_UKR] / calls;
 
-            calls = sample.work[CONV_PHASE_UKR][CONV_WORK_STEP];
-            loads = sample.loads[CONV_PHASE_UKR] / calls;
-            stores = sample.stores[CONV_PHASE_UKR] / calls;
-            test_check(calls >= 64 && loads <= MOST_LOADS && stores <= MOST_STORES,
+            test_check(calls >= 64 && loads <= most->call_loads && stores <= most->call_stores,
                        "%s: %g calls of %g loads and %g stores", l.plan.ukr->name, calls, loads, stores);
         }
         release_layer(&l);
@@ -916,28 +939,28 @@ static void calls_of_a_run_cost_next_to_nothing(void)
     scratch_close();
 }
 
-/* The same of packing: accesses beside the tensors for each of those that read the input and write the panels. */
 static void packing_costs_little_beside_its_panels(void)
 {
-    static const double most_loads = 0, most_stores = 0;
     static const char *const algos[] = { "sconv_is", "sconv_ws" };
-    struct place place[2];
-    size_t n_places = find_places(place);
+    struct place place[3];
+    size_t n_places = find_all_places(place);
 
     scratch_open();
     for (size_t i = 0; i < n_places * N(algos); i++) {
-        struct place *p = &place[i / N(algos)];
+        const struct place *p = &place[i / N(algos)];
+        const struct overhead *most = overhead_of(p->ukr);
         struct exp_stack_sample sample;
         struct layer l;
 
         plan_layer(&l, p, unfitted[0], algos[i % N(algos)], false);
+        CU_ASSERT_FATAL(most != NULL);
         if (sample_layer(&l, p, &sample)) {
             const double *work = sample.work[CONV_PHASE_PACK];
             double n = work[CONV_WORK_LOAD] + work[CONV_WORK_STORE];
             double loads = sample.loads[CONV_PHASE_PACK] / n, stores = sample.stores[CONV_PHASE_PACK] / n;
 
-            test_check(n > 0 && loads <= most_loads && stores <= most_stores, "%s, %s: %g loads and %g stores",
-                       l.plan.ukr->name, algos[i % N(algos)], loads, stores);
+            test_check(n > 0 && loads <= most->pack_loads && stores <= most->pack_stores,
+                       "%s, %s: %g loads and %g stores", most->ukr, algos[i % N(algos)], loads, stores);
         }
         release_layer(&l);
     }

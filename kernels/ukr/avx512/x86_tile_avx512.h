@@ -29,13 +29,23 @@ static inline __attribute__((always_inline)) void store_part(float *out, __m512 
     _mm512_mask_storeu_ps(out, mask, row);
 }
 
+/*
+ * Makes the compiler add up a pointer row by row. It would keep multiples of the distance for all tiles of a call, more
+ * than there are registers.
+ */
+#define NEXT_ROW(p, distance)                                                                                          \
+    do {                                                                                                               \
+        (p) += (distance);                                                                                             \
+        __asm__("" : "+r"(p));                                                                                         \
+    } while (0)
+
 /* last: windows of the last vector, a constant 16 where it is whole. */
 static inline __attribute__((always_inline)) void store_tile(float *out, size_t ld_out, const __m512 *acc,
                                                              const size_t n_v, const size_t n_f, const bool accumulate,
                                                              const size_t last)
 {
 #pragma GCC unroll 24
-    for (size_t f = 0; f < n_f; f++, out += ld_out) {
+    for (size_t f = 0; f < n_f; f++) {
 #pragma GCC unroll 3
         for (size_t v = 0; v < n_v; v++) {
             float *at = out + v * TILE_VECTOR;
@@ -47,6 +57,7 @@ static inline __attribute__((always_inline)) void store_tile(float *out, size_t 
             else
                 _mm512_storeu_ps(at, acc[f * n_v + v]);
         }
+        NEXT_ROW(out, ld_out);
     }
 }
 
