@@ -231,9 +231,9 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 
 /*
  * What a call of a micro-kernel costs beside its steps: 230 to 300 cycles, by least squares over the times of two CPUs,
- * with two ports, before calls came in runs (struct conv_run). Of a run whose tensors are in L1 it is 50 to 100 slots on
- * a CPU with AVX-512, the tile's outputs included, by the times of 8 to 128 steps. Plans were not judged with that yet:
- * it decides between direct kernels and SConv only.
+ * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1 it is 65 to 80 slots of
+ * AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. Plans were not judged with
+ * that yet: it decides between direct kernels and SConv only.
  */
 enum { CALL_SLOTS = 500 };
 
