@@ -31,14 +31,20 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
     sim_emit(&core->h->sink, run, n_runs, n_times);
 }
 
-/* Tells whether what the level does concerns nobody but it: no other level, and no core's clock. */
-static bool can_be_shared(const struct sim_level *l)
+const char *sim_cores_why_not(const struct sim_machine *m)
 {
+    const struct sim_level *last = &m->level[m->n_levels - 1];
+
+    if (m->n_levels < 2)
+        return "there is no level to share";
+    if (last->inclusion != SIM_NONINCLUSIVE)
+        return last->inclusion == SIM_INCLUSIVE ? "the last level includes the others"
+                                                : "the last level excludes the others";
     for (size_t i = 0; i < SIM_MAX_PREFETCHERS; i++) {
-        if (l->prefetch[i].kind != SIM_PREFETCH_NONE && l->prefetch[i].late)
-            return false;
+        if (last->prefetch[i].kind != SIM_PREFETCH_NONE && last->prefetch[i].late)
+            return "the last level has prefetchers whose lines come late";
     }
-    return l->inclusion == SIM_NONINCLUSIVE;
+    return NULL;
 }
 
 int sim_cores_new(struct sim_cores **c, const struct sim_machine *m, unsigned n_cores)
@@ -49,7 +55,7 @@ int sim_cores_new(struct sim_cores **c, const struct sim_machine *m, unsigned n_
     *c = NULL;
     if (!n_cores || sim_machine_validate(m, NULL, 0))
         return -EINVAL;
-    if (m->n_levels < 2 || !can_be_shared(&m->level[m->n_levels - 1]))
+    if (sim_cores_why_not(m))
         return -ENOTSUP;
     made = calloc(1, sizeof *made + n_cores * sizeof made->core[0]);
     if (!made)

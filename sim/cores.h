@@ -17,9 +17,15 @@
 struct sim_cores; /* not thread-safe */
 
 /*
+ * Says why cores cannot have one last level, in a few words: there is only one level; the last one includes or excludes the
+ * others, which would reach into other cores' levels; it has prefetchers with `late`, and time is counted by each core. NULL
+ * if they can.
+ */
+const char *sim_cores_why_not(const struct sim_machine *m);
+
+/*
  * Builds n_cores empty cores of a machine. Returns 0; -EINVAL for none, or a machine that does not validate; -ENOTSUP for
- * one without a level to share, or whose last level includes or excludes the others, as that would reach into other cores'
- * levels, or has prefetchers with `late`, as time is counted by each core; -ENOMEM.
+ * one with a sim_cores_why_not(); -ENOMEM.
  */
 int sim_cores_new(struct sim_cores **c, const struct sim_machine *m, unsigned n_cores);
 void sim_cores_free(struct sim_cores *c); /* NULL is fine */

@@ -30,7 +30,7 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 {
     struct stoppable *b = (struct stoppable *)self;
 
-    if (exp_pool_stopped(b->r->pool))
+    if (b->r->pool && exp_pool_stopped(b->r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
     b->mac_instructions += mac_instructions_of(b->r->plan, b->r->issue, s);
     if (b->r->report && conv_step_computes(s))

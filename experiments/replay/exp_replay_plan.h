@@ -12,7 +12,7 @@ struct exp_replay_plan {
     const struct conv_stack *stack;         /* what compiled code does on its stack; NULL: not replayed */
     const struct conv_binding *bind;        /* where tensors are; NULL: at CONV_REPLAY_BASE */
     unsigned thread, n_threads;             /* whose share is replayed (kernels/nest/share.h), if there are several */
-    const struct exp_pool *pool;            /* the replay ends when this one stops */
+    const struct exp_pool *pool;            /* the replay ends when this one stops; may be NULL */
     void (*report)(void *ctx, double macs); /* is told what was replayed, step by step; may be NULL */
     void *ctx;
 };

@@ -14,13 +14,14 @@
 #include "experiments/store/exp_tasks.h"
 #include "sim/machine/machine_grid.h"
 
-enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000 };
+enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000, EXP_SWEEP_MOST_CORES = 256 };
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
 
 struct exp_sweep_config {
     struct exp_setup setup;
     size_t n_c, k2, k3; /* instead of CSA's; 0: CSA's */
+    size_t n_cores;     /* that run each layer together, with one last level; 0 and 1: one */
     char *setting;      /* what decides counts: exp_kept_counts_setting */
 };
 
@@ -39,6 +40,7 @@ struct exp_sweep_case {
 struct exp_sweep_counts {
     struct sim_cell phase[CONV_N_PHASES];
     uint64_t mac_instructions;
+    uint64_t longest_mac_instructions; /* of the core that has most */
 };
 
 struct exp_sweep {
@@ -73,6 +75,12 @@ int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes);
 struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);
 
 double exp_sweep_seconds(const struct exp_sweep *s); /* of all tasks, on a usual computer, one thread */
+
+/* Tells whether a configuration has several cores. */
+static inline bool exp_sweep_has_cores(const struct exp_sweep_config *c)
+{
+    return c->n_cores > 1;
+}
 
 /* Returns the case of a layer (index over all models), a configuration and the a-th selected algorithm. */
 const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo);

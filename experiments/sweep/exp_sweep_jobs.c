@@ -9,6 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/replay/exp_kept_counts.h"
 #include "experiments/replay/exp_replay.h"
+#include "experiments/replay/exp_replay_cores.h"
 #include "experiments/replay/exp_replay_plan.h"
 #include "sim/analysis/ways.h"
 
@@ -26,9 +27,14 @@ struct place {
     size_t task;
 };
 
+static const struct exp_sweep_config *config_of(const struct place *p)
+{
+    return p->s->cases[p->s->case_of[p->task]].config;
+}
+
 static const struct sim_machine *machine_of(const struct place *p)
 {
-    return &p->s->cases[p->s->case_of[p->task]].config->setup.machine;
+    return &config_of(p)->setup.machine;
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -86,6 +92,8 @@ static size_t family(const struct place *first, size_t n)
     bool is_ways = n > 1 && counts_ways(m, machine_of(first + 1));
     size_t k = 1;
 
+    if (exp_sweep_has_cores(config_of(first)))
+        return 1;
     while (k < n && (is_ways || k < MOST_SHARING) && !by_accesses(first, first + k) &&
            (is_ways ? counts_ways(m, machine_of(first + k)) : sim_machine_shared_levels(m, machine_of(first + k)) > 0))
         k++;
@@ -133,6 +141,8 @@ int exp_sweep_group_tasks(struct exp_sweep *s)
 
 /* ---- work ---- */
 
+#define LONGEST "longest_mac_instructions" /* of several cores, the one's that has most */
+
 static void say_prefix(unsigned phase, char *text, size_t bytes)
 {
     exp_say(text, bytes, "%s/", conv_phase_name((enum conv_phase)phase));
@@ -163,15 +173,61 @@ static void put(struct exp_result *result, const struct sim_machine *m, const st
     }
 }
 
+static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const struct exp_pool *pool)
+{
+    return (struct exp_replay_plan){ .plan = &x->plan,
+                                     .issue = &x->config->setup.machine.issue,
+                                     .stack = exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan),
+                                     .pool = pool };
+}
+
 static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,
                     uint64_t *mac_instructions)
 {
-    const struct exp_replay_plan r = { .plan = &x->plan,
-                                       .issue = &x->config->setup.machine.issue,
-                                       .stack = exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan),
-                                       .pool = pool };
+    const struct exp_replay_plan r = replay_of(x, pool);
 
     return exp_replay_plan(&r, sink, mac_instructions);
+}
+
+/* Takes what all cores counted, summed up. */
+static void put_cores(struct exp_result *result, const struct sim_machine *m, const struct sim_cores *cores,
+                      size_t n_cores, const uint64_t *mac_instructions)
+{
+    struct sim_stats sum = *sim_cores_stats(cores, 0);
+    uint64_t all = mac_instructions[0], longest = all;
+
+    for (unsigned i = 1; i < n_cores; i++) {
+        const struct sim_stats *s = sim_cores_stats(cores, i);
+
+        for (size_t k = 0; k < SIM_USUAL_TAGS * SIM_MAX_PHASES; k++)
+            sim_cell_add(&sum.cell[k / SIM_MAX_PHASES][k % SIM_MAX_PHASES],
+                         &s->cell[k / SIM_MAX_PHASES][k % SIM_MAX_PHASES]);
+        all += mac_instructions[i];
+        longest = mac_instructions[i] > longest ? mac_instructions[i] : longest;
+    }
+    put(result, m, &sum, all);
+    exp_result_put(result, LONGEST, longest);
+}
+
+/* Replays a case on several cores at once. */
+static int replay_on_cores(const struct exp_sweep_case *x, const struct exp_pool *pool, struct exp_result *result)
+{
+    const struct sim_machine *m = &x->config->setup.machine;
+    const struct exp_replay_plan r = replay_of(x, pool);
+    const size_t n = x->config->n_cores;
+    uint64_t *mac_instructions = calloc(n, sizeof *mac_instructions);
+    struct sim_cores *cores = NULL;
+    int err = mac_instructions ? sim_cores_new(&cores, m, (unsigned)n) : -ENOMEM;
+
+    if (!err)
+        err = exp_replay_cores(&r, cores, (unsigned)n, mac_instructions);
+    if (!err)
+        err = sim_cores_error(cores);
+    if (!err)
+        put_cores(result, m, cores, n, mac_instructions);
+    sim_cores_free(cores);
+    free(mac_instructions);
+    return err;
 }
 
 /* Takes what a machine counted. */
@@ -281,9 +337,11 @@ static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp
 {
     const struct exp_sweep *s = ctx;
     size_t n = s->first[job + 1] - s->first[job];
-    int err = n == 1                      ? replay_one(case_at(s, job, 0), pool, result)
-              : counts_ways_alone(s, job) ? replay_ways(s, job, n, pool, result)
-                                          : replay_followers(s, job, n, pool, result);
+    const struct exp_sweep_case *first = case_at(s, job, 0);
+    int err = exp_sweep_has_cores(first->config) ? replay_on_cores(first, pool, result)
+              : n == 1                           ? replay_one(first, pool, result)
+              : counts_ways_alone(s, job)        ? replay_ways(s, job, n, pool, result)
+                                                 : replay_followers(s, job, n, pool, result);
 
     return err == -EINVAL ? exp_fail(why, why_bytes, err, "the simulator refuses this machine") : err;
 }
@@ -296,6 +354,8 @@ static int take(void *ctx, size_t task, const struct exp_result *r)
     size_t at = 1; /* behind the instructions */
 
     exp_result_get(r, EXP_MAC_INSTRUCTIONS, &c->mac_instructions);
+    if (exp_result_get(r, LONGEST, &c->longest_mac_instructions))
+        c->longest_mac_instructions = c->mac_instructions;
     for (unsigned p = 0; p < CONV_N_PHASES; p++) {
         char prefix[64];
 
@@ -305,13 +365,17 @@ static int take(void *ctx, size_t task, const struct exp_result *r)
     return 0;
 }
 
-/* Estimates a job: a pass for all ways takes as long as about four machines, and what follows first levels a fifth of one. */
+/*
+ * Estimates a job: a pass for all ways takes as long as about four machines, and what follows first levels a fifth of one.
+ * Cores with a level in common take about three times as long as one whose machine is plain.
+ */
 static double seconds(void *ctx, size_t job)
 {
     const struct exp_sweep *s = ctx;
     const struct exp_sweep_case *x = case_at(s, job, 0);
+    const bool is_slowed = exp_sweep_has_cores(x->config) && sim_machine_is_plain(&x->config->setup.machine);
     double n = (double)(s->first[job + 1] - s->first[job]);
-    double machines = n > 1 && counts_ways_alone(s, job) ? 4 : 1 + (n - 1) / 5;
+    double machines = n > 1 && counts_ways_alone(s, job) ? 4 : is_slowed ? 3 : 1 + (n - 1) / 5;
 
     return machines * exp_replay_mac_seconds(&x->config->setup) * conv_macs(&x->layer->problem);
 }

@@ -6,6 +6,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/replay/exp_kept_counts.h"
+#include "experiments/replay/exp_replay_cores.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/sweep/exp_sweep.h"
 #include "kernels/csa2.h"
@@ -36,7 +37,7 @@ const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t
 /* ---- configurations ---- */
 
 /* Keys that are no machine's: how they are called, and where they go. */
-enum own_kind { KERNEL, TILES };
+enum own_kind { KERNEL, NUMBER };
 
 static const struct own_key {
     const char *name;
@@ -44,9 +45,10 @@ static const struct own_key {
     size_t offset; /* of a size_t in the configuration */
 } own_keys[] = {
     { "ukr", KERNEL, 0 },
-    { "nc", TILES, offsetof(struct exp_sweep_config, n_c) },
-    { "k2", TILES, offsetof(struct exp_sweep_config, k2) },
-    { "k3", TILES, offsetof(struct exp_sweep_config, k3) },
+    { "nc", NUMBER, offsetof(struct exp_sweep_config, n_c) },
+    { "k2", NUMBER, offsetof(struct exp_sweep_config, k2) },
+    { "k3", NUMBER, offsetof(struct exp_sweep_config, k3) },
+    { "cores", NUMBER, offsetof(struct exp_sweep_config, n_cores) },
 };
 
 static const struct own_key *find_own_key(const char *name)
@@ -58,7 +60,7 @@ static const struct own_key *find_own_key(const char *name)
     return NULL;
 }
 
-static int read_tiles(size_t *to, const char *key, const char *value, char *why, size_t why_bytes)
+static int read_number(size_t *to, const char *key, const char *value, char *why, size_t why_bytes)
 {
     char *end;
 
@@ -89,7 +91,7 @@ static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, 
         else if (own->kind == KERNEL)
             *ukr = value;
         else
-            err = read_tiles((size_t *)(void *)((char *)c + own->offset), key, value, why, why_bytes);
+            err = read_number((size_t *)(void *)((char *)c + own->offset), key, value, why, why_bytes);
     }
     c->setup.machine = s->base;
     if (!err && n) {
@@ -99,6 +101,17 @@ static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, 
     }
     free(setting);
     return err;
+}
+
+static int check_cores(const struct exp_sweep_config *c, char *why, size_t why_bytes)
+{
+    const char *why_not = exp_sweep_has_cores(c) ? sim_cores_why_not(&c->setup.machine) : NULL;
+
+    if (c->n_cores > EXP_SWEEP_MOST_CORES)
+        return exp_fail(why, why_bytes, -EINVAL, "VARY: cores: must be at most %d, not %zu", EXP_SWEEP_MOST_CORES,
+                        c->n_cores);
+    return why_not ? exp_fail(why, why_bytes, -ENOTSUP, "VARY: cores: %s of machine %s", why_not, c->setup.machine.name)
+                   : 0;
 }
 
 static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_bytes)
@@ -112,6 +125,8 @@ static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = apply(s, point, c, &ukr, why, why_bytes);
     c->setup.packs_filters = s->options->packs_filters != 0;
+    if (!err)
+        err = check_cores(c, why, why_bytes);
     if (!err)
         err = exp_setup_init(&c->setup, ukr, s->options->core, why, why_bytes);
     if (err)
@@ -147,6 +162,8 @@ static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
     x->is_chosen = x->algo->when == EXP_ALGO_MEMBER && x->algo->schedule == csa_choose(tiling);
     x->why_not = x->algo->why_not_replay(s);
     err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
+    if (!err && !x->why_not && exp_sweep_has_cores(c))
+        x->why_not = exp_replay_cores_why_not(&x->plan);
     if (!err && x->plan.algorithm == CONV_SCONV && (c->n_c || c->k2 || c->k3))
         err = retile(c, &x->plan);
     if (err)

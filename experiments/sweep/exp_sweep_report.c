@@ -45,7 +45,7 @@ static const struct exp_csv_column sum_columns[] = {
     EXP_COLUMN_ALGO,
     COLUMN_CONFIG,
     COLUMN_KEYS,
-    { "cache_bytes", "bytes", "all levels together", "" },
+    { "cache_bytes", "bytes", "all levels together, of all cores", "" },
     COLUMNS_VALUES,
     { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
     { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" },
@@ -135,11 +135,21 @@ static double cost_of(const struct exp_sweep_report *r, const struct exp_sweep_v
     return r->why_no_estimate ? v->memory_read_lines + v->memory_written_lines : v->issue_cycles + v->memory_cycles;
 }
 
+/* Returns the share of all cores' work that the longest core has, which the others wait for; 1 of one core. */
+static double longest_share(const struct exp_sweep_config *c, const struct exp_sweep_counts *counts)
+{
+    if (!exp_sweep_has_cores(c))
+        return 1;
+    return counts->mac_instructions ? (double)counts->longest_mac_instructions / (double)counts->mac_instructions
+                                    : 1 / (double)c->n_cores;
+}
+
 static struct exp_sweep_value value_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x)
 {
     const struct sim_machine *m = &x->config->setup.machine;
     const struct exp_sweep_counts *c = &r->sweep->counts[x->task];
-    struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
+    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
+    const double share = longest_share(x->config, c);
     const struct sim_stats levels = { .n_levels = m->n_levels };
     struct exp_sweep_value v = { .macs = conv_macs(&x->layer->problem) };
     struct sim_cell sum = { 0 };
@@ -151,8 +161,8 @@ static struct exp_sweep_value value_of(const struct exp_sweep_report *r, const s
         v.load_misses[i] = (double)sum.level[exp_named_level(&levels, i)].load_misses;
     v.memory_read_lines = (double)sum.memory_read_lines;
     v.memory_written_lines = (double)sum.memory_written_lines;
-    v.issue_cycles = r->why_no_estimate ? (double)NAN : e.issue_cycles;
-    v.memory_cycles = r->why_no_estimate ? (double)NAN : e.memory_cycles;
+    v.issue_cycles = r->why_no_estimate ? (double)NAN : e.issue_cycles * share;
+    v.memory_cycles = r->why_no_estimate ? (double)NAN : e.memory_cycles * share;
     v.cost = cost_of(r, &v);
     return v;
 }
@@ -170,13 +180,16 @@ static void add_value(struct exp_sweep_value *sum, const struct exp_sweep_value 
     sum->cost += v->cost;
 }
 
-static double cache_bytes(const struct sim_machine *m)
+/* Returns the bytes of all levels, of all cores. */
+static double cache_bytes(const struct exp_sweep_config *c)
 {
-    double sum = 0;
+    const struct sim_machine *m = &c->setup.machine;
+    double own = 0;
 
-    for (size_t k = 0; k < m->n_levels; k++)
-        sum += (double)sim_level_bytes(&m->level[k]);
-    return sum;
+    for (size_t k = 0; k + 1 < m->n_levels; k++)
+        own += (double)sim_level_bytes(&m->level[k]);
+    return own * (exp_sweep_has_cores(c) ? (double)c->n_cores : 1) +
+           (double)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
 /* ---- sums ---- */
@@ -192,7 +205,7 @@ static void sum_up(struct exp_sweep_report *r, const struct exp_model *m, size_t
         *sum = (struct exp_sweep_sum){ .model = m,
                                        .algo = exp_sweep_case_at(s, first_layer, c, algo)->algo,
                                        .config = c,
-                                       .cache_bytes = cache_bytes(&s->config[c]->setup.machine) };
+                                       .cache_bytes = cache_bytes(s->config[c]) };
         for (size_t l = 0; l < m->n_layers; l++) {
             const struct exp_sweep_case *x = exp_sweep_case_at(s, first_layer + l, c, algo);
             struct exp_sweep_value v;
@@ -350,7 +363,7 @@ static void put_best(const struct exp_sweep_report *r, struct exp_csv *csv, size
 
     for (size_t c = 0; c < s->grids.n_points; c++) {
         const struct exp_sweep_case *x = exp_sweep_case_at(s, layer, c, algo);
-        struct exp_sweep_sum now = { .config = c, .cache_bytes = cache_bytes(&s->config[c]->setup.machine) };
+        struct exp_sweep_sum now = { .config = c, .cache_bytes = cache_bytes(s->config[c]) };
 
         if (x->why_not)
             continue;

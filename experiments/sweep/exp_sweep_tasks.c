@@ -35,6 +35,8 @@ static char *what_of(const struct exp_sweep_case *x)
     fprintf(out, "cold caches; ");
     print_shape(&x->layer->problem, out);
     fprintf(out, "; %s", plan);
+    if (exp_sweep_has_cores(x->config))
+        fprintf(out, "; on %zu cores", x->config->n_cores);
     for (size_t i = 0; i < stacks->n; i++) {
         if (!strcmp(stacks->record[i].algo, x->algo->name))
             exp_stack_print(&stacks->record[i], out);

@@ -7,6 +7,7 @@
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/replay/exp_replay.h"
+#include "experiments/replay/exp_replay_cores.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"
@@ -324,7 +325,67 @@ static void test_plan_texts(void)
     tear_down(&f);
 }
 
+enum { MAX_CORES = 5 };
+
+/* Replays a case on so many cores; the counts of all become *sum, and the multiply-adds of all *macs. */
+static void replay_on_cores(const struct exp_case *c, const struct sim_machine *m, unsigned n, struct sim_cell *sum,
+                            uint64_t *macs)
+{
+    const struct exp_replay_plan r = { .plan = &c->plan, .issue = &m->issue };
+    uint64_t of_core[MAX_CORES];
+    struct sim_cores *cores;
+
+    CU_ASSERT_FATAL(!sim_cores_new(&cores, m, n));
+    CU_ASSERT_EQUAL(exp_replay_cores(&r, cores, n, of_core), 0);
+    CU_ASSERT_EQUAL(sim_cores_error(cores), 0);
+    *sum = (struct sim_cell){ 0 };
+    *macs = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const struct sim_cell one = sim_stats_total(sim_cores_stats(cores, i));
+
+        sim_cell_add(sum, &one);
+        *macs += of_core[i];
+    }
+    sim_cores_free(cores);
+}
+
+/* One core counts what a machine does; several do the same multiply-adds and output, the same way each time. */
+static void test_cores(void)
+{
+    struct fixture f;
+
+    if (!set_up(&f, false))
+        return;
+    f.setup.machine.issue.mac_rows = f.setup.machine.issue.mac_columns = 8;
+    for (size_t i = 0; i < f.experiment.n_cases; i++) {
+        const struct exp_case *c = &f.experiment.cases[i];
+        const struct exp_replay_plan r = { .plan = &c->plan, .issue = &f.setup.machine.issue };
+        struct sim_cell alone, one, many, again;
+        uint64_t macs, macs_of_one, macs_of_many;
+        struct sim_hierarchy *h;
+
+        if (exp_replay_cores_why_not(&c->plan))
+            continue;
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &f.setup.machine));
+        CU_ASSERT_EQUAL(exp_replay_plan(&r, sim_hierarchy_sink(h), &macs), 0);
+        alone = sim_stats_total(sim_hierarchy_stats(h));
+        sim_hierarchy_free(h);
+        replay_on_cores(c, &f.setup.machine, 1, &one, &macs_of_one);
+        test_check(!memcmp(&alone, &one, sizeof one) && macs == macs_of_one, "%s, %s: one core counts otherwise",
+                   c->layer->name, c->algo->name);
+        replay_on_cores(c, &f.setup.machine, MAX_CORES, &many, &macs_of_many);
+        replay_on_cores(c, &f.setup.machine, MAX_CORES, &again, &macs_of_many);
+        test_check(macs == macs_of_many && many.loads >= one.loads && many.stores >= one.stores,
+                   "%s, %s: %u cores make %" PRIu64 " multiply-adds, one makes %" PRIu64, c->layer->name, c->algo->name,
+                   MAX_CORES, macs_of_many, macs);
+        test_check(!memcmp(&many, &again, sizeof many), "%s, %s: cores take other turns", c->layer->name,
+                   c->algo->name);
+    }
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
+    { "threads' shares are replayed on cores that share a level", test_cores },
     { "a plan's text makes that plan, and no other text does", test_plan_texts },
     { "classes add up, and change no other count", test_classes },
     { "a machine's caches alone are simulated beside it", test_caches_alone },

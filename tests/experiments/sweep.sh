@@ -23,6 +23,8 @@ refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K
 refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'
 refuses "'4..1' is no range" "$three" MACHINE=toy VARY=nc=4..1
 refuses "nc: must be a whole number from 1, not 'many'" "$three" MACHINE=toy VARY=nc=many
+refuses "cores: must be at most 256, not 1000" "$three" MACHINE=toy VARY=cores=1,1000
+refuses "cores: the last level includes the others of machine toy" "$three" MACHINE=toy VARY='cores=2 L3.inclusion=inclusive'
 refuses "unknown micro-kernel 'f9'" "$three" MACHINE=toy VARY=ukr=f9
 refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=8/8
 refuses "STORE must name" "$three" MACHINE=toy "$grid" SHARE=0/8
@@ -130,5 +132,17 @@ for run in cold:12 network:4; do
 done
 
 documented sweep
+
+# Cores that have the last level in common: one is the machine as it is, several divide the work, and Base has no shares.
+column() { csv_rows "$dir/configs.csv" | awk -F, -v name="$1" -v row="sconv_tuned,$2," 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    index($0, row) { print $c }'; }
+dir=$work/results/clx4208/sweep/three
+run MACHINE=clx4208 VARY=cores=1,3 ALGO=base,sconv_tuned STORE=no
+check "three cores: $(column cost 2) of $(column cost 1)" awk -v one="$(column cost 1)" -v three="$(column cost 2)" 'BEGIN { exit !(three > one / 3 && three < one / 1.5) }'
+check "Base's threads are not modelled" grep -q 'base,2,3,.*the threads of OpenBLAS are not modelled' "$dir/configs.csv"
+one=$(column l1_load_misses 1)
+run MACHINE=clx4208 VARY=L1.latency_cycles=4 ALGO=sconv_tuned STORE=no
+check "one core is the machine: $one" [ "$(column l1_load_misses 1)" = "$one" ]
+
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -350,22 +350,13 @@ static bool cores_agree(unsigned round, const struct sim_machine *m)
     return agrees;
 }
 
-static bool can_be_shared(const struct sim_level *l)
-{
-    bool is_late = false;
-
-    for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind != SIM_PREFETCH_NONE; i++)
-        is_late = is_late || l->prefetch[i].late;
-    return l->inclusion == SIM_NONINCLUSIVE && !is_late;
-}
-
 static void cores_and_naive_models_agree_in_every_counter(void)
 {
     for (unsigned round = 0; round < test_rounds(600); round++) {
         struct sim_machine m = random_full_machine();
         struct sim_cores *cores;
 
-        if (m.n_levels < 2 || !can_be_shared(&m.level[m.n_levels - 1])) {
+        if (sim_cores_why_not(&m)) {
             CU_ASSERT_EQUAL(sim_cores_new(&cores, &m, 2), -ENOTSUP);
         } else if (!cores_agree(round, &m)) {
             print_machine(m);
