@@ -28,9 +28,10 @@ V ?= 0
 DEVELOPER ?= 0
 
 # The leak checker does not follow thread-local storage. gcc 12's takes a block of it that by chance begins 16 bytes into a page
-# for one with a header of glibc 2.19, and ends the program with what it then reads as an address.
+# for one with a header of glibc 2.19, and ends the program with what it then reads as an address. What only such storage points to
+# is named in tests/leaks.txt.
 ifneq ($(findstring address,$(SAN)),)
-export LSAN_OPTIONS ?= use_tls=0
+export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
 endif
 
 # What is built for, such as powerpc64le-linux-gnu, and its CPU family, such as ppc64le.
