@@ -11,6 +11,7 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
+#include "experiments/bench/exp_bench_threads.h"
 #include "experiments/bench/exp_bench_tiles.h"
 #include "experiments/setup/exp_algo.h"
 #include "experiments/base/exp_bench.h"
@@ -26,7 +27,6 @@
 #include "experiments/replay/exp_totals.h"
 #include "kernels/backend.h"
 #include "kernels/ukr/dispatch.h"
-#include "kernels/lib/sconv_shape.h"
 #include "sim/cpu.h"
 #include "sim/hierarchy.h"
 
@@ -130,89 +130,6 @@ static int bench_ukrs(void)
         print_ukrs(b, n, gflops);
     for (size_t i = 0; i < n; i++)
         free(b[i].memory);
-    return err;
-}
-
-/* ---- the library on several threads: all of VGG-16, weights and activations of a layer at a time ---- */
-
-enum { MAX_THREADS = 8, THREAD_ROUNDS = 5 };
-
-struct threads_bench {
-    struct sconv_plan *plan;
-    float *in, *out;
-    void *workspace;
-};
-
-static int run_threads(void *ctx)
-{
-    const struct threads_bench *b = ctx;
-
-    return sconv_run(b->plan, b->in, b->out, NULL, b->workspace, sconv_workspace_bytes(b->plan));
-}
-
-/* Times one layer with 1 .. n_threads threads, which take turns; adds the medians to ns[]. */
-static int bench_layer_threads(const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads,
-                               double *ns)
-{
-    struct exp_bench protocol = { .n_warmups = 1,
-                                  .rounds = { THREAD_ROUNDS, THREAD_ROUNDS, 0 },
-                                  .now_ns = ctr_now_ns,
-                                  .interrupted = exp_interrupted };
-    const struct sconv_shape shape = sconv_shape_of(p);
-    float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in),
-          *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
-    float *weights = calloc(p->k * conv_reduction(p), sizeof *weights);
-    struct threads_bench b[MAX_THREADS] = { { 0 } };
-    struct exp_contender contender[MAX_THREADS];
-    uint64_t sample[MAX_THREADS * THREAD_ROUNDS];
-    struct exp_bench_result result;
-    int err = in && out && weights ? 0 : -ENOMEM;
-
-    for (size_t i = 0; i < n_threads && !err; i++) {
-        const struct sconv_options o = { .threads = (unsigned)i + 1 };
-
-        err = sconv_plan_create(&b[i].plan, &shape, m, weights, &o);
-        b[i].in = in;
-        b[i].out = out;
-        b[i].workspace = err ? NULL : calloc(1, sconv_workspace_bytes(b[i].plan));
-        err = err || b[i].workspace ? err : -ENOMEM;
-        contender[i] = (struct exp_contender){ "threads", run_threads, NULL, &b[i] };
-    }
-    err = err ? err : exp_bench_run(&protocol, contender, n_threads, sample, &result);
-    for (size_t i = 0; i < n_threads; i++) {
-        ns[i] += err ? 0 : exp_stats_median(sample + i * THREAD_ROUNDS, result.n_rounds);
-        sconv_plan_free(b[i].plan);
-        free(b[i].workspace);
-    }
-    free(in);
-    free(out);
-    free(weights);
-    return err;
-}
-
-/* Times the threads. It runs before this program pins itself, as threads inherit where they may run. */
-static int bench_threads(char *why, size_t why_bytes)
-{
-    double ns[MAX_THREADS] = { 0 };
-    struct sconv_machine *m = NULL;
-    struct ctr_pin pin;
-    struct exp_model model;
-    size_t n_threads;
-    int err = ctr_pin_state(&pin);
-
-    if (!err)
-        err = exp_model_find(&model, "experiments", "vgg16", why, why_bytes);
-    if (err)
-        return err;
-    n_threads = pin.n_allowed < MAX_THREADS ? pin.n_allowed : MAX_THREADS;
-    err = sconv_machine_create(&m, NULL, why, why_bytes);
-    for (size_t i = 0; i < model.n_layers && !err; i++)
-        err = bench_layer_threads(&model.layer[i].problem, m, n_threads, ns);
-    printf("\nlibsconv, VGG-16 on the cores this process may use, hot\n%-24s %12s %10s\n", "", "ms", "x 1 thread");
-    for (size_t i = 0; i < n_threads && !err; i++)
-        printf("%zu thread%-16s %12.1f %10.2f\n", i + 1, i ? "s" : "", ns[i] / 1e6, ns[0] / ns[i]);
-    sconv_machine_free(m);
-    exp_model_release(&model);
     return err;
 }
 
@@ -400,7 +317,7 @@ int main(int argc, char **argv)
     if (!err)
         err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
     if (!err)
-        err = bench_threads(v.why, sizeof v.why);
+        err = exp_bench_threads(v.why, sizeof v.why);
     if (!err && ctr_pin(-1, &core, v.why, sizeof v.why))
         fprintf(stderr, "bench: not pinned: %s\n", v.why);
     if (!err)

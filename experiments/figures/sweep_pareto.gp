@@ -11,7 +11,7 @@ set label 97 wrapped at screen 0.02, screen 0.03 + 0.025 * (n_lines - 1) left no
 set bmargin 5 + n_lines
 set title sprintf("What more cache buys on %s: a point per configuration", machine) noenhanced
 set xlabel "all caches together [KiB]"; set ylabel cost_label
-set logscale x 2
+set logscale x 2; set yrange [0:*]
 set key top right
 set offsets graph 0.03, graph 0.03, graph 0.05, graph 0.02
 only(a, v) = stringcolumn("algo") eq a ? v : NaN
