@@ -265,7 +265,7 @@ uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
 	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
 	$(Q)rm -rf $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
 
-test: deps ## Build and run all tests (2 minutes; also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
+test: deps ## Build and run all tests (3 minutes; also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
 	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
