@@ -302,7 +302,7 @@ static int check_frame(const json_t *root, const char *path, char *why, size_t w
 int conv_plans_read(struct conv_noted_plans *plans, const char *path, const struct conv_ukr *other, char *why,
                     size_t why_bytes)
 {
-    json_t *root;
+    json_t *root = NULL;
     int err = load(path, &root, why, why_bytes);
 
     *plans = (struct conv_noted_plans){ 0 };
