@@ -584,7 +584,8 @@ static void plans_describe_themselves(void)
     CU_ASSERT_FATAL(sconv_plan_create(&plan, &shape, m, weights, &o) == 0);
     n = sconv_plan_describe(plan, text, sizeof text);
     CU_ASSERT_EQUAL(n, strlen(text));
-    CU_ASSERT(strstr(text, "schedule=") && strstr(text, chosen.ukr->name) && strstr(text, " windows=packed ") &&
+    CU_ASSERT(strstr(text, "schedule=") && strstr(text, chosen.ukr->name) &&
+              strstr(text, chosen.sconv.options.reads_in_place ? " windows=in_place " : " windows=packed ") &&
               strstr(text, " bias relu6") && strstr(text, "threads=2"));
     CU_ASSERT((strstr(text, " padding=skipped") != NULL) == chosen.sconv.options.skips_padding);
     CU_ASSERT_EQUAL(sconv_plan_describe(plan, cut, sizeof cut), n);
