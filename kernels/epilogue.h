@@ -10,7 +10,7 @@
 #define KERNELS_EPILOGUE_H
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/ukr/epilogue.h"
 
 /* What is fused. Addresses of whole tensors, real or synthetic; 0: without that term. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 /* Members are told apart by their number in the struct, which is nothing but sizes. */
 #define MEMBER(member) (offsetof(struct conv_problem, member) / sizeof(size_t))

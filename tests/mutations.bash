@@ -9,8 +9,8 @@ mutant "padding: a row of taps too many is left out above" kernels/nest/dead_row
     's/ceil_div\(p->pad_top - bottom, p->dilation_h\)/ceil_div(p->pad_top - bottom, p->dilation_h) + 1/' nest sconv
 mutant "a mask in a kernel: AVX-512 stores one window too many" kernels/ukr/avx512/x86_tile_avx512.h \
     's/\(1u << n\) - 1/(2u << n) - 1/' kernels
-mutant "a sign in CSA, Eq. 12" kernels/csa.c 's/(n_streaming, c->k2\)) - 1;/\1 + 1;/' csa
-mutant "a sign in CSA, Eq. 14" kernels/csa.c 's/n_stationary - 1\) \* streaming_lines/n_stationary + 1) * streaming_lines/' csa
+mutant "a sign in CSA, Eq. 12" kernels/csa/csa.c 's/(n_streaming, c->k2\)) - 1;/\1 + 1;/' csa
+mutant "a sign in CSA, Eq. 14" kernels/csa/csa.c 's/n_stationary - 1\) \* streaming_lines/n_stationary + 1) * streaming_lines/' csa
 mutant "a policy's victim: LRU takes the youngest" sim/replacement/replacement_lru.c \
     's/set\[w\] < set\[oldest\]/set[w] > set[oldest]/' sim_policy
 mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/replacement_tree_plru.c \

@@ -25,7 +25,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/replay/exp_totals.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 #include "sim/hierarchy.h"

@@ -12,7 +12,7 @@
 #include "experiments/base/exp_stats.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/setup/exp_tensors.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 
 static const struct exp_csv_column columns[] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 
 /* A compiler takes minutes for more. */

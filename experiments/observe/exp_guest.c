@@ -9,7 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_process.h"
 #include "experiments/base/exp_signal.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 
 static const struct exp_emulator power10 = { .arch = "ppc64le",
                                              .program = "qemu-ppc64le",

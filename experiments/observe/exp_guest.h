@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "counters/observe/obs_result.h"
-#include "kernels/plan_part.h"
+#include "kernels/plan/plan_part.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/cpu.h"
 

@@ -13,7 +13,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/observe/exp_budget.h"
 #include "experiments/observe/exp_observe_task.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/hierarchy.h"
 

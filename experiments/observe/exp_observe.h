@@ -10,7 +10,7 @@
  *             instrumentation. OpenBLAS's are no sources of ours: with such a machine, Base is observed with OpenBLAS's
  *             Haswell kernels on the same simulated caches, and so is SConv where there is no twin, with the AVX2 one.
  *
- * A layer that is too large for the time that there is, is observed in part (kernels/plan_part.h). The replay beside it
+ * A layer that is too large for the time that there is, is observed in part (kernels/plan/plan_part.h). The replay beside it
  * is of the very same plan and part, with the buffers where the program had them: what differs is the stream, not the
  * place. So replayed numbers may differ from those of layers.csv by what alignment does, and by what the part leaves
  * out.

@@ -13,7 +13,7 @@
 #include "experiments/base/exp_guard.h"
 #include "experiments/observe/exp_guest.h"
 #include "experiments/store/exp_tasks.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct exp_observe_tasks {
     struct exp_store *store; /* NULL: nothing is kept */

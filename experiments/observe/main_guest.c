@@ -24,10 +24,10 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_tensors.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/blas/base.h"
 #include "kernels/conv_naive.h"
-#include "kernels/plan_part.h"
+#include "kernels/plan/plan_part.h"
 
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "experiments/page/exp_page_experiment.h"
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "kernels/problem.h"
 
 struct exp_page_plan {

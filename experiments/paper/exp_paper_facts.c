@@ -1,7 +1,7 @@
 #include "experiments/paper/exp_paper_facts.h"
 
 #include "experiments/base/exp_error.h"
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 
 double exp_paper_level_bytes(const struct sim_machine *m, int level)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/polydl/exp_fusion.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/epilogue.h"
 
 #define NAME(number, name, meaning) [number] = (name),

@@ -9,7 +9,7 @@
 
 #include "experiments/polydl/exp_polydl.h"
 #include "kernels/bnorm.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 /* Name in tables, meaning. */
 #define EXP_EACH_FUSED_PAIR(X)                                                                                         \

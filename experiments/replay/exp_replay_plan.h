@@ -3,7 +3,7 @@
 #define EXPERIMENTS_EXP_REPLAY_PLAN_H
 
 #include "experiments/base/exp_pool.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "sim/hierarchy.h"
 
 struct exp_replay_plan {

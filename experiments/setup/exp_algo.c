@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/blas/base.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 
 /* The tensors of a baseline run do not depend on the core, so any will do when the real one is not on record. */
 static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)

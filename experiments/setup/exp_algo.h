@@ -12,7 +12,7 @@
 #include "kernels/blas/blas.h"
 #include "kernels/blas/blas_ukr.h"
 #include "kernels/emit/noted_plans.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/wisdom/wisdom.h"
 #include "sim/machine/machine.h"
 

@@ -14,7 +14,7 @@
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_ratio.h"
 #include "experiments/base/exp_stats.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "sim/stats.h"
 
 /*

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/setup/exp_algo.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/blas/backend_blas.h"
 
 struct exp_phases {

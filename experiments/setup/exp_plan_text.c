@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 
 static void write_sconv(const struct conv_plan *plan, char *text)

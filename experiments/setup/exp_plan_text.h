@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 enum { EXP_PLAN_TEXT_BYTES = 160 };
 

@@ -1,5 +1,5 @@
 /*
- * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/stack.h), as it was
+ * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/backend/stack.h), as it was
  * observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU family>-<compiler>.csv; a
  * folder of recorded counts has one of the code that was counted.
  *
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_table.h"
-#include "kernels/stack.h"
+#include "kernels/backend/stack.h"
 
 struct exp_stack_record {
     const char *algo, *ukr;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { AMPLITUDE = 4, SUM_LIMIT = 1 << 24 };

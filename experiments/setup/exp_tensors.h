@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct exp_tensors {
     void *arena;

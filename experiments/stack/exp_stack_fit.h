@@ -2,7 +2,7 @@
 #ifndef EXPERIMENTS_EXP_STACK_FIT_H
 #define EXPERIMENTS_EXP_STACK_FIT_H
 
-#include "kernels/stack.h"
+#include "kernels/backend/stack.h"
 
 /* One layer by one algorithm: work and stack accesses per phase; lines of 64 bytes that these touched. */
 struct exp_stack_sample {

@@ -10,7 +10,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_pool.h"
 #include "experiments/base/exp_signal.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
 enum { LIMIT_S = 120 };

@@ -89,7 +89,7 @@ static void print_table(const struct session *s, FILE *out)
 {
     const struct exp_stack_study *study = &s->study;
 
-    fprintf(out, "# What compiled code does on its stack (kernels/stack.h), observed by make stack.\n");
+    fprintf(out, "# What compiled code does on its stack (kernels/backend/stack.h), observed by make stack.\n");
     fprintf(out, "# commit: %s; compiler: %s\n", s->o.commit, __VERSION__);
     fprintf(out, "# observed: %zu layers of %s, %s, planned for %s\n", study->model.n_layers, s->o.shapes,
             study->emulator->source, study->machine.name);

@@ -51,9 +51,9 @@ static const struct exp_csv_file predictions_file = EXP_CSV_FILE("predictions.cs
 
 static const struct exp_csv_column cost_columns[] = {
     { "machine", "", "whose times the costs are fitted to", "" },
-    { "term", "", "of csa2: kernels/csa2_terms.def", "" },
+    { "term", "", "of csa2: kernels/csa/csa2_terms.def", "" },
     { "unit", "", "what one of it is", "" },
-    { "cycles", "cycles", "what one of it costs: kernels/csa2_costs.def", "" },
+    { "cycles", "cycles", "what one of it costs: kernels/csa/csa2_costs.def", "" },
     { "fitted_cycles", "cycles", "the same, fitted anew in this run", "fit" },
     { "meaning", "", "what is counted", "" },
 };

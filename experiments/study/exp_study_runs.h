@@ -10,7 +10,7 @@
 
 #include "experiments/setup/exp_algo.h"
 #include "experiments/setup/exp_models.h"
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 
 enum exp_study_method {
 #define METHOD(upper, ...) EXP_STUDY_##upper,

@@ -10,7 +10,7 @@
 
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_models.h"
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 
 /* One algorithm's run of a layer. */
 struct exp_study_time {

@@ -11,7 +11,7 @@
 #include "experiments/measure/exp_cold.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_tensors.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
 /* A run that is being timed. */

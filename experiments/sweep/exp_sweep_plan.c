@@ -9,7 +9,7 @@
 #include "experiments/replay/exp_replay_cores.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/sweep/exp_sweep.h"
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 
 size_t exp_sweep_n_layers(const struct exp_sweep *s)
 {

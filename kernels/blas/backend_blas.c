@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 
 static void run_block(struct conv_blas_exec *e)
 {

@@ -8,7 +8,7 @@
 
 #include "kernels/blas/blas.h"
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 /*
  * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call, which is

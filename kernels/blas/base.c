@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111 }; /* cblas.h */
 

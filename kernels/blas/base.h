@@ -3,7 +3,7 @@
 #define KERNELS_BASE_H
 
 #include "kernels/blas/blas.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 /*
  * Runs a plan made by conv_plan_gemm; of its layout only input, filter, im2col and output are touched (OpenBLAS packs

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct conv_noted_plan {
     const char *layer, *machine; /* names */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 #define CONV_FACT_TEXT const char *
 #define CONV_FACT_SIZE size_t

@@ -6,7 +6,7 @@
 
 #include "kernels/emit/program_ukr.h"
 #include "kernels/nest/nest.h"
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/pack_vbp.h"
 

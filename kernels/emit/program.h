@@ -8,7 +8,7 @@
 
 #include "kernels/emit/fold.h"
 #include "kernels/epilogue.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 enum conv_routine_kind {
     CONV_ROUTINE_UKR,     /* operands: windows, packed filters, outputs; then what is prefetched */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
 
 static const struct conv_binding at_zero = { { 0 } };

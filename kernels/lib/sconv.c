@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/emit/plan_write.h"
 #include "kernels/epilogue.h"
 #include "kernels/lib/sconv_shape.h"
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/ports.h"
 #include "kernels/wisdom/wisdom.h"

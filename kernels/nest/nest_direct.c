@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/sizes.h"
 
 /* The rows of some groups of an image. */

@@ -13,7 +13,7 @@
 #include <assert.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/sizes.h"
 
 struct span {

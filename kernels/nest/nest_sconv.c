@@ -14,7 +14,7 @@
 #include <assert.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/sizes.h"
 
 enum { PREFETCH_TILES = 2 };

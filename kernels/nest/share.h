@@ -6,7 +6,7 @@
 #define KERNELS_SHARE_H
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 enum conv_share_axis {
     CONV_SHARE_PLANES,  /* images and groups; direct: as many groups as a step has */

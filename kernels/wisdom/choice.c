@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "kernels/csa2.h"
-#include "kernels/tune.h"
+#include "kernels/csa/csa2.h"
+#include "kernels/plan/tune.h"
 #include "kernels/ukr/dispatch.h"
 
 static const double most_slots = 1.5;

@@ -4,7 +4,7 @@
 #ifndef KERNELS_WISDOM_CHOICE_H
 #define KERNELS_WISDOM_CHOICE_H
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct conv_choice {
     const struct conv_ukr *ukr;

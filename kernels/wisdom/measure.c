@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 #include "kernels/sizes.h"
 

@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/sizes.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/wisdom/measure.h"

@@ -10,7 +10,7 @@
 #ifndef KERNELS_WISDOM_H
 #define KERNELS_WISDOM_H
 
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 
 #define CONV_TUNE_VARIABLE "SCONV_TUNE" /* environment: model (default) or measure */
 #define CONV_TUNE_MEASURE "measure"

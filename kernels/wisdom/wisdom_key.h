@@ -2,7 +2,7 @@
 #ifndef KERNELS_WISDOM_KEY_H
 #define KERNELS_WISDOM_KEY_H
 
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "sim/cpu.h"
 
 /* Writes CPU, version of the kernels, instruction set, caches and shape. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/emit/exp_emit_build.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/epilogue.h"
 #include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"

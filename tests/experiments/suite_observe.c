@@ -19,7 +19,7 @@
 #include "experiments/observe/exp_observe.h"
 #include "experiments/stack/exp_stack_observe.h"
 #include "experiments/base/exp_process.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/hierarchy.h"
 #include "sim/trace/trace.h"

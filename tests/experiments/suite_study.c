@@ -15,7 +15,7 @@
 #include "experiments/study/exp_study_fit.h"
 #include "experiments/study/exp_study_source.h"
 #include "experiments/study/exp_study_stats.h"
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

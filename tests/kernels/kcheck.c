@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "tests/rng.h"
 
 enum { PAGE = 4096 };

@@ -13,7 +13,7 @@
 #include "kernels/blas/blas_ukr.h"
 #include "kernels/conv_naive.h"
 #include "kernels/ukr/dispatch.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/problem.h"
 
 /*

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/blas/gemm_core.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "tests/kernels/kcheck.h"
 
 __extension__ typedef unsigned __int128 wide;

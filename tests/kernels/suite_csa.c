@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "experiments/setup/exp_model.h"
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/machine/machine.h"
 #include "tests/kernels/kcheck.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/ukr/dispatch.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/backend.h"
-#include "kernels/resolve.h"
+#include "kernels/backend/backend.h"
+#include "kernels/backend/resolve.h"
 #include "kernels/sizes.h"
 #include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"

@@ -6,7 +6,7 @@
 #include "kernels/blas/gemm_core.h"
 #include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"
-#include "kernels/plan_part.h"
+#include "kernels/plan/plan_part.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

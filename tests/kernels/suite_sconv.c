@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/emit/plan_json.h"
 #include "kernels/epilogue.h"
 #include "kernels/lib/sconv_shape.h"
 #include "kernels/nest/share.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "tests/failing_alloc.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

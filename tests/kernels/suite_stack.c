@@ -2,8 +2,8 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "kernels/backend.h"
-#include "kernels/stack.h"
+#include "kernels/backend/backend.h"
+#include "kernels/backend/stack.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"

@@ -4,7 +4,7 @@
 
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/ports.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/suites.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/wisdom/choice.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/sizes.h"
 
 const double csa2_tie_share = 0.05;

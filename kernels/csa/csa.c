@@ -1,4 +1,4 @@
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-#include "kernels/csa2.h"
+#include "kernels/csa/csa2.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "kernels/sizes.h"
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 #include "kernels/ukr/pack.h"
 
 /* What no machine file says, the same on all machines that were looked at. */
@@ -16,7 +16,7 @@ static const double gap_bytes = 128;
 
 static const struct csa2_term_record terms[CSA2_N_TERMS] = {
 #define CSA2_TERM(upper, ...) [CSA2_##upper] = { __VA_ARGS__ },
-#include "kernels/csa2_terms.def"
+#include "kernels/csa/csa2_terms.def"
 #undef CSA2_TERM
 };
 
@@ -34,7 +34,7 @@ static const struct costs {
     double cycles_of[CSA2_N_TERMS];
 } costs[] = {
 #define CSA2_COSTS(machine, lanes, lead, ...) { machine, lanes, lead, { __VA_ARGS__ } },
-#include "kernels/csa2_costs.def"
+#include "kernels/csa/csa2_costs.def"
 #undef CSA2_COSTS
 };
 

@@ -1,8 +1,8 @@
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 
 #include <assert.h>
 
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 
 static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
 {

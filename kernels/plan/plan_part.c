@@ -1,4 +1,4 @@
-#include "kernels/plan_part.h"
+#include "kernels/plan/plan_part.h"
 
 #include "kernels/sizes.h"
 

@@ -6,8 +6,8 @@
 #define KERNELS_BACKEND_H
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
-#include "kernels/stack.h"
+#include "kernels/plan/plan.h"
+#include "kernels/backend/stack.h"
 #include "sim/access.h"
 
 /* Executes. The plan's kernel must run here (conv_ukr_runs, conv_direct_runs). */

@@ -40,7 +40,7 @@
 #ifndef KERNELS_TUNE_H
 #define KERNELS_TUNE_H
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 /* Multiply-add instructions that the micro-kernel takes for one image and group, edges and skipped padding included. */
 double conv_ukr_fmas(const struct conv_ukr *u, const struct conv_problem *p);

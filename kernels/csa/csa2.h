@@ -23,14 +23,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "kernels/problem.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/machine/machine.h"
 
 enum csa2_term {
 #define CSA2_TERM(upper, ...) CSA2_##upper,
-#include "kernels/csa2_terms.def"
+#include "kernels/csa/csa2_terms.def"
 #undef CSA2_TERM
     CSA2_N_TERMS
 };

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct conv_part {
     size_t images, rows, filters; /* the first ones: of the batch, of an output plane, of every group */

@@ -1,4 +1,4 @@
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
-#include "kernels/stack.h"
+#include "kernels/backend/stack.h"
 
 #include <string.h>
 
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 
 enum { LINE_BYTES = 64, WORD_BYTES = 8, WORDS_PER_LINE = LINE_BYTES / WORD_BYTES };
 

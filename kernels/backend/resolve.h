@@ -4,7 +4,7 @@
 
 #include "kernels/nest/nest.h"
 #include "kernels/ukr/pack.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 struct conv_im2col_args conv_resolve_im2col(const struct conv_plan *p, const struct conv_binding *b,
                                             const struct conv_step *s);

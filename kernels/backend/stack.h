@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "kernels/nest/nest.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "kernels/ukr/pack.h"
 #include "sim/access.h"
 

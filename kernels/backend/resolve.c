@@ -1,4 +1,4 @@
-#include "kernels/resolve.h"
+#include "kernels/backend/resolve.h"
 
 #include <assert.h>
 #include <string.h>

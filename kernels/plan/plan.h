@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "kernels/ukr/direct.h"
 #include "kernels/blas/gemm_core.h"
 #include "kernels/ukr/pack.h"

@@ -1,4 +1,4 @@
-#include "kernels/tune.h"
+#include "kernels/plan/tune.h"
 
 #include <math.h>
 
