@@ -91,7 +91,10 @@ kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 # Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
-ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+
+# AddressSanitizer's checks are calls there, and the debugger knows lines only: gcc takes a fifth of the time for unrolled kernels.
+ukr_san_flags := $(if $(findstring address,$(SAN)),-g1 $(if $(findstring clang,$(CC)),,--param asan-instrumentation-with-call-threshold=0))
 
 # The simulator's engine: the same, and what its vector searches need. In the full engine no neighbours are put together
 # into vectors: what was written by itself and is read as part of one is waited for.
@@ -128,20 +131,23 @@ endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
 # The kernels once more, with the compiler's access instrumentation and every symbol prefixed (tests/kernels/logged_hooks.h).
+# No other sanitizer goes with it: builds with sanitizers take what the plain build has.
 LOG_CC := $(CROSS)gcc
-logged_objects := $(patsubst %.c,$(BUILD)/logged/%.o,$(call sources,kernels/ukr))
+plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
+logged_build := $(if $(findstring clang,$(CC)),$(BUILD),$(plain_build))
+logged_objects := $(patsubst %.c,$(logged_build)/logged/%.o,$(call sources,kernels/ukr))
 
-$(BUILD)/logged/%.o: %.c Makefile
+$(logged_build)/logged/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  LOGCC   $<"
-	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize%,$(BASE_CFLAGS)) -O2 -g $(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<))) -fsanitize=thread -DLOGGED_PREFETCHES -MMD -MP -c -o $@ $<
+	$(Q)$(LOG_CC) $(filter-out -fsanitize=% -fno-sanitize% -fno-omit-frame-pointer,$(BASE_CFLAGS)) -O2 -g $(filter-out $(ukr_san_flags),$(subst $(as_written),-fno-tree-vectorize,$(subst $(no_idioms),-fno-tree-loop-distribute-patterns,$(kernel_flags) $(call ukr_flags,$<)))) -fsanitize=thread -DLOGGED_PREFETCHES -MMD -MP -c -o $@ $<
 
-$(BUILD)/logged.o: $(logged_objects)
+$(logged_build)/logged.o: $(logged_objects)
 	$(Q)$(LD) -r -o $@.all $^
 	$(Q)$(NM) -g --defined-only $@.all | awk '{ print $$3 " logged_" $$3 }' > $@.names
 	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@.all $@
 
-extra_objects_tests = $(call objects,$(call sources,tests)) $(BUILD)/logged.o
+extra_objects_tests = $(call objects,$(call sources,tests)) $(logged_build)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
@@ -177,7 +183,7 @@ include kernels/lib/libsconv.mk
 include tests/foreign.mk
 include counters/observe/observe.mk
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) $(if $(SAN),$(logged_build)/logged) -type f -name '*.d' 2>/dev/null)
 
 # ---- what users call ----
 

@@ -86,8 +86,8 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest counters/observe/rewrite.
 	$(assemble_rewritten)
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
-# described one by one: beside such builds the guest has one of its own, by gcc.
-guest_build = $(BUILD)$(if $(SAN)$(findstring clang,$(CC)),/plain)
+# described one by one: the guest of such builds is the plain build's, by gcc.
+guest_build = $(plain_build)
 native_guest = $(guest_build)/guest
 native_twin = $(guest_build)/twin/guest
 native_copied = $(guest_build)/copied/guest

@@ -3,7 +3,8 @@
 
 SCONV_ABI := 1
 SCONV_SONAME := libsconv.so.$(SCONV_ABI)
-sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(call sources,sim))
+sconv_sim := $(addprefix sim/,cores.c cpu.c stats.c) $(foreach f,machine prefetch replacement,$(call sources,sim/$f))
+sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(sconv_sim))
 sconv_roots := $(addprefix $(BUILD)/sconv/kernels/lib/,sconv.o sconv_version.o)
 # The Makefile's flags for a file; ukr_flags where only kernels have any.
 sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
