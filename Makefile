@@ -338,6 +338,10 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
+bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer (half a minute a model): make bench-threads [MODEL=vgg16,...]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
+	$(Q)$(BUILD)/bench threads "$(or $(MODEL),all)" layers
+
 bench-sim: deps ## Measure the simulator: accesses per second by stream and interface (20 s): make bench-sim [variables below]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
 	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(variables_bench-sim),$(if $($v),--$(shell echo $v | tr A-Z a-z)=$($v))))
@@ -461,4 +465,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack test check check-long bench bench-sim bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

@@ -75,6 +75,7 @@ variables_fuzz := $(call group,fuzz)
 known_experiment = $(variables_experiment) $(call group,blas)
 known_bench-peers = $(variables_bench-peers) $(call group,blas) $(call group,dnnl)
 known_bench = $(known_bench-peers)
+known_bench-threads = MODEL
 known_judge = $(variables_judge)
 known_validate = $(variables_validate)
 known_paper = $(variables_paper) $(call group,blas)

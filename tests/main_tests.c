@@ -37,6 +37,7 @@
     X(stack) \
     X(stacks) \
     X(parts) \
+    X(team) \
     X(epilogue) \
     X(plan_json) \
     X(emit_c) \

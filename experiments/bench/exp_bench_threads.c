@@ -15,9 +15,18 @@
 #include "experiments/setup/exp_models.h"
 #include "kernels/lib/sconv_shape.h"
 
-enum { MAX_THREADS = 8, ROUNDS = 9, MAX_IMAGES = 2 };
+enum { MAX_THREADS = 8, ROUNDS = 9, MAX_IMAGES = 2, MAX_CONTENDERS = 2 * MAX_THREADS };
+
+/* The computer, and what is asked of it. */
+struct bench {
+    struct sconv_machine *machine;
+    struct sconv_team *team; /* of n_threads */
+    size_t n_threads;
+    bool shows_layers;
+};
 
 struct contender {
+    struct sconv_team *team; /* NULL: a run starts its own threads */
     struct sconv_plan *plan;
     float *in, *out;
     void *workspace;
@@ -27,12 +36,12 @@ static int run_contender(void *ctx)
 {
     const struct contender *c = ctx;
 
-    return sconv_run(c->plan, c->in, c->out, NULL, c->workspace, sconv_workspace_bytes(c->plan));
+    return sconv_team_run(c->team, c->plan, c->in, c->out, NULL, c->workspace, sconv_workspace_bytes(c->plan));
 }
 
-/* What a layer takes: times by the number of threads less one. */
+/* What a layer takes: times by the number of threads less one; started for each run, then those of a team. */
 struct times {
-    double ns[MAX_THREADS];
+    double ns[MAX_CONTENDERS];
 };
 
 static double fastest(const uint64_t *sample, size_t n)
@@ -55,27 +64,31 @@ static int prepare(struct contender *c, const struct conv_problem *p, const stru
     return err || c->workspace ? err : -ENOMEM;
 }
 
-static int time_layer(struct times *t, const struct conv_problem *p, const struct sconv_machine *m, size_t n_threads)
+/* Times 1, 2, ... threads that are started for each run, and behind them 2, 3, ... of a team. */
+static int time_layer(struct times *t, const struct conv_problem *p, const struct bench *b)
 {
     const struct exp_bench protocol = {
         .n_warmups = 1, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
     };
+    const size_t n = 2 * b->n_threads - 1;
     float *in = calloc(p->n * p->c * p->h * p->w, sizeof *in),
           *out = calloc(p->n * p->k * conv_windows(p), sizeof *out);
     float *weights = calloc(p->k * conv_reduction(p), sizeof *weights);
-    struct contender c[MAX_THREADS] = { { 0 } };
-    struct exp_contender contender[MAX_THREADS];
-    uint64_t sample[MAX_THREADS * ROUNDS];
+    struct contender c[MAX_CONTENDERS] = { { 0 } };
+    struct exp_contender contender[MAX_CONTENDERS];
+    uint64_t sample[MAX_CONTENDERS * ROUNDS];
     struct exp_bench_result result;
     int err = in && out && weights ? 0 : -ENOMEM;
 
-    for (size_t i = 0; i < n_threads && !err; i++) {
-        c[i] = (struct contender){ .in = in, .out = out };
-        err = prepare(&c[i], p, m, (unsigned)i + 1, weights);
-        contender[i] = (struct exp_contender){ "threads", run_contender, NULL, &c[i] };
+    for (size_t i = 0; i < n && !err; i++) {
+        const bool is_team = i >= b->n_threads;
+
+        c[i] = (struct contender){ .team = is_team ? b->team : NULL, .in = in, .out = out };
+        err = prepare(&c[i], p, b->machine, (unsigned)(is_team ? i + 2 - b->n_threads : i + 1), weights);
+        contender[i] = (struct exp_contender){ "threads", run_contender, run_contender, &c[i] };
     }
-    err = err ? err : exp_bench_run(&protocol, contender, n_threads, sample, &result);
-    for (size_t i = 0; i < n_threads; i++) {
+    err = err ? err : exp_bench_run(&protocol, contender, n, sample, &result);
+    for (size_t i = 0; i < n; i++) {
         t->ns[i] = err ? 0 : fastest(sample + i * ROUNDS, result.n_rounds);
         sconv_plan_free(c[i].plan);
         free(c[i].workspace);
@@ -96,15 +109,15 @@ static size_t first_like(const struct exp_model *model, size_t l)
     return i;
 }
 
-static void print_times(const struct exp_model *model, unsigned n_images, const struct times *sum, size_t n_threads)
+static void print_times(const char *name, unsigned n_images, const struct times *t, const struct bench *b)
 {
-    printf("%-14s %6u %12.2f", model->name, n_images, sum->ns[0] / 1e6);
-    for (size_t i = 1; i < n_threads; i++)
-        printf(" %12.2f", sum->ns[0] / sum->ns[i]);
+    printf("%-24s %6u %12.3f", name, n_images, t->ns[0] / 1e6);
+    for (size_t i = 1; i < 2 * b->n_threads - 1; i++)
+        printf(" %12.2f", t->ns[0] / t->ns[i]);
     fputc('\n', stdout);
 }
 
-static int time_model(const struct exp_model *model, unsigned n_images, const struct sconv_machine *m, size_t n_threads)
+static int time_model(const struct exp_model *model, unsigned n_images, const struct bench *b)
 {
     struct times *of = calloc(model->n_layers, sizeof *of), sum = { { 0 } };
     int err = of ? 0 : -ENOMEM;
@@ -115,41 +128,58 @@ static int time_model(const struct exp_model *model, unsigned n_images, const st
 
         p.n = n_images;
         if (first == l)
-            err = time_layer(&of[l], &p, m, n_threads);
-        for (size_t i = 0; i < n_threads; i++)
+            err = time_layer(&of[l], &p, b);
+        if (first == l && !err && b->shows_layers)
+            print_times(model->layer[l].name, n_images, &of[l], b);
+        for (size_t i = 0; i < MAX_CONTENDERS; i++)
             sum.ns[i] += of[first].ns[i];
     }
     if (!err)
-        print_times(model, n_images, &sum, n_threads);
+        print_times(model->name, n_images, &sum, b);
     free(of);
     return err;
 }
 
-int exp_bench_threads(char *why, size_t why_bytes)
+static void print_heading(size_t n_threads)
 {
-    struct sconv_machine *m = NULL;
-    struct exp_models models = { 0 };
-    struct ctr_pin pin;
-    size_t n_threads = 0;
-    int err = exp_models_read(&models, "experiments", "all", "", why, why_bytes);
+    static const char *const what[] = { "started", "team" };
 
-    if (!err) {
-        err = ctr_pin_state(&pin);
-        n_threads = pin.n_allowed < MAX_THREADS ? pin.n_allowed : MAX_THREADS;
+    printf("\nlibsconv on the cores this process may use, hot\n%-24s %6s %12s", "", "images", "1 thread ms");
+    for (size_t w = 0; w < 2; w++) {
+        for (size_t i = 2; i <= n_threads; i++)
+            printf(" %3zu %8s", i, what[w]);
     }
+    fputc('\n', stdout);
+}
+
+static int open_bench(struct bench *b, char *why, size_t why_bytes)
+{
+    struct ctr_pin pin;
+    int err = ctr_pin_state(&pin);
+
     if (!err)
-        err = sconv_machine_create(&m, NULL, why, why_bytes);
-    if (!err && n_threads > 1) {
-        printf("\nlibsconv on the cores this process may use, hot\n%-14s %6s %12s", "", "images", "1 thread ms");
-        for (size_t i = 1; i < n_threads; i++)
-            printf(" %5zu threads", i + 1);
-        fputc('\n', stdout);
-    }
-    for (size_t i = 0; i < models.n && !err && n_threads > 1; i++) {
+        b->n_threads = pin.n_allowed < MAX_THREADS ? pin.n_allowed : MAX_THREADS;
+    if (!err)
+        err = sconv_machine_create(&b->machine, NULL, why, why_bytes);
+    return err ? err : sconv_team_create(&b->team, (unsigned)b->n_threads);
+}
+
+int exp_bench_threads(const char *list, bool shows_layers, char *why, size_t why_bytes)
+{
+    struct bench b = { .shows_layers = shows_layers };
+    struct exp_models models = { 0 };
+    int err = exp_models_read(&models, "experiments", list, "", why, why_bytes);
+
+    if (!err)
+        err = open_bench(&b, why, why_bytes);
+    if (!err && b.n_threads > 1)
+        print_heading(b.n_threads);
+    for (size_t i = 0; i < models.n && !err && b.n_threads > 1; i++) {
         for (unsigned n = 1; n <= MAX_IMAGES && !err; n++)
-            err = time_model(&models.model[i], n, m, n_threads);
+            err = time_model(&models.model[i], n, &b);
     }
-    sconv_machine_free(m);
+    sconv_team_free(b.team);
+    sconv_machine_free(b.machine);
     exp_models_release(&models);
     return err;
 }

@@ -303,33 +303,48 @@ static int bench_day(char *why, size_t why_bytes)
     return err;
 }
 
-int main(int argc, char **argv)
+/* Everything, but for what threads do: pins itself. */
+static int bench_one_core(struct vgg *v)
 {
-    struct vgg v = { .why = "" };
-    int core = -1;
-    int err = exp_signal_install("bench");
+    int core = -1, err = 0;
 
-    if (!err && argc > 1)
-        err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes no arguments: '%s'", argv[1]);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!err)
-        err = sim_cpu_check_limit(v.why, sizeof v.why);
-    if (!err)
-        err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
-    if (!err)
-        err = exp_bench_threads(v.why, sizeof v.why);
-    if (!err && ctr_pin(-1, &core, v.why, sizeof v.why))
-        fprintf(stderr, "bench: not pinned: %s\n", v.why);
-    if (!err)
-        err = bench_ukrs();
+    if (ctr_pin(-1, &core, v->why, sizeof v->why))
+        fprintf(stderr, "bench: not pinned: %s\n", v->why);
+    err = bench_ukrs();
     if (!err)
         err = exp_bench_tiles();
     if (!err)
-        err = open_vgg(&v);
+        err = open_vgg(v);
     if (!err)
-        err = bench_vgg(&v);
+        err = bench_vgg(v);
     if (!err)
-        err = bench_replays(&v);
+        err = bench_replays(v);
+    return err;
+}
+
+/* With "threads", and models and "layers" after it if wanted, only what threads do. */
+static bool is_threads_alone(int argc, char **argv)
+{
+    return argc > 1 && argc < 5 && !strcmp(argv[1], "threads") && (argc < 4 || !strcmp(argv[3], "layers"));
+}
+
+int main(int argc, char **argv)
+{
+    struct vgg v = { .why = "" };
+    const bool is_alone = is_threads_alone(argc, argv);
+    int err = exp_signal_install("bench");
+
+    if (!err && argc > 1 && !is_alone)
+        err = exp_fail(v.why, sizeof v.why, -EINVAL, "takes nothing, or threads [models [layers]]: '%s'", argv[1]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!err)
+        err = sim_cpu_check_limit(v.why, sizeof v.why);
+    if (!err && !is_alone)
+        err = bench_day(v.why, sizeof v.why); /* before pinning: its threads would inherit the one core */
+    if (!err)
+        err = exp_bench_threads(argc > 2 ? argv[2] : "all", argc > 3, v.why, sizeof v.why);
+    if (!err && !is_alone)
+        err = bench_one_core(&v);
     exp_experiment_release(&v.experiment);
     exp_setup_release(&v.setup);
     exp_model_release(&v.model);

@@ -2,7 +2,6 @@
 #include "kernels/lib/sconv.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "kernels/emit/plan_write.h"
 #include "kernels/epilogue.h"
 #include "kernels/lib/sconv_shape.h"
+#include "kernels/lib/team.h"
 #include "kernels/nest/share.h"
 #include "kernels/sizes.h"
 #include "kernels/plan/tune.h"
@@ -492,56 +492,37 @@ size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, size_t tex
 
 /* ---- running ---- */
 
-/* One thread's part of a run. */
-struct worker {
+/* What a run's parts have in common, and what became of each. */
+struct run {
     const struct sconv_plan *plan;
     struct conv_binding bind;
     uint64_t residual;
-    unsigned number;
-    int err;
-    bool is_started;
-    pthread_t thread;
+    int err[SCONV_MAX_THREADS];
 };
 
-static void *work(void *ctx)
+static void run_part(void *ctx, unsigned number)
 {
-    struct worker *w = ctx;
-    const struct sconv_plan *plan = w->plan;
+    struct run *r = ctx;
+    const struct sconv_plan *plan = r->plan;
     bool is_fused = plan->bias || plan->adds_residual || plan->activation != CONV_ACTIVATION_NONE;
+    struct conv_binding bind = r->bind;
     const struct conv_after after = {
-        .out = w->bind.addr[CONV_OUTPUT],
+        .out = bind.addr[CONV_OUTPUT],
         .bias = (uintptr_t)plan->bias,
-        .residual = w->residual,
+        .residual = r->residual,
         .activation = plan->activation,
     };
     struct conv_exec exec;
     struct conv_fused fused;
     struct conv_share share;
 
-    conv_exec_init(&exec, &plan->plan, &w->bind);
+    bind.addr[CONV_PACKED_INPUT] += number * plan->thread_bytes;
+    conv_exec_init(&exec, &plan->plan, &bind);
     conv_fused_init(&fused, &exec.base, &plan->plan, &after, NULL);
-    conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, w->number, plan->n_threads);
-    w->err = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base : is_fused ? &fused.base : &exec.base);
-    return NULL;
-}
-
-/* Runs the workers. A thread that cannot be started costs time, not the result: its share is done here. */
-static int work_together(struct worker *w, unsigned n)
-{
-    int err = 0;
-
-    for (unsigned i = 1; i < n; i++)
-        w[i].is_started = !pthread_create(&w[i].thread, NULL, work, &w[i]);
-    for (unsigned i = 0; i < n; i++) {
-        if (!w[i].is_started)
-            work(&w[i]);
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (w[i].is_started)
-            pthread_join(w[i].thread, NULL);
-        err = err ? err : w[i].err;
-    }
-    return err;
+    conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, number, plan->n_threads);
+    r->err[number] = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base
+                                                : is_fused          ? &fused.base
+                                                                    : &exec.base);
 }
 
 static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
@@ -610,21 +591,26 @@ int sconv_run_check(const struct sconv_plan *plan, const float *src, const float
     return check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct reason){ why, why_bytes });
 }
 
-int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual, void *workspace,
-              size_t workspace_bytes)
+int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
+                   const float *residual, void *workspace, size_t workspace_bytes)
 {
-    struct worker worker[SCONV_MAX_THREADS];
-    uintptr_t panels = round_up((uintptr_t)workspace, WORKSPACE_ALIGN);
+    struct run r = { .plan = plan, .residual = (uintptr_t)residual };
     int err = check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct reason){ NULL, 0 });
 
     if (err)
         return err;
-    for (unsigned i = 0; i < plan->n_threads; i++) {
-        worker[i] = (struct worker){ .plan = plan, .residual = (uintptr_t)residual, .number = i };
-        worker[i].bind.addr[CONV_INPUT] = (uintptr_t)src;
-        worker[i].bind.addr[CONV_OUTPUT] = (uintptr_t)dst;
-        worker[i].bind.addr[filter_tensor(plan)] = (uintptr_t)plan->packed;
-        worker[i].bind.addr[CONV_PACKED_INPUT] = panels + i * plan->thread_bytes;
-    }
-    return work_together(worker, plan->n_threads);
+    r.bind.addr[CONV_INPUT] = (uintptr_t)src;
+    r.bind.addr[CONV_OUTPUT] = (uintptr_t)dst;
+    r.bind.addr[filter_tensor(plan)] = (uintptr_t)plan->packed;
+    r.bind.addr[CONV_PACKED_INPUT] = round_up((uintptr_t)workspace, WORKSPACE_ALIGN);
+    conv_team_run(team, plan->n_threads, &(struct conv_team_job){ run_part, &r });
+    for (unsigned i = 0; i < plan->n_threads && !err; i++)
+        err = r.err[i];
+    return err;
+}
+
+int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual, void *workspace,
+              size_t workspace_bytes)
+{
+    return sconv_team_run(NULL, plan, src, dst, residual, workspace, workspace_bytes);
 }

@@ -73,6 +73,7 @@ SCONV_API const char *sconv_strerror(int err);
 
 struct sconv_machine; /* the caches that a plan is made for */
 struct sconv_plan;
+struct sconv_team; /* threads that stay between runs */
 
 /*
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
@@ -162,6 +163,29 @@ SCONV_API int sconv_run(const struct sconv_plan *plan, const float *src, float *
 /* Says whether sconv_run takes these arguments, and why it does not, as sconv_plan_check does. */
 SCONV_API int sconv_run_check(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
                               const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes);
+
+/*
+ * Teams: threads that stay between runs, so that a run need not start and join its own. One team serves any plans, one run
+ * after the other. Between runs its threads wait for the next for a tenth of a millisecond at most, and then sleep.
+ *
+ * create starts threads - 1 threads, as the caller of a run is the first one; 0 means 1. Threads that cannot be started are
+ * missing: that costs time, not the result. Threads run where create's caller may, but leave the core of a run's caller
+ * to it if there is one for each; they take no signals. Returns 0; -EINVAL for NULL or more than SCONV_MAX_THREADS;
+ * -ENOMEM. sconv_team_threads says how many there are, the caller among them. free waits for the threads to end; no run
+ * may use the team then.
+ */
+SCONV_API int sconv_team_create(struct sconv_team **team, unsigned threads);
+SCONV_API unsigned sconv_team_threads(const struct sconv_team *team); /* 0 for NULL */
+SCONV_API void sconv_team_free(struct sconv_team *team);              /* NULL is fine */
+
+/*
+ * Does what sconv_run does, on the threads of a team: takes the same arguments, checked by sconv_run_check, and returns
+ * the same. A run has as many parts as its plan has threads; the team may have more or fewer. While another run uses the
+ * team, and in a child process after fork, whose copy of the team has no threads, the caller does all parts alone. team
+ * NULL: as sconv_run, which starts and joins threads of its own. Results are always the same, bit for bit.
+ */
+SCONV_API int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
+                             const float *residual, void *workspace, size_t workspace_bytes);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* A padded 3x3 convolution with ReLU, on two threads: cc sconv_example.c $(pkg-config --cflags --libs sconv) */
+/* A padded 3x3 convolution with ReLU, on a team of two threads: cc sconv_example.c $(pkg-config --cflags --libs sconv) */
 #include <sconv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ int main(void)
     const size_t pad = R / 2; /* batch, channels, height, width | filters | strides | padding | dilation | groups */
     const struct sconv_shape shape = { 1, C, H, W, K, R, R, 1, 1, pad, pad, pad, pad, 1, 1, 1 };
     const struct sconv_options options = { .bias = NULL, .activation = SCONV_RELU, .threads = 2 };
+    struct sconv_team *team = NULL; /* for all layers of a network; without one, each run starts and joins threads */
     struct sconv_plan *plan;
     char text[512] = "out of memory";
     int err = sconv_plan_create(&plan, &shape, NULL, weights, &options);
@@ -19,7 +20,9 @@ int main(void)
     void *workspace = err ? NULL : malloc(bytes);
 
     if (workspace)
-        err = sconv_run(plan, src, dst, NULL, workspace, bytes);
+        err = sconv_team_create(&team, options.threads);
+    if (workspace && !err)
+        err = sconv_team_run(team, plan, src, dst, NULL, workspace, bytes);
     if (workspace && !err && sconv_plan_describe(plan, text, sizeof text))
         printf("%s\n", text);
     else if (!err || sconv_plan_check(&shape, NULL, weights, &options, text, sizeof text))
@@ -27,6 +30,7 @@ int main(void)
     else
         fprintf(stderr, "sconv_example: libsconv %s: %s\n", sconv_version(), sconv_strerror(err));
     free(workspace);
+    sconv_team_free(team);
     sconv_plan_free(plan);
     return workspace && !err ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -56,6 +56,7 @@ variables() {
     make_says "judge: unknown variable 'CLOCK';" judge CLOCK=cpu
     make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
     make_says "bench-sim: unknown variable 'STREAMS', did you mean STREAM?" bench-sim STREAMS=gemm
+    make_says "bench-threads: unknown variable 'MODELS', did you mean MODEL?" bench-threads MODELS=vgg16
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "redraw: unknown variable 'TIMING'" redraw TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
