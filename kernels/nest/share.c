@@ -1,5 +1,7 @@
 #include "kernels/nest/share.h"
 
+#include <stdint.h>
+
 #include "kernels/sizes.h"
 
 const char *conv_share_axis_name(enum conv_share_axis a)
@@ -51,6 +53,21 @@ static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis
     }
 }
 
+/* Planes, windows or filters in all. */
+static size_t length(const struct conv_plan *plan, enum conv_share_axis axis)
+{
+    switch (axis) {
+    case CONV_SHARE_PLANES:
+        return plan->problem.n * n_planes(plan);
+    case CONV_SHARE_WINDOWS:
+        return conv_windows(&plan->problem);
+    default:
+        return plan->group_filters;
+    }
+}
+
+/* ---- which axis: whole units alone, as those that threads share are packed twice ---- */
+
 /* The first unit of a thread's share; the first shares have one more where they cannot be equal. */
 static size_t first_unit(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
@@ -62,10 +79,7 @@ static size_t first_unit(const struct conv_plan *plan, enum conv_share_axis axis
 /* Planes, windows or filters before a thread's share. */
 static size_t share_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
-    const size_t all[CONV_N_SHARE_AXES] = { plan->problem.n * n_planes(plan), conv_windows(&plan->problem),
-                                            plan->group_filters };
-
-    return min_size(all[axis], unit_start(plan, axis, first_unit(plan, axis, thread, n_threads)));
+    return min_size(length(plan, axis), unit_start(plan, axis, first_unit(plan, axis, thread, n_threads)));
 }
 
 /* The share of the time in which a thread has work, when the longest share decides: tiles at the end may be short. */
@@ -93,51 +107,158 @@ enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_th
     return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * least_gain_by_filters(plan) ? CONV_SHARE_FILTERS : best;
 }
 
-static bool meets(const struct conv_share *s, size_t first, size_t n)
+/* ---- what a share is ---- */
+
+/* What a unit between two threads is shared out by. */
+static const enum conv_share_axis second_axis[CONV_N_SHARE_AXES] = {
+    [CONV_SHARE_PLANES] = CONV_SHARE_WINDOWS,
+    [CONV_SHARE_WINDOWS] = CONV_SHARE_FILTERS,
+    [CONV_SHARE_FILTERS] = CONV_SHARE_WINDOWS,
+};
+
+/* Returns the unit that a place lies in; of the end, the unit past the last. */
+static size_t unit_of(const struct conv_plan *plan, enum conv_share_axis axis, size_t place)
 {
-    return first < s->end && first + n > s->first;
+    size_t low = 0, high = n_units(plan, axis);
+
+    if (place >= length(plan, axis))
+        return high;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        *(unit_start(plan, axis, middle) <= place ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Returns the start of the unit that begins nearest to a place. */
+static size_t nearest_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t place)
+{
+    const size_t unit = unit_of(plan, axis, place), start = unit_start(plan, axis, unit);
+    const size_t next = min_size(length(plan, axis), unit_start(plan, axis, unit + 1));
+
+    return place - start >= next - place ? next : start;
+}
+
+/* Returns where a thread's share begins: where all before it has as many outputs as the shares of the threads before. */
+static struct conv_share_place share_first(const struct conv_plan *plan, enum conv_share_axis axis, size_t thread,
+                                           size_t n_threads)
+{
+    const size_t minor = length(plan, second_axis[axis]), outputs = length(plan, axis) * minor;
+    const size_t before = outputs / n_threads * thread + outputs % n_threads * thread / n_threads;
+    const size_t unit = unit_of(plan, axis, before / minor), start = unit_start(plan, axis, unit);
+    const size_t next = min_size(length(plan, axis), unit_start(plan, axis, unit + 1));
+    struct conv_share_place place = { start, 0 };
+
+    if (thread == n_threads)
+        return place;
+    place.minor = nearest_start(plan, second_axis[axis], (before - start * minor) / (next - start));
+    return place.minor < minor ? place : (struct conv_share_place){ unit_start(plan, axis, unit + 1), 0 };
+}
+
+/* ---- whose a step is ---- */
+
+static bool is_before(struct conv_share_place a, struct conv_share_place b)
+{
+    return a.major < b.major || (a.major == b.major && a.minor < b.minor);
+}
+
+static size_t plane_of(const struct conv_share *s, const struct conv_step *step)
+{
+    return step->image * s->planes + step->group / s->groups;
+}
+
+static struct conv_share_place place_of(const struct conv_share *s, const struct conv_step *step)
+{
+    switch (s->axis) {
+    case CONV_SHARE_PLANES:
+        return (struct conv_share_place){ plane_of(s, step), step->win0 };
+    case CONV_SHARE_WINDOWS:
+        return (struct conv_share_place){ step->win0, step->f0 };
+    default:
+        return (struct conv_share_place){ step->f0, step->win0 };
+    }
+}
+
+/* Whether windows are packed that the share reads. */
+static bool packs_mine(const struct conv_share *s, const struct conv_step *step)
+{
+    const size_t last = step->win0 + step->n_win - 1;
+
+    switch (s->axis) {
+    case CONV_SHARE_PLANES:
+        return !is_before((struct conv_share_place){ plane_of(s, step), last }, s->first) &&
+               is_before(place_of(s, step), s->end);
+    case CONV_SHARE_WINDOWS:
+        return last >= s->first.major && step->win0 < s->edge;
+    default:
+        return true;
+    }
 }
 
 static bool is_mine(const struct conv_share *s, const struct conv_step *step)
 {
-    size_t plane = step->image * s->planes + step->group / s->groups;
-    bool computes = conv_step_computes(step);
+    const struct conv_share_place place = place_of(s, step);
 
-    switch (s->axis) {
-    case CONV_SHARE_PLANES:
-        return meets(s, plane, 1);
-    case CONV_SHARE_WINDOWS:
-        return meets(s, step->win0, computes ? 1 : step->n_win);
-    default:
-        return !computes || meets(s, step->f0, 1);
-    }
+    if (!is_before(s->first, s->end))
+        return false;
+    return conv_step_computes(step) ? !is_before(place, s->first) && is_before(place, s->end) : packs_mine(s, step);
+}
+
+/* Leaves out tiles that the share does not read, of a step that packs several. */
+static struct conv_step packed_here(const struct conv_share *s, const struct conv_step *step)
+{
+    const size_t skipped = step->win0 < s->first.major ? s->first.major - step->win0 : 0;
+    struct conv_step mine = *step;
+
+    mine.win0 += skipped;
+    mine.in_panel += skipped / s->tile * s->tile_elems;
+    mine.n_win = min_size(step->win0 + step->n_win, s->edge) - mine.win0;
+    return mine;
 }
 
 static int step(struct conv_backend *self, const struct conv_step *step)
 {
     struct conv_share *s = (struct conv_share *)self;
+    struct conv_step packed;
 
-    return is_mine(s, step) ? s->inner->step(s->inner, step) : 0;
+    if (!is_mine(s, step))
+        return 0;
+    if (step->kind == CONV_STEP_PACK_WINDOWS && s->axis == CONV_SHARE_WINDOWS) {
+        packed = packed_here(s, step);
+        step = &packed;
+    }
+    return s->inner->step(s->inner, step);
 }
 
 /* Of n tiles of a size from `from` on, how many begin before `at`. */
 static size_t tiles_before(size_t from, size_t size, size_t n, size_t at)
 {
-    return at > from ? min_size(n, ceil_div(at - from, size)) : 0;
+    return at > from ? min_size(n, (at - from - 1) / size + 1) : 0;
 }
 
-/* A run along the axis is cut; of another one, all steps are in the same share. */
+/* Returns where on a run's own axis the places before `limit` end. */
+static size_t run_limit(struct conv_share_place first, struct conv_share_place limit, bool along_major)
+{
+    if (along_major)
+        return limit.major + (first.minor < limit.minor);
+    return first.major < limit.major ? SIZE_MAX : first.major == limit.major ? limit.minor : 0;
+}
+
+/* A run along one of the axes is cut; of another one, all steps are in the same share. */
 static int run(struct conv_backend *self, const struct conv_run *r)
 {
     const struct conv_share *s = (const struct conv_share *)self;
-    const struct conv_step *first = &r->step;
-    size_t from = r->along_filters ? first->f0 : first->win0, size = r->along_filters ? first->n_f : first->n_win;
+    const enum conv_share_axis axis = r->along_filters ? CONV_SHARE_FILTERS : CONV_SHARE_WINDOWS;
+    const struct conv_share_place first = place_of(s, &r->step);
+    size_t from = r->along_filters ? r->step.f0 : r->step.win0, size = r->along_filters ? r->step.n_f : r->step.n_win;
     struct conv_run mine = *r;
 
-    if (s->axis == (r->along_filters ? CONV_SHARE_FILTERS : CONV_SHARE_WINDOWS)) {
-        mine.n = tiles_before(from, size, r->n, s->end);
-        conv_run_skip(&mine, min_size(mine.n, tiles_before(from, size, r->n, s->first)));
-    } else if (!is_mine(s, first)) {
+    if (s->axis == axis || second_axis[s->axis] == axis) {
+        mine.n = tiles_before(from, size, r->n, run_limit(first, s->end, s->axis == axis));
+        conv_run_skip(&mine,
+                      min_size(mine.n, tiles_before(from, size, r->n, run_limit(first, s->first, s->axis == axis))));
+    } else if (!is_mine(s, &r->step)) {
         mine.n = 0;
     }
     return mine.n ? conv_backend_run(s->inner, &mine) : 0;
@@ -152,7 +273,13 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
         .axis = axis,
         .planes = n_planes(plan),
         .groups = groups_of_step(plan),
-        .first = unit_start(plan, axis, first_unit(plan, axis, thread, n_threads)),
-        .end = unit_start(plan, axis, first_unit(plan, axis, thread + 1, n_threads)),
+        .first = share_first(plan, axis, thread, n_threads),
+        .end = share_first(plan, axis, thread + 1, n_threads),
     };
+    if (plan->algorithm == CONV_SCONV) {
+        s->tile = plan->ukr->n_win;
+        s->tile_elems =
+            plan->sconv.tiling.n_c * plan->problem.r * plan->problem.s * conv_ukr_in_width(plan->ukr, s->tile);
+    }
+    s->edge = s->end.minor ? unit_start(plan, axis, unit_of(plan, axis, s->end.major) + 1) : s->end.major;
 }

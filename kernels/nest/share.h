@@ -1,6 +1,7 @@
 /*
  * Threads: each runs the whole nest through a back-end that passes on only the steps of its share, so that order and
- * blocking stay the nest's. Shares are ranges of one axis; everything a thread packs is used by that thread.
+ * blocking stay the nest's. Shares are ranges of one axis. Where its units cannot be shared out evenly, two threads share the
+ * one between them, along a second axis. Everything a thread packs is used by that thread.
  */
 #ifndef KERNELS_SHARE_H
 #define KERNELS_SHARE_H
@@ -9,23 +10,30 @@
 #include "kernels/plan/plan.h"
 
 enum conv_share_axis {
-    CONV_SHARE_PLANES,  /* images and groups; direct: as many groups as a step has */
-    CONV_SHARE_WINDOWS, /* tiles of windows */
-    CONV_SHARE_FILTERS, /* tiles of filters; every thread then packs all windows */
+    CONV_SHARE_PLANES, /* images and groups; direct: as many groups as a step has; one between two threads: by windows */
+    CONV_SHARE_WINDOWS, /* tiles of windows; one between two threads: by filters */
+    CONV_SHARE_FILTERS, /* tiles of filters; one between two threads: by windows; every thread packs all windows */
     CONV_N_SHARE_AXES,
 };
 
 const char *conv_share_axis_name(enum conv_share_axis a);
 
-/* The axis that keeps n_threads busiest, the earlier ones preferred. */
+/* The axis whose whole units keep n_threads busiest, the earlier ones preferred. */
 enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_threads);
+
+/* A place on the axis, where a unit begins, and in that unit one on the second axis. */
+struct conv_share_place {
+    size_t major, minor;
+};
 
 struct conv_share {
     struct conv_backend base;
     struct conv_backend *inner;
     enum conv_share_axis axis;
-    size_t planes, groups; /* of an image; of a plane */
-    size_t first, end;     /* planes, windows or filters */
+    size_t planes, groups;              /* of an image; of a plane */
+    struct conv_share_place first, end; /* in the order of places, end is left out */
+    size_t edge;                        /* on the axis: the end of the last unit of which the share has anything */
+    size_t tile, tile_elems;            /* packed windows of a tile: their number; elements from one tile to the next */
 };
 
 /*

@@ -351,6 +351,68 @@ static void shares_follow_the_cut(void)
     }
 }
 
+/* 14x14 outputs are 12 tiles of 16 windows and one of 4: what a share has too much is less than one call. */
+static void shares_are_even(void)
+{
+    struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24__avx512");
+    const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
+    char why[512];
+
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    for (unsigned round = 0; round < 2 * CSA_N_SCHEDULES; round++) {
+        const struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, (enum csa_schedule)(round / 2));
+        struct conv_plan plan;
+
+        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        for (size_t n_threads = 2; n_threads < 8; n_threads++) {
+            for (size_t i = 0; i < n_threads; i++) {
+                struct counter c = { .base.step = count };
+                struct conv_share s;
+
+                conv_share_init(&s, &c.base, &plan, round % 2 ? CONV_SHARE_WINDOWS : CONV_SHARE_FILTERS, i, n_threads);
+                CU_ASSERT_EQUAL(conv_nest_run(&plan, &s.base), 0);
+                test_check(fabs((double)c.n_points - conv_macs(&p) / (double)n_threads) <=
+                               (double)(u->n_win * u->n_f * p.c),
+                           "share %zu of %zu has %zu multiply-adds", i, n_threads, c.n_points);
+            }
+        }
+    }
+}
+
+static int count_packed(struct conv_backend *self, const struct conv_step *s)
+{
+    if (s->kind == CONV_STEP_PACK_WINDOWS)
+        ((struct counter *)self)->n_points += s->n_win * s->n_k;
+    return 0;
+}
+
+/* By windows, threads pack what they read: what is packed twice is less than a tile for each of them. */
+static void shares_pack_what_they_read(void)
+{
+    struct conv_problem p = { IMAGES(1, 64, 14, 14), FILTERS(256, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
+    const struct conv_ukr *u = conv_ukr_find("f32_16x24__avx512");
+    char why[512];
+
+    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    for (int schedule = 0; schedule < CSA_N_SCHEDULES; schedule++) {
+        const struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, (enum csa_schedule)schedule);
+        struct counter c = { .base.step = count_packed };
+        struct conv_plan plan;
+
+        CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        for (size_t i = 0; i < 3; i++) {
+            struct conv_share s;
+
+            conv_share_init(&s, &c.base, &plan, CONV_SHARE_WINDOWS, i, 3);
+            CU_ASSERT_EQUAL(conv_nest_run(&plan, &s.base), 0);
+        }
+        test_check(c.n_points >= p.c * conv_windows(&p) && c.n_points <= p.c * (conv_windows(&p) + 2 * u->n_win),
+                   "%s: three threads pack %zu elements", csa_schedule_name((enum csa_schedule)schedule), c.n_points);
+    }
+}
+
 /*
  * 15x16 outputs are 5 tiles of 48 windows: two threads take 3 and 2 of them, but 16 each of 32 tiles of filters. Where
  * windows are packed, each thread would pack all, which takes more than a fifth to be gained.
@@ -677,6 +739,8 @@ static const struct test_case cases[] = {
     { "weights that are not finite propagate, to padding or not", odd_weights_propagate },
     { "one plan serves many threads at a time", callers_do_not_disturb_each_other },
     { "threads' shares add up to the whole, on every axis", shares_add_up },
+    { "threads' shares are even", shares_are_even },
+    { "threads that share windows pack what they read", shares_pack_what_they_read },
     { "threads' shares by filters have to be worth packing twice", shares_by_filters_pack_twice },
     { "threads' shares follow the rows that tiles follow", shares_follow_the_cut },
     { "bad shapes are refused", bad_shapes_are_refused },
