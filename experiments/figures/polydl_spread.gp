@@ -1,5 +1,6 @@
 # PolyDL's Figures 10, 12 and 14: how far apart a layer's variants are, and where the picks stand.
 # draws picks.csv: worst of model: fastrcnn resnet maskrcnn
+# reads printed.csv
 W = 1200
 load figures."/polydl_common.gp"
 eval find_present
@@ -20,10 +21,15 @@ array Title[4] = ["slowest variant", "Figure 8's order (Microkernel)", "PolyDL",
 array Mark[4] = [9, 5, 7, 6]
 array Size[4] = [1, 0.9, 1, 1.6]
 do for [p = 1:n_present] {
-    m = word(present, p)
+    m = word(present, p); f = "Figure ".spread_figure(m)
+    c = "pick_polydl"; eval find_mean; over = mean
+    c = "pick_default_order"; eval find_mean; over = over / mean
+    c = "percent_over_default_loop_order_avg"; eval find_printed; paper = printed eq "" ? "" : sprintf("%.2f", 1 + printed / 100.0)
+    c = "speedup_over_microkernel_avg"; eval find_printed; paper = printed eq "" ? paper : printed
     set tmargin at screen 1 - (top + (p - 1) * panel + 24) / H
     set bmargin at screen 1 - (top + p * panel - 26) / H
-    set title sprintf("%s (Figure %s)", m, spread_figure(m)) noenhanced offset 0, -0.5
+    set title sprintf("%s (%s): PolyDL's pick is %.2f times as fast as Figure 8's order", m, f, over).(paper eq "" ? "" : " (paper: ".paper.")") \
+        noenhanced offset 0, -0.5 font ",10"
     set xtics 1 font ",9"
     set xrange [0.3:*]
     plot picks_csv using (column("place")):(of_model(m, number("worst") / number("best"))):(0):(of_model(m, 1 - number("worst") / number("best"))) \

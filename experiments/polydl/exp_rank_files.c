@@ -159,8 +159,12 @@ static const struct exp_csv_column speed_columns[] = {
     { "pick_" name, "GFLOP/s", "the variant that is first by " meaning, "clock" },
     EXP_EACH_RANKING(PICK_COLUMN)
 #undef PICK_COLUMN
+#define TOP_COLUMN(number, name, title, meaning)                                                                       \
+    { "top5_" name, "GFLOP/s", "the fastest of the first 5 %, at least one, by " meaning, "clock" },
+        EXP_EACH_RANKING(TOP_COLUMN)
+#undef TOP_COLUMN
 #define BASELINE_COLUMN(number, name, meaning) { name, "GFLOP/s", meaning ", on one thread", "clock" },
-        EXP_EACH_POLYDL_BASELINE(BASELINE_COLUMN)
+            EXP_EACH_POLYDL_BASELINE(BASELINE_COLUMN)
 #undef BASELINE_COLUMN
 };
 
@@ -171,6 +175,12 @@ static const char *const pick_names[EXP_N_RANKINGS] = {
 #define PICK_NAME(number, name, title, meaning) [number] = "pick_" name,
     EXP_EACH_RANKING(PICK_NAME)
 #undef PICK_NAME
+};
+
+static const char *const top_names[EXP_N_RANKINGS] = {
+#define TOP_NAME(number, name, title, meaning) [number] = "top5_" name,
+    EXP_EACH_RANKING(TOP_NAME)
+#undef TOP_NAME
 };
 
 static const char *const baseline_names[EXP_N_POLYDL_BASELINES] = {
@@ -198,6 +208,9 @@ static void put_speeds(struct exp_csv *csv, const struct exp_rank *r, size_t lay
     put_speed(csv, "worst", flops, r->layer[layer].worst_ns[threads]);
     for (size_t k = 0; k < EXP_N_RANKINGS; k++)
         put_speed(csv, pick_names[k], flops, r->layer[layer].verdict[threads][k].time_ns);
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++)
+        put_speed(csv, top_names[k], flops,
+                  r->layer[layer].best_ns[threads] / r->layer[layer].verdict[threads][k].top_share);
     for (size_t b = 0; b < EXP_N_POLYDL_BASELINES; b++)
         put_speed(csv, baseline_names[b], l->flops, l->baseline[b].fastest_ns);
     exp_csv_end_row(csv);

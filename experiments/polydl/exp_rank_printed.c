@@ -12,12 +12,14 @@
 
 /* ---- what is compared ---- */
 
-/* Whose speed it is: of a ranking's pick, of a baseline, or of the fastest variant. */
+/* Whose speed it is: of a ranking's pick or the best of its first ones, of a baseline, or of the fastest variant. */
 enum method {
 #define PICK(ranking) EXP_RANKING_##ranking
 #define BASELINE(baseline) (EXP_N_RANKINGS + EXP_POLYDL_##baseline)
     FASTEST = EXP_N_RANKINGS + EXP_N_POLYDL_BASELINES,
-    NOBODY, /* the number is GFLOP/s, and no ratio */
+    NOBODY,    /* the number is GFLOP/s, and no ratio */
+    TOP_FIRST, /* and on: of a ranking's best among its first 5 % */
+#define TOP(ranking) (TOP_FIRST + EXP_RANKING_##ranking)
 };
 
 /* How the numbers of layers become one, as text. */
@@ -75,6 +77,8 @@ static double time_of(const struct exp_rank *r, size_t layer, int method)
 
     if (method == FASTEST)
         return l->best_ns[EXP_POLYDL_ONE];
+    if (method >= TOP_FIRST)
+        return l->best_ns[EXP_POLYDL_ONE] / l->verdict[EXP_POLYDL_ONE][method - TOP_FIRST].top_share;
     if (method >= EXP_N_RANKINGS)
         return r->polydl->layer[layer].baseline[method - EXP_N_RANKINGS].fastest_ns;
     return l->verdict[EXP_POLYDL_ONE][method].time_ns;
