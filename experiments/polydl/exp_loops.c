@@ -12,12 +12,12 @@ static void conv_row(const struct conv_problem *p, size_t block, const float *re
     }
 }
 
-static void conv(const struct conv_problem *p, size_t block, const float *a, const float *b, float *c)
+static void conv(const struct conv_problem *p, size_t block, size_t n_ofm, const float *a, const float *b, float *c)
 {
     const size_t height = p->h + p->pad_top + p->pad_bottom, width = p->w + p->pad_left + p->pad_right;
     const size_t n_ifm = p->c / block;
 
-    for (size_t ofm = 0; ofm < p->k / block; ofm++) {
+    for (size_t ofm = 0; ofm < n_ofm; ofm++) {
         for (size_t ifm = 0; ifm < n_ifm; ifm++) {
             for (size_t oj = 0; oj < p->p; oj++) {
                 for (size_t tap = 0; tap < p->r * p->s; tap++) {
@@ -32,9 +32,10 @@ static void conv(const struct conv_problem *p, size_t block, const float *a, con
 }
 
 /* The paper's A is the operand B. */
-static void gemm(const struct exp_gemm *g, const float *restrict b, const float *restrict a, float *restrict c)
+static void gemm(const struct exp_gemm *g, size_t n_rows, const float *restrict b, const float *restrict a,
+                 float *restrict c)
 {
-    for (size_t i = 0; i < g->m; i++) {
+    for (size_t i = 0; i < n_rows; i++) {
         for (size_t j = 0; j < g->n; j++) {
             for (size_t k = 0; k < g->k; k++)
                 c[i * g->n + j] += a[i * g->k + k] * b[k * g->n + j];
@@ -42,10 +43,15 @@ static void gemm(const struct exp_gemm *g, const float *restrict b, const float 
     }
 }
 
-void exp_loops_run(const struct exp_variant_source *s, const float *a, const float *b, float *c)
+size_t exp_loops_iterations(const struct exp_variant_source *s)
+{
+    return s->problem ? s->problem->k / s->block : s->gemm.m;
+}
+
+void exp_loops_run(const struct exp_variant_source *s, size_t n_iterations, const float *a, const float *b, float *c)
 {
     if (s->problem)
-        conv(s->problem, s->block, a, b, c);
+        conv(s->problem, s->block, n_iterations, a, b, c);
     else
-        gemm(&s->gemm, a, b, c);
+        gemm(&s->gemm, n_iterations, a, b, c);
 }

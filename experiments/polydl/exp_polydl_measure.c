@@ -128,8 +128,8 @@ static int say_setting(struct measuring *m, char *why, size_t why_bytes)
     int err = exp_host_look(&host, why, why_bytes);
 
     gethostname(name, sizeof name - 1);
-    exp_say(m->setting, sizeof m->setting, "%s, %s; %u threads; %" PRIu64 " ns", name, err ? "" : host.cpu,
-            m->timing->n_threads, m->timing->budget_ns);
+    exp_say(m->setting, sizeof m->setting, "%s, %s; %u threads; %" PRIu64 " ns; slices of what is slow", name,
+            err ? "" : host.cpu, m->timing->n_threads, m->timing->budget_ns);
     return err;
 }
 

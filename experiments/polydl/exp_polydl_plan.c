@@ -8,7 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_main.h"
 
-#define ALL "alexnet,fastrcnn,googlenetv1,googlenetv3,maskrcnn,mobilenet,overfeat,resnet,xception,yolov2"
+#define ALL "alexnet,fastrcnn,googlenetv1,googlenetv3,maskrcnn,mobilenet,overfeat,resnet,xception,yolov2,gemm"
 #define GEMM_TABLE EXP_EXPERIMENTS_DIR "/polydl/gemm.csv"
 
 const char *exp_polydl_baseline_name(enum exp_polydl_baseline b)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/polydl/exp_polydl_time.h"
 #include "experiments/report/exp_cells.h"
 #include "experiments/replay/exp_totals.h"
 
@@ -12,6 +13,7 @@
 /* clang-format off */
 #define COLUMN_BLOCK { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }
 #define COLUMNS_SIMULATED(prefix, how)                                                                                 \
+    { prefix "_share", "", "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are scaled", "replay" }, \
     { prefix "_loads", "", "load instructions, " how, "replay" },                                                      \
     { prefix "_l1_load_misses", "", "loads that the first level did not serve", "replay" },                            \
     { prefix "_l2_load_misses", "", "... nor the second", "replay" },                                                  \
@@ -35,7 +37,6 @@ static const struct exp_csv_column variant_columns[] = {
     { "two_threads_time_min_ns", "ns", "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
     { "two_threads_time_median_ns", "ns", "median of these", "clock" },
     { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
-    { "simulated_share", "", "of the calls of the micro-kernel: of large layers the first ones are simulated, and counts scaled", "replay" },
     COLUMNS_SIMULATED("alone", "one image, cold caches, the machine's caches alone"),
     COLUMNS_SIMULATED("whole", "the same with prefetchers and TLBs, as the machine's file has them"),
 };
@@ -51,6 +52,7 @@ static const struct exp_csv_column baseline_columns[] = {
     { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },
     EXP_COLUMN_REPS,
     { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },
+    { "measured_share", "", "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are scaled", "" },
 };
 /* clang-format on */
 
@@ -74,6 +76,13 @@ static double or_nan(bool is_known, double value)
 static double gflops(const struct exp_polydl_time *t, double flops)
 {
     return or_nan(t->n_rounds != 0, flops / t->fastest_ns);
+}
+
+/* Puts the share that was timed, of a baseline alone: that of variants is 1. */
+static void put_share(struct exp_csv *csv, const struct exp_polydl_layer *l, enum exp_polydl_baseline b,
+                      const char *why_not)
+{
+    exp_csv_number(csv, "measured_share", or_nan(l->baseline[b].n_rounds != 0, exp_polydl_timed_share(l, b)), why_not);
 }
 
 static void put_time(struct exp_csv *csv, const struct exp_polydl_time *t, double flops, const char *why_not)
@@ -113,6 +122,7 @@ static void put_simulated(struct exp_csv *csv, const char *prefix, const struct 
     const struct sim_stats levels = { .n_levels = n_levels };
     const char *why_not = s->is_known ? "the machine's file does not state what it issues" : "not simulated";
 
+    put_number(csv, prefix, "share", or_nan(s->is_known, s->share), why_not);
     put_number(csv, prefix, "loads", or_nan(s->is_known, (double)s->total.loads), why_not);
     for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
         put_number(csv, prefix, misses[i],
@@ -138,8 +148,6 @@ static void put_variants(struct exp_csv *csv, const struct exp_polydl *p, const 
             exp_csv_string(csv, "variant", x->variant->name);
             put_time(csv, &x->time[EXP_POLYDL_ONE], l->flops, why_no_times);
             put_two_threads(csv, l, &x->time[EXP_POLYDL_TWO], why_no_times);
-            exp_csv_number(csv, "simulated_share", or_nan(x->simulated[0].is_known, x->simulated[0].share),
-                           "not simulated");
             put_simulated(csv, "alone", &x->simulated[EXP_POLYDL_ALONE], p->machine->n_levels);
             put_simulated(csv, "whole", &x->simulated[EXP_POLYDL_WHOLE], p->machine->n_levels);
             exp_csv_end_row(csv);
@@ -156,6 +164,7 @@ static void put_baselines(struct exp_csv *csv, const struct exp_polydl *p, const
             put_layer(csv, l);
             exp_csv_string(csv, "baseline", exp_polydl_baseline_name(b));
             put_time(csv, &l->baseline[b], l->flops, why_no_times);
+            put_share(csv, l, b, why_no_times);
             exp_csv_end_row(csv);
         }
     }

@@ -21,8 +21,11 @@
 #define DURATION "simulated_ns"
 #define CALLS "simulated_calls" /* of the micro-kernel */
 
-/* The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. */
-static const uint64_t most_macs = 1000000000;
+/*
+ * The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. What prefetchers
+ * do repeats soon, and simulating it takes seven times as long.
+ */
+static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 250000000 };
 
 /* What a task simulates. */
 struct simulation {
@@ -66,7 +69,7 @@ static uint64_t prepare(const struct simulating *s, const struct simulation *x, 
 
     exp_operands_replayed(v, base);
     exp_walk_init(w, v, base);
-    most = most_macs / (w->first.m * w->first.n * w->first.k);
+    most = most_macs[x->replay] / (w->first.m * w->first.n * w->first.k);
     all = exp_walk_calls(w);
     return most >= all ? all : most ? most : 1;
 }
@@ -173,12 +176,12 @@ static int take(void *ctx, size_t task, const struct exp_result *r)
 }
 
 /* What a multiply-add takes: through caches alone, and with prefetchers. */
-static const double mac_seconds[EXP_N_POLYDL_REPLAYS] = { 2e-10, 9e-10 };
+static const double mac_seconds[EXP_N_POLYDL_REPLAYS] = { 2.6e-10, 1.6e-9 };
 
-/* Returns the multiply-adds of a layer's variant that are simulated. */
-static double simulated_macs(const struct exp_polydl_layer *l)
+/* Returns how long a variant of a layer takes. */
+static double variant_seconds(const struct exp_polydl_layer *l, enum exp_polydl_replay replay)
 {
-    return l->flops / 2 < (double)most_macs ? l->flops / 2 : (double)most_macs;
+    return mac_seconds[replay] * fmin(l->flops / 2, (double)most_macs[replay]);
 }
 
 static double seconds(void *ctx, size_t job)
@@ -186,19 +189,20 @@ static double seconds(void *ctx, size_t job)
     const struct simulating *s = ctx;
     const struct simulation *x = &s->simulation[job];
 
-    return mac_seconds[x->replay] * simulated_macs(&s->of->layer[x->layer]);
+    return variant_seconds(&s->of->layer[x->layer], x->replay);
 }
 
 /* ---- the tasks ---- */
 
 /* Says what is simulated, from malloc; NULL when out of memory. */
-static char *what_of(const struct simulating *s, const struct exp_polydl_layer *l, const struct exp_variant *v)
+static char *what_of(const struct simulating *s, const struct exp_polydl_layer *l, const struct exp_variant *v,
+                     enum exp_polydl_replay replay)
 {
     char *text = exp_polydl_text(l, v, s->small->name), *what;
 
-    if (!text || l->flops / 2 <= (double)most_macs)
+    if (!text || l->flops / 2 <= (double)most_macs[replay])
         return text;
-    what = exp_format("%s; the first %" PRIu64 " multiply-adds", text, most_macs);
+    what = exp_format("%s; the first %" PRIu64 " multiply-adds", text, most_macs[replay]);
     free(text);
     return what;
 }
@@ -211,7 +215,7 @@ static int add_task(struct simulating *s, struct simulation x)
     s->simulation[s->list.n] = x;
     return exp_task_list_add(&s->list, &(struct exp_task){ .kind = "replay",
                                                            .name = exp_format("%s %s '%s'", l->model, l->name, v->name),
-                                                           .what = what_of(s, l, v),
+                                                           .what = what_of(s, l, v, x.replay),
                                                            .setting = s->setting[x.replay],
                                                            .program = exp_store_program() });
 }
@@ -300,12 +304,15 @@ int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, co
 
 double exp_polydl_simulate_seconds(const struct exp_polydl *p)
 {
-    double macs = 0;
+    const bool has_whole = !sim_machine_is_plain(p->machine);
+    double sum = 0;
 
     for (size_t i = 0; i < p->n_layers; i++) {
+        const struct exp_polydl_layer *l = &p->layer[i];
+
         if (exp_polydl_first_same(p, i) == i)
-            macs += (double)p->layer[i].variants.n * simulated_macs(&p->layer[i]);
+            sum += (double)l->variants.n *
+                   (variant_seconds(l, EXP_POLYDL_ALONE) + (has_whole ? variant_seconds(l, EXP_POLYDL_WHOLE) : 0));
     }
-    return macs *
-           (mac_seconds[EXP_POLYDL_ALONE] + (sim_machine_is_plain(p->machine) ? 0 : mac_seconds[EXP_POLYDL_WHOLE]));
+    return sum;
 }

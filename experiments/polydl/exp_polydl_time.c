@@ -18,13 +18,15 @@
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/polydl/exp_xsmm.h"
 
-enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40 };
+enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40, MICRO_TILE = 16 };
 
 /* A run that takes longer than this (ns) needs none before it: it has brought its own data into the caches soon. */
 static const uint64_t long_run_ns = 20000000;
-static const double long_run_flops = 1e10;
+static const double long_run_flops = 2e9; /* of runs that take longer on most computers */
+static const double once_flops = 2e10;    /* of runs that two threads do once */
 
-static const double most_flops_of_loops = 5e10;
+/* Of what is slow, the first iterations of the outermost loop are timed that have so many. */
+static const double most_flops_of_loops = 5e8, most_flops_of_tiles = 2e9;
 
 /* A layer while it is timed. */
 struct bench {
@@ -35,6 +37,11 @@ struct bench {
     struct exp_team *team[EXP_N_POLYDL_THREADS];
 };
 
+/* Which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
+struct slice {
+    size_t n, of;
+};
+
 /* What takes turns: a variant, or a baseline. */
 struct runner {
     struct bench *bench;
@@ -43,6 +50,7 @@ struct runner {
     struct exp_executor executor;
     enum exp_polydl_threads threads;
     enum exp_polydl_baseline baseline; /* without a variant */
+    struct slice slice;
     uint64_t last_ns;
     struct exp_polydl_time *time; /* where what is measured goes */
 };
@@ -55,6 +63,8 @@ static void run_share(void *ctx, size_t thread, size_t n_threads)
 
     if (r->bench->layer->source.problem)
         exp_walk_execute(&r->walk[thread], 0, 1, &r->executor);
+    else if (r->slice.n)
+        exp_walk_execute(&r->walk[0], 0, r->slice.of / r->slice.n, &r->executor);
     else
         exp_walk_execute(&r->walk[0], thread, n_threads, &r->executor);
 }
@@ -77,7 +87,7 @@ static int run_baseline(struct runner *r)
     float *const *of = b->operands.of[0];
 
     if (r->baseline == EXP_POLYDL_LOOPS)
-        exp_loops_run(&b->layer->source, of[EXP_OPERAND_A], of[EXP_OPERAND_B], of[EXP_OPERAND_C]);
+        exp_loops_run(&b->layer->source, r->slice.n, of[EXP_OPERAND_A], of[EXP_OPERAND_B], of[EXP_OPERAND_C]);
     else if (r->baseline == EXP_POLYDL_BASE && !b->layer->source.problem)
         run_sgemm(b);
     else
@@ -108,11 +118,53 @@ static int prepare(void *ctx)
 
 /* ---- contenders ---- */
 
+/* Returns as what a layer's runs are taken before the first. */
+static uint64_t expected_ns(const struct exp_polydl_layer *l)
+{
+    return l->flops < long_run_flops ? 0 : UINT64_MAX;
+}
+
+/* Returns the first iterations, at least one and a share that divides `of`, that have at most so many operations. */
+static struct slice slice_of(size_t of, double flops, double most)
+{
+    size_t n = (size_t)((double)of * most / flops);
+
+    n = n > of ? of : n ? n : 1;
+    while (of % n)
+        n--;
+    return (struct slice){ n, of };
+}
+
+/* Tells whether tiles of 16 divide a GEMM's rows and sums, too: else they are of columns alone. */
+static bool has_row_tiles(const struct exp_variant_source *s)
+{
+    return s->gemm.m % MICRO_TILE == 0 && s->gemm.k % MICRO_TILE == 0;
+}
+
+/* Returns what is timed of a baseline. */
+static struct slice slice_of_baseline(const struct exp_polydl_layer *l, enum exp_polydl_baseline b)
+{
+    const struct exp_variant_source *s = &l->source;
+
+    if (b == EXP_POLYDL_LOOPS)
+        return slice_of(exp_loops_iterations(s), l->flops, most_flops_of_loops);
+    if ((b == EXP_POLYDL_MICRO || b == EXP_POLYDL_XSMM) && !s->problem && has_row_tiles(s))
+        return slice_of(s->gemm.m / MICRO_TILE, l->flops, most_flops_of_tiles);
+    return (struct slice){ 1, 1 };
+}
+
+double exp_polydl_timed_share(const struct exp_polydl_layer *l, enum exp_polydl_baseline b)
+{
+    const struct slice s = slice_of_baseline(l, b);
+
+    return (double)s.n / (double)s.of;
+}
+
 /* Prepares a variant. Returns whether there is a micro-kernel for it. */
 static bool prepare_variant(struct runner *r, struct bench *b, const struct exp_variant *v,
                             enum exp_polydl_threads threads, bool uses_xsmm)
 {
-    *r = (struct runner){ .bench = b, .variant = v, .threads = threads };
+    *r = (struct runner){ .bench = b, .variant = v, .threads = threads, .last_ns = expected_ns(b->layer) };
     for (size_t image = 0; image < b->operands.n_images; image++) {
         uint64_t base[EXP_N_OPERANDS];
 
@@ -145,33 +197,35 @@ static bool is_there(const struct bench *b, enum exp_polydl_baseline baseline)
 static int micro_variant(const struct bench *b, struct exp_variant *v, char *why, size_t why_bytes)
 {
     const struct exp_variant_source *s = &b->layer->source;
-    const char *text = s->problem ? "ofm ifm oj kj ki" : s->gemm.m % 16 || s->gemm.k % 16 ? "j.16" : "i.16 j.16 k.16";
+    const char *text = s->problem ? "ofm ifm oj kj ki" : has_row_tiles(s) ? "i.16* j.16 k.16" : "j.16";
 
     return exp_variant_read(v, s, text, why, why_bytes);
 }
 
 /* ---- rounds ---- */
 
-/* Long runs have no others before them than those of check(). */
+/* Long runs have no others before them than those of check(), if any. */
 static struct exp_bench protocol_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
 {
-    return (struct exp_bench){ .n_warmups = b->layer->flops < long_run_flops,
+    return (struct exp_bench){ .n_warmups = expected_ns(b->layer) < long_run_ns,
                                .rounds = { LEAST_ROUNDS, MOST_ROUNDS, budget_ns * n },
                                .now_ns = now_ns,
                                .wall_ns = ctr_now_ns,
                                .interrupted = exp_interrupted };
 }
 
-static struct exp_polydl_time time_of(const uint64_t *round, size_t n_rounds)
+/* Returns the times of rounds that ran a slice, as of everything. */
+static struct exp_polydl_time time_of(const uint64_t *round, size_t n_rounds, const struct slice *s)
 {
     const struct exp_times t = exp_times_of(round, n_rounds);
-    struct exp_polydl_time time = { .n_rounds = n_rounds, .fastest_ns = t.fastest, .median_ns = t.median };
+    const double times = s->n ? (double)s->of / (double)s->n : 1;
+    struct exp_polydl_time time = { n_rounds, t.fastest * times, t.median * times, { 0 } };
 
     for (size_t k = 0; k < n_rounds; k++) {
-        double *half = &time.half_ns[k % 2];
+        double *half = &time.half_ns[k % 2], ns = (double)round[k] * times;
 
-        if (k < 2 || (double)round[k] < *half)
-            *half = (double)round[k];
+        if (k < 2 || ns < *half)
+            *half = ns;
     }
     return time;
 }
@@ -190,7 +244,7 @@ static int take_turns(struct runner *runner, size_t n, const struct exp_bench *p
     if (!err && n)
         err = exp_bench_run(protocol, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++)
-        *runner[i].time = time_of(sample + i * most, result.n_rounds);
+        *runner[i].time = time_of(sample + i * most, result.n_rounds, &runner[i].slice);
     free(contender);
     free(sample);
     return err;
@@ -217,10 +271,15 @@ static int time_variants(struct bench *b, struct exp_polydl_times *times, enum e
         runner[n++].time = &times->of_variant[i][threads];
     }
     for (enum exp_polydl_baseline x = EXP_POLYDL_MICRO; x <= EXP_POLYDL_XSMM && is_one && !err; x++) {
-        if (prepare_variant(&runner[n], b, &micro, threads, x == EXP_POLYDL_XSMM))
-            runner[n++].time = &times->of_baseline[x];
+        if (!prepare_variant(&runner[n], b, &micro, threads, x == EXP_POLYDL_XSMM))
+            continue;
+        if (exp_polydl_timed_share(b->layer, x) < 1)
+            runner[n].slice = slice_of_baseline(b->layer, x);
+        runner[n++].time = &times->of_baseline[x];
     }
     protocol = protocol_of(b, b->timing->budget_ns / (is_one ? 1 : 2), n, is_one ? ctr_thread_ns : ctr_now_ns);
+    if (!is_one && b->layer->flops >= once_flops)
+        protocol.rounds.least = 1;
     if (!err)
         err = take_turns(runner, n, &protocol);
     free(runner);
@@ -236,22 +295,24 @@ static int time_rivals(struct bench *b, struct exp_polydl_times *times)
 
     for (enum exp_polydl_baseline x = EXP_POLYDL_ONEDNN; x < EXP_N_POLYDL_BASELINES; x++) {
         if (is_there(b, x))
-            runner[n++] = (struct runner){ .bench = b, .baseline = x, .time = &times->of_baseline[x] };
+            runner[n++] = (struct runner){
+                .bench = b, .baseline = x, .last_ns = expected_ns(b->layer), .time = &times->of_baseline[x]
+            };
     }
     protocol = protocol_of(b, b->timing->budget_ns, n, ctr_thread_ns);
     return take_turns(runner, n, &protocol);
 }
 
-/* Times the plain loops, which are slow: once at least, unless that would take minutes. */
+/* Times the plain loops, which are slow: some iterations, once at least. */
 static int time_loops(struct bench *b, struct exp_polydl_times *times)
 {
-    struct runner runner = {
-        .bench = b, .baseline = EXP_POLYDL_LOOPS, .last_ns = UINT64_MAX, .time = &times->of_baseline[EXP_POLYDL_LOOPS]
-    };
+    struct runner runner = { .bench = b,
+                             .baseline = EXP_POLYDL_LOOPS,
+                             .slice = slice_of_baseline(b->layer, EXP_POLYDL_LOOPS),
+                             .last_ns = UINT64_MAX,
+                             .time = &times->of_baseline[EXP_POLYDL_LOOPS] };
     struct exp_bench protocol = protocol_of(b, b->timing->budget_ns, 1, ctr_thread_ns);
 
-    if (b->layer->flops > most_flops_of_loops)
-        return 0;
     protocol.n_warmups = 0;
     protocol.rounds.least = 1;
     return take_turns(&runner, 1, &protocol);
@@ -325,8 +386,8 @@ static int open_bench(struct bench *b, char *why, size_t why_bytes)
 
     if (!err)
         err = exp_rivals_init(&b->rivals, b->layer, b->timing, why, why_bytes);
-    for (unsigned t = 0; t < b->timing->n_threads && !err; t++)
-        err = exp_team_new(&b->team[t], t + 1);
+    if (!err)
+        err = exp_team_new(&b->team[EXP_POLYDL_ONE], 1);
     if (err || !s->problem || !is_there(b, EXP_POLYDL_SCONV))
         return err;
     for (size_t image = 0; image < n_images; image++)
@@ -353,20 +414,28 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
 
     if (!err)
         err = check(&b, why, why_bytes);
-    for (unsigned n = 0; n < t->n_threads && !err; n++)
-        err = time_variants(&b, times, (enum exp_polydl_threads)n, why, why_bytes);
+    if (!err)
+        err = time_variants(&b, times, EXP_POLYDL_ONE, why, why_bytes);
     if (!err)
         err = time_rivals(&b, times);
     if (!err)
         err = time_loops(&b, times);
+    if (!err && t->n_threads > 1)
+        err = exp_team_new(&b.team[EXP_POLYDL_TWO], 2); /* which uses both cores, even while it waits */
+    if (!err && t->n_threads > 1)
+        err = time_variants(&b, times, EXP_POLYDL_TWO, why, why_bytes);
     close_bench(&b);
     return err;
 }
 
 double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t)
 {
-    const double run = l->flops / 1.2e11, budget = (double)t->budget_ns / 1e9, least = LEAST_ROUNDS + 2;
-    const double one = run * least > budget ? run * least : budget;
+    const bool is_long = expected_ns(l) >= long_run_ns, has_two = t->n_threads > 1;
+    const double run = l->flops / 1e11, budget = (double)t->budget_ns / 1e9;
+    const double rounds = run * (is_long ? LEAST_ROUNDS : 2 * LEAST_ROUNDS + 2), one = fmax(rounds, budget);
+    const double two =
+        fmax((l->source.problem ? rounds : rounds / 2) / (l->flops < once_flops ? 1 : LEAST_ROUNDS), budget / 2);
+    const double loops = exp_polydl_timed_share(l, EXP_POLYDL_LOOPS) * l->flops / (l->source.problem ? 3e9 : 3e8);
 
-    return (double)l->variants.n * one * (t->n_threads > 1 ? 1.5 : 1) + l->flops / 4e9;
+    return (double)l->variants.n * (run + one + (has_two ? two : 0)) + 5 * one + loops;
 }

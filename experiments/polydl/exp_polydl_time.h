@@ -36,6 +36,12 @@ struct exp_polydl_times {
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
                     char *why, size_t why_bytes);
 
+/*
+ * Returns the share of the outermost loop's iterations that are timed of a baseline, from the first on: of the plain loops,
+ * and of a GEMM's tiles of 16, which are slow. Times are scaled to all of them.
+ */
+double exp_polydl_timed_share(const struct exp_polydl_layer *l, enum exp_polydl_baseline b);
+
 /* Tells how long that takes on a usual computer. */
 double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t);
 

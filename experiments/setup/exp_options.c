@@ -185,7 +185,7 @@ static struct exp_options defaults(enum exp_program program)
         .vary = "",
         .variants = "",
         .threads = 2,
-        .budget = 100,
+        .budget = 30,
         .store = "",
         .share = "",
         .known = "",

@@ -52,6 +52,8 @@ run LAYERS=three,again VARIANTS='oj.4 ofm oj ifm kj ki,ki kj oj ofm' BUDGET=5
 check "a row for each variant of both layers" [ "$(rows "$host" variants.csv)" -eq 4 ]
 check "a number has as many" grep -q ',ki kj oj ofm,' "$host/variants.csv"
 check "each is timed on one thread and on two: $(head -c 300 "$work/err")" [ -z "$(csv_rows "$host/variants.csv" | grep 'not available')" ]
+share=$(csv_rows "$host/baselines.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["measured_share"] }' | sort -u)
+check "small layers' baselines run whole, not $share" [ "${share%%$'\n'*}" = 1 ]
 check "some baselines are timed" [ "$(csv_rows "$host/baselines.csv" | grep -cE ',(loops|microkernel|sconv_tuned),[^,]*,[0-9]')" -eq 6 ]
 run LAYERS=three,again VARIANTS='oj.4 ofm oj ifm kj ki,ki kj oj ofm' BUDGET=5
 says "1 of 1 layers' times from the store" out
