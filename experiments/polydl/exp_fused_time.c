@@ -16,6 +16,7 @@ enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 30, N_STATISTICS = 6 };
 
 /* A run that takes longer than this (ns) needs none before it: it has brought its own data into the caches soon. */
 static const uint64_t long_run_ns = 20000000;
+static const double long_run_flops = 2e9; /* of convolutions that take longer on most computers */
 
 /* A layer while it is timed. */
 struct bench {
@@ -183,17 +184,18 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
     struct exp_contender contender[EXP_N_FUSED_WAYS];
     uint64_t sample[EXP_N_FUSED_WAYS * MOST_ROUNDS];
     struct exp_bench_result result;
+    const bool is_long = pair == EXP_FUSED_CONV && l->of->flops >= long_run_flops; /* check() has run it before */
     size_t n = 0;
     int err;
 
     for (enum exp_fused_way w = 0; w < EXP_N_FUSED_WAYS; w++) {
         if (!is_there(b, pair, w))
             continue;
-        runner[n] = (struct runner){ b, pair, w, 0 };
+        runner[n] = (struct runner){ b, pair, w, is_long ? UINT64_MAX : 0 };
         contender[n] = (struct exp_contender){ exp_fused_way_name(w), run, prepare, &runner[n] };
         n++;
     }
-    err = exp_bench_run(&(struct exp_bench){ .n_warmups = 1,
+    err = exp_bench_run(&(struct exp_bench){ .n_warmups = !is_long,
                                              .rounds = { LEAST_ROUNDS, MOST_ROUNDS, budget_ns * n },
                                              .now_ns = ctr_thread_ns,
                                              .wall_ns = ctr_now_ns,

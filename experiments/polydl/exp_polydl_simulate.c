@@ -25,7 +25,7 @@
  * The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. What prefetchers
  * do repeats soon, and simulating it takes seven times as long.
  */
-static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 250000000 };
+static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 125000000 };
 
 /* What a task simulates. */
 struct simulation {
