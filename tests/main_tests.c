@@ -21,6 +21,9 @@
     X(exp_replay) \
     X(exp_measure) \
     X(sim_machine) \
+    X(sim_machine_print) \
+    X(sim_machine_files) \
+    X(sim_machine_host) \
     X(sim_cache) \
     X(sim_policy) \
     X(sim_full) \
@@ -52,6 +55,9 @@
     X(exp_workload) \
     X(compare) \
     X(page) \
+    X(formulas) \
+    X(groups) \
+    X(cpus) \
     X(counters) \
     X(counters_run) \
     X(counters_proof) \

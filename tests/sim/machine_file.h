@@ -1,0 +1,33 @@
+/* Machine files of a test's own: text that is read, machines that are printed and read back. */
+#ifndef TESTS_SIM_MACHINE_FILE_H
+#define TESTS_SIM_MACHINE_FILE_H
+
+#include <stddef.h>
+
+#include "sim/machine/machine.h"
+#include "sim/replacement/replacement.h"
+
+enum { MACHINE_WHY_BYTES = 768 };
+
+#define MACHINE "[machine]\nname = m\nmemory_latency_cycles = 100\n" /* lines 1 to 3 */
+#define REST "ways = 2\nline = 64\nlatency_cycles = 1\n"
+#define CACHE(name) "[cache " name "]\nsize = 1 KiB\n" REST /* 5 lines */
+
+#define UNKNOWN "unknown policy; there are " SIM_REPLACEMENT_NAMES
+
+#define LEVEL(n, p, sets, ways, line, latency)                                                                         \
+    {                                                                                                                  \
+        .name = n, .policy = p, .n_sets = sets, .n_ways = ways, .line_bytes = line, .latency_cycles = latency          \
+    }
+
+/*
+ * Writes bytes, or a text, to a temporary file, reads it as a machine, and removes it. Returns what sim_machine_read
+ * returns; the file's name in why, of MACHINE_WHY_BYTES, becomes "FILE".
+ */
+int machine_read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes, char *why);
+int machine_read_text(struct sim_machine *m, const char *text, char *why);
+
+/* Checks that a machine that is printed reads back the same. */
+void machine_check_round_trip(const struct sim_machine *m);
+
+#endif

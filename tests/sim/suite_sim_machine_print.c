@@ -1,0 +1,182 @@
+/* Machines as values: what is printed reads back the same, what is no machine is refused. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/machine/machine.h"
+#include "tests/sim/machine_file.h"
+#include "tests/suites.h"
+
+static void what_is_printed_reads_back_the_same(void)
+{
+    struct sim_machine m = {
+        .name = "odd-one",
+        .description = "1/3 of a cycle, 3 sets",
+        .ukr = "u",
+        .n_levels = 2,
+        .level = { LEVEL("a", "lru", 3, 1, 1, 1.0 / 3), LEVEL("b-2", "lru", 7, 16, 1 << 21, 1e9) },
+        .memory_latency_cycles = 0.1 + 0.2,
+    };
+
+    machine_check_round_trip(&m);
+    m.level[1].latency_cycles = 1e-300;
+    machine_check_round_trip(&m);
+}
+
+/* Every option that differs from its default, in one machine. */
+static void every_option_is_read_and_printed(void)
+{
+    static const char text[] =
+        "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 4.5\npage = 64 KiB\n"
+        "frame = 2 MiB\npage_tables = 2\npage_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = "
+        "yes\n"
+        "clock_ghz = 3.9\nmac_rows = 2\nmac_columns = 8\nmac_instructions_per_cycle = 0.5\nloads_per_cycle = 3\n"
+        "stores_per_cycle = 2\n"
+        "[cache L1]\nsize = 1 KiB\n" REST "policy = tree-plru\nwrite = through\nallocate = no\nprefetch = next_line\n"
+        "bandwidth_bytes_per_cycle = 64\n"
+        "[cache L2]\nsize = 4 KiB\n" REST "policy = random\nseed = 7\ninclusion = inclusive\nstore_fetch = partial\n"
+        "prefetch = stride distance=3, stream degree=4 distance=20 , next_line degree=2\nindexing = physical\n"
+        "[cache L3]\nsize = 8 KiB\n" REST "policy = QLRU_H00_M1_R2_U1_UMO\ninclusion = exclusive\nslices = 4\n"
+        "hash = xor-fold\nclassify = 3c\n"
+        "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n";
+    static const struct sim_prefetch list[] = {
+        { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 3 },
+        { .kind = SIM_PREFETCH_STREAM, .degree = 4, .distance = 20 },
+        { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 2 },
+    };
+    struct sim_machine m;
+    char why[MACHINE_WHY_BYTES] = "";
+
+    if (!test_check(!machine_read_text(&m, text, why), "%s", why))
+        return;
+    CU_ASSERT(m.memory_bandwidth_bytes_per_cycle == 4.5 && m.page_bytes == 65536 && m.page_seed == UINT64_MAX);
+    CU_ASSERT(m.frame_bytes == 2 << 20 && m.page_tables == 2);
+    CU_ASSERT(m.issue.clock_ghz == 3.9 && m.issue.mac_rows == 2 && m.issue.mac_columns == 8);
+    CU_ASSERT(m.issue.mac_instructions_per_cycle == 0.5 && m.issue.loads_per_cycle == 3 &&
+              m.issue.stores_per_cycle == 2);
+    CU_ASSERT(m.combining_buffers == 10 && m.has_software_prefetch && m.n_tlbs == 2);
+    CU_ASSERT(m.level[0].is_write_through && m.level[0].no_write_allocate && !m.level[0].no_full_store_fetch);
+    CU_ASSERT(m.level[0].prefetch[0].kind == SIM_PREFETCH_NEXT_LINE && m.level[0].prefetch[0].degree == 1);
+    CU_ASSERT(m.level[0].bandwidth_bytes_per_cycle == 64 && m.level[1].bandwidth_bytes_per_cycle == 0);
+    CU_ASSERT(m.level[1].seed == 7 && m.level[1].inclusion == SIM_INCLUSIVE && m.level[1].no_full_store_fetch);
+    CU_ASSERT(m.level[1].is_physically_indexed && !memcmp(m.level[1].prefetch, list, sizeof list));
+    CU_ASSERT(m.level[2].inclusion == SIM_EXCLUSIVE && m.level[2].n_slices == 4 && m.level[2].is_classified);
+    CU_ASSERT(m.tlb[0].n_entries == 64 && m.tlb[0].n_ways == 64 && m.tlb[1].n_ways == 12);
+    CU_ASSERT(!sim_machine_is_plain(&m));
+    machine_check_round_trip(&m);
+}
+
+static void what_could_not_be_read_back_is_not_printed(void)
+{
+    const struct sim_machine good = { .name = "m",
+                                      .n_levels = 2,
+                                      .level = { LEVEL("a", "lru", 1, 1, 1, 1), LEVEL("b", "lru", 1, 1, 1, 1) } };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good };
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CU_ASSERT_FATAL(out != NULL);
+    strcpy(bad[0].name, "");
+    strcpy(bad[1].description, "a # b");
+    strcpy(bad[2].ukr, "two\nlines");
+    strcpy(bad[3].name, " m");
+    strcpy(bad[4].level[1].name, "a");
+    strcpy(bad[5].level[1].name, "b c");
+    bad[6].level[1].line_bytes = 3;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_check(sim_machine_print(&bad[i], out) == -EINVAL, "case %zu is printed", i);
+    CU_ASSERT(!fflush(out) && !*text);
+    CU_ASSERT(!sim_machine_print(&good, out) && *text);
+    fclose(out);
+}
+
+static void printing_to_a_full_disk_fails(void)
+{
+    const struct sim_machine m = { .name = "m", .n_levels = 1, .level = { LEVEL("a", "lru", 1, 1, 1, 1) } };
+    FILE *out = fopen("/dev/full", "w");
+
+    if (!out) {
+        test_skip("no /dev/full here");
+        return;
+    }
+    CU_ASSERT_EQUAL(sim_machine_print(&m, out), -EIO);
+    fclose(out);
+}
+
+static void validate_names_the_level_and_the_fault(void)
+{
+    const struct sim_level good = LEVEL("a", "lru", 4, 2, 64, 1);
+    const struct {
+        struct sim_level level;
+        const char *why;
+    } bad[] = {
+        { LEVEL("a", "lru", 0, 2, 64, 1), "no sets or no ways, 'sets 0, ways 2, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 0, 64, 1), "no sets or no ways, 'sets 4, ways 0, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 0, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 0, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 65, 1),
+          "line is not a power of two, 'sets 4, ways 2, line 65, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 1 << 22, 1),
+          "line is too large, 'sets 4, ways 2, line 4194304, latency 1, policy lru'" },
+        { LEVEL("a", "lru", UINT64_MAX, 2, 64, 1),
+          "more lines than can be simulated, 'sets 18446744073709551615, ways 2, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 1, UINT32_MAX, 64, 1),
+          "more lines than can be simulated, 'sets 1, ways 4294967295, line 64, latency 1, policy lru'" },
+        { LEVEL("a", "lru", 4, 2, 64, -1),
+          "latency is out of range, 'sets 4, ways 2, line 64, latency -1, policy lru'" },
+        { LEVEL("a", "", 4, 2, 64, 1), UNKNOWN ", 'sets 4, ways 2, line 64, latency 1, policy '" },
+    };
+    char expected[MACHINE_WHY_BYTES], why[MACHINE_WHY_BYTES];
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct sim_machine m = { .n_levels = 2, .level = { good, bad[i].level } };
+        int err = sim_machine_validate(&m, why, sizeof why);
+
+        snprintf(expected, sizeof expected, "cache level 2: %s", bad[i].why);
+        test_check(err == -EINVAL && !strcmp(why, expected), "case %zu: %d, \"%s\"", i, err, why);
+    }
+    CU_ASSERT(sim_machine_validate(&(struct sim_machine){ .n_levels = 0 }, why, sizeof why) == -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "number of cache levels must be 1..8, '0'");
+    CU_ASSERT(sim_machine_validate(&(struct sim_machine){ .n_levels = 9 }, NULL, 0) == -EINVAL);
+    CU_ASSERT(!sim_machine_validate(&(struct sim_machine){ .n_levels = 1, .level[0] = good }, why, sizeof why));
+}
+
+static void validate_knows_the_options_too(void)
+{
+    static const struct sim_machine good = { .n_levels = 1, .level = { LEVEL("a", "lru", 4, 2, 64, 1) } };
+    struct sim_machine bad[] = { good, good, good, good, good, good, good, good, good, good, good, good, good };
+
+    bad[0].level[0].inclusion = SIM_INCLUSIVE;
+    bad[1].level[0].n_slices = 8;
+    bad[2].level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_NEXT_LINE, .distance = 1 };
+    bad[3].level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STREAM, .degree = 17 };
+    bad[4].level[0].prefetch[0] = (struct sim_prefetch){ .kind = 9 };
+    bad[5].page_bytes = 1 << 11;
+    bad[6].n_tlbs = 1;
+    bad[7].combining_buffers = SIM_MAX_COMBINING_BUFFERS + 1;
+    bad[8].level[0].bandwidth_bytes_per_cycle = -1;
+    bad[9].issue.loads_per_cycle = -1;
+    bad[10].issue.mac_rows = SIM_MAX_MAC_EXTENT + 1;
+    bad[11].frame_bytes = 1 << 11;
+    bad[12].page_tables = 1; /* and no TLB */
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char why[MACHINE_WHY_BYTES] = "";
+
+        test_check(sim_machine_validate(&bad[i], why, sizeof why) == -EINVAL && *why, "case %zu: \"%s\"", i, why);
+    }
+    CU_ASSERT(!sim_machine_validate(&good, NULL, 0) && sim_machine_is_plain(&good));
+}
+
+static const struct test_case cases[] = {
+    { "every option is read and printed", every_option_is_read_and_printed },
+    { "validate knows the options too", validate_knows_the_options_too },
+    { "what is printed reads back the same", what_is_printed_reads_back_the_same },
+    { "what could not be read back is not printed", what_could_not_be_read_back_is_not_printed },
+    { "printing to a full disk fails", printing_to_a_full_disk_fails },
+    { "validate names the level and the fault", validate_names_the_level_and_the_fault },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_sim_machine_print = { "sim_machine_print", cases };
