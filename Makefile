@@ -338,7 +338,7 @@ bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replay
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer (half a minute a model): make bench-threads [MODEL=vgg16,...]
+bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer (some ten seconds a model): make bench-threads [MODEL=vgg16,...]
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)$(BUILD)/bench threads "$(or $(MODEL),all)" layers
 

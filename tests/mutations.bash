@@ -29,8 +29,10 @@ mutant "an overflow in problem.c: sums" kernels/problem.c \
     's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv exp_model
 mutant "an escape in CSV: quotes are not doubled" experiments/base/exp_csv.c \
     "s/\\*text == '\"' \\? \"[^:]*: \"\"/\"\"/" exp_csv
-mutant "a share of threads: those after the first ones with more" kernels/nest/share.c \
-    's/\(thread < more \? thread : more\)/more/' sconv
+mutant "a share of threads: the unit between two is one's own" kernels/nest/share.c \
+    's/place\.minor = nearest_start\([^;]*;/place.minor = 0;/' sconv
+mutant "a team that does not sleep" kernels/lib/team.c 's/SPIN_NS = 100000/SPIN_NS = 1000000000/' team
+mutant "a team's run that a cancellation ends" kernels/lib/team.c 's/pthread_setcancelstate\(PTHREAD_CANCEL_DISABLE, &state\)/state = 0/' team
 mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \
     's/\(n \+ 3\) \/ 4/n \/ 4 + 1/' exp_bench
 mutant "a median of an even number" experiments/base/exp_stats.c 's/n \/ 2 - 1\)/n \/ 2)/' exp_bench
