@@ -17,18 +17,49 @@ VBP_INLINE __m256i lanes(uint32_t mask)
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
 }
 
-VBP_INLINE __m256 load(uint64_t address, uint32_t mask)
+VBP_INLINE __m256 load(uint64_t address, uint32_t mask, __m256i lanes)
 {
     if (!mask)
         return _mm256_setzero_ps();
     LOG_READ(conv_in_ptr(address) + __builtin_ctz(mask), (size_t)__builtin_popcount(mask) * sizeof(float));
-    return _mm256_maskload_ps(conv_in_ptr(address), lanes(mask));
+    return _mm256_maskload_ps(conv_in_ptr(address), lanes);
 }
 
 VBP_INLINE void store(float *panel, __m256 x)
 {
     _mm256_storeu_ps(panel, x);
     IN_ORDER();
+}
+
+/* What the tiles of a group have in common. */
+struct common {
+    size_t n_c, n_rows;
+    uint64_t plane_bytes, channel_bytes;
+    __m256i index, dilation;
+};
+
+/* What all channels of a tile have in common, of each of its spans. */
+struct spans {
+    struct {
+        uint64_t base;
+        union vbp_mask valid;
+        __m256i valid_lanes[MAX_PIECES];
+        __m256 positions[MAX_PARTS];
+    } of[VBP_WIN];
+};
+
+VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_t n, const size_t n_pieces)
+{
+    for (size_t i = 0; i < n; i++) {
+        s->of[i].base = t->span[i].base;
+        s->of[i].valid = t->span[i].valid;
+#pragma GCC unroll 4
+        for (size_t piece = 0; piece < n_pieces; piece++)
+            s->of[i].valid_lanes[piece] = lanes(t->span[i].valid.of8[piece]);
+#pragma GCC unroll 2
+        for (size_t part = 0; part < MAX_PARTS; part++)
+            s->of[i].positions[part] = _mm256_castsi256_ps(lanes(t->span[i].positions.of8[part]));
+    }
 }
 
 VBP_INLINE __m256 shifted(__m256 x, __m256 y, __m256i index)
@@ -39,83 +70,136 @@ VBP_INLINE __m256 shifted(__m256 x, __m256 y, __m256i index)
 }
 
 /* The panel rows of one channel: shifts of n spans, put together. */
-VBP_INLINE void pack_spans(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, __m256i index,
-                           __m256i dilation, float *panel, const size_t n, const size_t stride)
+VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
+                             const size_t n, const size_t stride, const size_t n_parts)
 {
-    size_t n_rows = g->n_rows, n_parts = g->width / LANES;
     const size_t n_pieces = (MAX_PARTS - 1) * stride + 2;
-    __m256 x[VBP_WIN][MAX_PIECES], positions[VBP_WIN][MAX_PARTS];
+    __m256 x[VBP_WIN][MAX_PIECES];
+    __m256i index = c->index;
 
-    for (size_t s = 0; s < n; s++) {
-        for (size_t i = 0; i < n_pieces; i++)
-            x[s][i] = load(t->span[s].base + plane + i * LANES * sizeof(float), t->span[s].valid.of8[i]);
-        for (size_t i = 0; i < MAX_PARTS; i++)
-            positions[s][i] = _mm256_castsi256_ps(lanes(t->span[s].positions.of8[i]));
+    for (size_t i = 0; i < n; i++) {
+#pragma GCC unroll 4
+        for (size_t piece = 0; piece < n_pieces; piece++)
+            x[i][piece] = load(s->of[i].base + plane + piece * LANES * sizeof(float), s->of[i].valid.of8[piece],
+                               s->of[i].valid_lanes[piece]);
     }
-    for (size_t fw = 0; fw < n_rows; fw++, index = _mm256_add_epi32(index, dilation)) {
+    for (size_t fw = c->n_rows; fw; fw--, index = _mm256_add_epi32(index, c->dilation)) {
 #pragma GCC unroll 2
-        for (size_t part = 0; part < MAX_PARTS; part++) {
+        for (size_t part = 0; part < n_parts; part++, panel += LANES) {
             __m256 row = _mm256_setzero_ps();
 
-            if (part == n_parts)
-                break;
-            for (size_t s = 0; s < n; s++)
-                row = _mm256_blendv_ps(row, shifted(x[s][part * stride], x[s][part * stride + 1], index),
-                                       positions[s][part]);
+            for (size_t i = 0; i < n; i++) {
+                __m256 own = shifted(x[i][part * stride], x[i][part * stride + 1], index);
+
+                row = i ? _mm256_blendv_ps(row, own, s->of[i].positions[part])
+                        : _mm256_and_ps(own, s->of[i].positions[part]);
+            }
             store(panel, row);
-            panel += LANES;
         }
     }
 }
 
-/* As pack_spans does it: all loads first. */
-VBP_INLINE void copy(const float *in, float *panel, size_t width)
+/* Channels first .. end - 1 of a tile of n spans. */
+VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n,
+                           const size_t stride, const size_t n_parts)
 {
-    __m256 x = _mm256_loadu_ps(in), y = x;
+    const uint64_t panel = t->panel;
+    struct spans s;
 
-    IN_ORDER();
-    if (width > LANES)
-        y = _mm256_loadu_ps(in + LANES);
-    store(panel, x);
-    if (width > LANES)
-        store(panel + LANES, y);
+    set_spans(&s, t, n, (MAX_PARTS - 1) * stride + 2);
+    for (size_t i = first; i < end; i++)
+        pack_channel(&s, c, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), n, stride, n_parts);
 }
 
-VBP_INLINE void pack_tile(const struct vbp_tile *t, const struct vbp_group *g, uint64_t plane, __m256i index,
-                          __m256i dilation, float *panel, const size_t stride)
+/* As pack_channel does it: all loads first. */
+VBP_INLINE void copy(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n_parts)
 {
-    if (t->n_spans == 1)
-        pack_spans(t, g, plane, index, dilation, panel, 1, stride);
+    uint64_t in = t->span[0].base + first * c->plane_bytes, panel = t->panel + first * c->channel_bytes;
+
+    for (size_t i = first; i < end; i++, in += c->plane_bytes, panel += c->channel_bytes) {
+        __m256 x = _mm256_loadu_ps(conv_in_ptr(in)), y = x;
+
+        IN_ORDER();
+        if (n_parts > 1)
+            y = _mm256_loadu_ps(conv_in_ptr(in) + LANES);
+        store(conv_out_ptr(panel), x);
+        if (n_parts > 1)
+            store(conv_out_ptr(panel) + LANES, y);
+    }
+}
+
+VBP_INLINE void pack_tile(const struct common *c, const struct vbp_tile *t, size_t first, size_t end,
+                          const size_t stride, const size_t n_parts)
+{
+    if (stride == 1 && t->is_copy)
+        copy(c, t, first, end, n_parts);
+    else if (t->n_spans == 1)
+        pack_spans(c, t, first, end, 1, stride, n_parts);
     else if (t->n_spans == 2)
-        pack_spans(t, g, plane, index, dilation, panel, 2, stride);
+        pack_spans(c, t, first, end, 2, stride, n_parts);
     else if (t->n_spans == 3)
-        pack_spans(t, g, plane, index, dilation, panel, 3, stride);
+        pack_spans(c, t, first, end, 3, stride, n_parts);
     else if (t->n_spans == 4)
-        pack_spans(t, g, plane, index, dilation, panel, 4, stride);
+        pack_spans(c, t, first, end, 4, stride, n_parts);
     else
-        pack_spans(t, g, plane, index, dilation, panel, t->n_spans, stride);
+        pack_spans(c, t, first, end, t->n_spans, stride, n_parts);
+}
+
+VBP_INLINE struct common common_of(const struct vbp_group *g)
+{
+    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+
+    return (struct common){
+        .n_c = g->n_c,
+        .n_rows = g->n_rows,
+        .plane_bytes = g->plane_bytes,
+        .channel_bytes = g->channel_bytes,
+        .index = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)g->stride)),
+        .dilation = _mm256_set1_epi32((int)g->dilation),
+    };
+}
+
+/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+VBP_INLINE void pack_tiles(const struct vbp_group *g, const size_t stride, const size_t n_parts)
+{
+    const struct common c = common_of(g);
+    const size_t n_tiles = g->n_tiles;
+
+    if (n_tiles == 1) {
+        pack_tile(&c, g->tile, 0, c.n_c, stride, n_parts);
+        return;
+    }
+    for (size_t i = 0; i < c.n_c; i++) {
+        for (size_t t = 0; t < n_tiles; t++)
+            pack_tile(&c, &g->tile[t], i, i + 1, stride, n_parts);
+    }
+}
+
+static __attribute__((noinline)) void pack_1x1(const struct vbp_group *g)
+{
+    pack_tiles(g, 1, 1);
+}
+
+static __attribute__((noinline)) void pack_1x2(const struct vbp_group *g)
+{
+    pack_tiles(g, 1, 2);
+}
+
+static __attribute__((noinline)) void pack_2x1(const struct vbp_group *g)
+{
+    pack_tiles(g, 2, 1);
+}
+
+static __attribute__((noinline)) void pack_2x2(const struct vbp_group *g)
+{
+    pack_tiles(g, 2, 2);
 }
 
 void vbp_pack_group__avx2(const struct vbp_group *g)
 {
-    const __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i index = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)g->stride));
-    const __m256i dilation = _mm256_set1_epi32((int)g->dilation);
+    static void (*const pack[2][MAX_PARTS])(const struct vbp_group *) = { { pack_1x1, pack_1x2 },
+                                                                          { pack_2x1, pack_2x2 } };
 
-    for (size_t c = 0; c < g->n_c; c++) {
-        uint64_t plane = c * g->plane_bytes, offset = c * g->channel_bytes;
-
-        for (size_t i = 0; i < g->n_tiles; i++) {
-            const struct vbp_tile *t = &g->tile[i];
-            float *panel = conv_out_ptr(t->panel + offset);
-
-            if (t->is_copy)
-                copy(conv_in_ptr(t->span[0].base + plane), panel, g->width);
-            else if (g->stride == 1)
-                pack_tile(t, g, plane, index, dilation, panel, 1);
-            else
-                pack_tile(t, g, plane, index, dilation, panel, 2);
-        }
-    }
+    pack[g->stride - 1][g->width / LANES - 1](g);
 }
 #endif
