@@ -20,6 +20,7 @@
     PEER(EXP_PEER_BASE,      BASE,    "base",           "base",     "",                         NULL, NULL)            \
     PEER(EXP_PEER_BASE_ROWS, BASE_BY, "base_rows",      "rows",     " (im2col by rows)",        "im2col by rows", "#56b4e9") \
     PEER(EXP_PEER_SCONV,     SCONV,   "sconv",          "sconv",    " (as in the paper)",       NULL, NULL)            \
+    PEER(EXP_PEER_AHEAD,     SCONV,   "sconv_ahead",    "ahead",    " (prefetching)",          NULL, NULL)            \
     PEER(EXP_PEER_OPENBLAS,  SCONV,   "sconv_openblas", "blas ukr", " (with its micro-kernel)", NULL, NULL)            \
     PEER(EXP_PEER_TUNED,     SCONV,   "sconv_tuned",    "tuned",    "",                         NULL, NULL)            \
     PEER(EXP_PEER_GEN,       CODE,    "sconv_gen",      "gen",      " (generated)",             NULL, NULL)            \

@@ -31,7 +31,17 @@ struct exp_peers_model {
     char why_no_base_phases[96]; /* "" = they are there */
 };
 
+/* Kinds of cores, which have targets of their own (exp_peers_targets.h). */
+enum exp_peers_core {
+    EXP_PEERS_CORE_OTHER,
+    EXP_PEERS_CORE_AVX2,
+    EXP_PEERS_CORE_AVX512_1, /* multiply-adds on 512 bits that it starts in a cycle */
+    EXP_PEERS_CORE_AVX512_2,
+    EXP_N_PEERS_CORES,
+};
+
 struct exp_peers_report {
+    enum exp_peers_core core; /* set by the caller after opening */
     const struct exp_outdir *dir;
     struct exp_csv *layers, *samples;
     size_t n_rows, n_models;

@@ -14,9 +14,14 @@ struct exp_peers_target {
     double sconv, tuned;         /* NaN: not available */
     double at_least, aim, paper; /* NaN: no such number */
     bool less_is_better;
+    bool is_papers; /* a target of SConv as in the paper, not of tuned SConv */
 };
 
-enum { EXP_N_PEERS_TARGETS = 10 };
+enum { EXP_N_PEERS_TARGETS = 12 };
+
+/* Returns what kind of core runs micro-kernels of that instruction set here; times its ports if that does not say. */
+enum exp_peers_core exp_peers_core_of(enum cpu_isa isa);
+const char *exp_peers_core_name(enum exp_peers_core core);
 
 /* Needs the sweep's times; the paper's numbers hold for its seven models. */
 void exp_peers_targets(const struct exp_peers_report *r, struct exp_peers_target target[EXP_N_PEERS_TARGETS]);

@@ -272,6 +272,7 @@ static int finish(struct session *s)
 {
     int err = exp_peers_report_open(&s->report, &s->results.dir, s->what, s->why, sizeof s->why), drawn;
 
+    s->report.core = exp_peers_core_of(s->setup.ukr->isa);
     if (!err)
         err = exp_peers_tasks_report(&s->tasks, &s->report, s->why, sizeof s->why);
     if (!err)

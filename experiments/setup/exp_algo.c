@@ -52,6 +52,20 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
         s->wisdom, s->measures);
 }
 
+/*
+ * The same in the schedule that CSA chose, with prefetching: what OpenBLAS's micro-kernels do on their own, while ours
+ * ask for what the nest tells them.
+ */
+static int plan_ahead(const struct exp_setup *s, const struct conv_problem *p,
+                      const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
+                      struct conv_plan *plan)
+{
+    const struct conv_sconv_options options = { .packs_filters = s->packs_filters, .prefetches = true };
+
+    (void)self;
+    return conv_plan_sconv_with(plan, p, s->ukr, &tiling[csa_choose(tiling)], &options);
+}
+
 /* Plans the paper's SConv with another micro-kernel, in the schedule that CSA chooses for that. */
 static int plan_as_in_paper(const struct exp_setup *s, const struct conv_problem *p, struct conv_sconv_options options,
                             struct conv_plan *plan)

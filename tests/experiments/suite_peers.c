@@ -272,7 +272,9 @@ static void targets_are_as_defined(void)
 {
     struct exp_peers_row row[3];
     struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
-    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    const struct exp_peers_report r = {
+        .core = EXP_PEERS_CORE_AVX2, .n_rows = 3, .n_models = 2, .row = row, .model = model
+    };
     struct exp_peers_target t[EXP_N_PEERS_TARGETS];
 
     make_rows(row);
@@ -283,15 +285,37 @@ static void targets_are_as_defined(void)
     exp_peers_targets(&r, t);
     CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(t[0].sconv, sqrt(1.25 * 9), 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[1].tuned, sqrt(5 * 18), 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
-    CU_ASSERT(isnan(t[3].tuned) && t[3].at_least == 100 && isnan(t[3].paper));
-    CU_ASSERT_DOUBLE_EQUAL(t[5].tuned, 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[5].sconv, 200. / 3, 1e-9);
+    CU_ASSERT(t[0].at_least == 1.22 && t[0].aim == 1.3 && !t[0].is_papers);
+    CU_ASSERT(t[1].at_least == 1.05 && t[1].aim == 1.12 && t[1].is_papers && t[1].sconv == t[0].sconv);
+    CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, sqrt(5 * 18), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[3].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
+    CU_ASSERT(isnan(t[4].tuned) && isnan(t[4].at_least) && isnan(t[4].paper));
     CU_ASSERT_DOUBLE_EQUAL(t[6].tuned, 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 0, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 20, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
+    CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 200. / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 100, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[7].sconv, 0, 1e-9);
+    CU_ASSERT(t[8].at_least == 4 && t[8].less_is_better);
+    CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 20, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
+}
+
+/* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */
+static void targets_are_the_cores_own(void)
+{
+    struct exp_peers_row row[3];
+    struct exp_peers_model model[2] = { { .peak_gflops = 200 }, { .peak_gflops = 180 } };
+    struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    struct exp_peers_target t[EXP_N_PEERS_CORES][EXP_N_PEERS_TARGETS];
+
+    make_rows(row);
+    for (int core = 0; core < EXP_N_PEERS_CORES; core++) {
+        r.core = (enum exp_peers_core)core;
+        exp_peers_targets(&r, t[core]);
+    }
+    CU_ASSERT(isnan(t[EXP_PEERS_CORE_OTHER][0].at_least) && t[EXP_PEERS_CORE_AVX512_2][0].at_least == 1.66);
+    CU_ASSERT(t[EXP_PEERS_CORE_AVX512_1][6].at_least == 99.5 && t[EXP_PEERS_CORE_AVX512_2][6].at_least == 97);
+    CU_ASSERT(exp_peers_core_of(CPU_ISA_AVX2) == EXP_PEERS_CORE_AVX2);
+    CU_ASSERT(exp_peers_core_of(CPU_ISA_NONE) == EXP_PEERS_CORE_OTHER);
 }
 
 static const struct test_case cases[] = {
@@ -302,6 +326,7 @@ static const struct test_case cases[] = {
     { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "targets are as defined", targets_are_as_defined },
+    { "targets are the core's own", targets_are_the_cores_own },
     { NULL, NULL },
 };
 
