@@ -102,8 +102,8 @@ test-older: deps ## Run the tests as CPUs without AVX-512 and AVX2 do (minutes):
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(Q)$(MAKE) --no-print-directory $(guest_of_tests)
-	$(Q)for cpu in Nehalem:"$(older_suites_Nehalem)" Haswell:"$(older_suites_Haswell)"; do for suite in $${cpu#*:}; do \
-	    echo "$$suite on an emulated $${cpu%%:*}"; qemu-x86_64 -cpu $${cpu%%:*} $(BUILD)/tests --suite $$suite || exit 1; done; done
+	$(Q)printf '%s %s\n' $(foreach c,Nehalem Haswell,$(foreach s,$(older_suites_$c),$c $s)) | xargs -P $(shell nproc) -L 1 sh -c \
+	    'said=$$(qemu-x86_64 -cpu $$0 $(BUILD)/tests --suite $$1 2>&1); status=$$?; printf "%s\n" "$$1 on an emulated $$0" "$$said"; exit $$status'
 	$(Q)for cpu in avx2 baseline; do echo "this computer as CONV_CPU=$$cpu"; \
 	    export CONV_CPU=$$cpu; $(test_on_this_cpu) || exit 1; done
 else
