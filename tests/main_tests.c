@@ -16,7 +16,10 @@
 #define SUITES(X) \
     X(rng) \
     X(cpu) \
+    X(exp_stats) \
     X(exp_bench) \
+    X(exp_pool) \
+    X(exp_progress) \
     X(exp_plot) \
     X(exp_replay) \
     X(exp_measure) \
@@ -37,6 +40,8 @@
     X(tune) \
     X(wisdom) \
     X(nest) \
+    X(nest_totals) \
+    X(nest_prefetch) \
     X(stack) \
     X(stacks) \
     X(parts) \

@@ -1,0 +1,253 @@
+/* The progress line: what it says to a log and to a terminal, and what it learns. */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_pool.h"
+#include "experiments/base/exp_progress.h"
+#include "tests/suites.h"
+
+static const uint64_t second_ns = 1000000000;
+
+static uint64_t fake_ns;
+
+static uint64_t fake_now(void)
+{
+    return fake_ns;
+}
+
+/* Reads back what was printed; caller frees. */
+static char *read_back(FILE *out)
+{
+    char *text = calloc(1, 4096);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    rewind(out);
+    CU_ASSERT(fread(text, 1, 4095, out) < 4095);
+    fclose(out);
+    return text;
+}
+
+static void test_progress_plain(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 20, [EXP_WORK_REPLAY] = 80 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake_ns = 7;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_tick(p); /* nothing has begun */
+    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_1", "verifying");
+    fake_ns += 9 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 10);
+    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_2", "verifying"); /* not ten seconds yet */
+    fake_ns += second_ns;
+    exp_progress_tick(p);
+    exp_progress_tick(p);
+    fake_ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 10); /* as long as announced: the rest will be, too */
+    exp_progress_begin(p, EXP_WORK_REPLAY, "conv1_1", "replaying");
+    exp_progress_note(p, "note %d", 1);
+    exp_progress_free(p);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text, "[  0 %] conv1_1  verifying  0 s elapsed\n"
+                                 "[ 10 %] conv1_2  verifying  10 s elapsed, about 1 min 30 s left\n"
+                                 "[ 20 %] conv1_2  verifying  20 s elapsed, about 1 min 20 s left\n"
+                                 "[ 20 %] conv1_1  replaying  20 s elapsed, about 1 min 20 s left\n"
+                                 "note 1\n");
+    free(text);
+}
+
+static void test_progress_terminal(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 10 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text, name[120];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake_ns = second_ns;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, true, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "y"); /* too soon after the one before */
+    fake_ns += second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* one hundredth after one second: no estimate yet */
+    fake_ns += second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 0.1); /* two seconds: one */
+    exp_progress_note(p, "note");
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    fake_ns += second_ns;
+    exp_progress_begin(p, EXP_WORK_ROUNDS, name, "z");
+    exp_progress_free(p);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text,
+                           "\r\033[K[  0 %] a  x  0 s elapsed"
+                           "\r\033[K[  0 %] a  y  1 s elapsed"
+                           "\r\033[K[  2 %] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[Knote\n\r\033[K[  2 %] a  y  2 s elapsed, about 1 min 38 s left"
+                           "\r\033[K[  2 %] nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                           "\r\033[K");
+    free(text);
+}
+
+/* Work of more than two minutes says at what time of day it ends; the time depends on when the test runs. */
+static void test_progress_end(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 1000 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    const char *until;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake_ns = second_ns;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
+    fake_ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    exp_progress_free(p);
+    text = read_back(out);
+    until = strstr(text, "10 s elapsed, about 16 min 30 s left, until ");
+    test_check(until && strspn(strrchr(text, ' ') + 1, "0123456789:") == strlen("23:59"), "'%s'", text);
+    free(text);
+}
+
+/* As it was with VGG-16: verifying goes at the announced pace, replaying takes five times as long. */
+static void test_progress_learns(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 10, [EXP_WORK_REPLAY] = 20 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    double before;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake_ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    CU_ASSERT(exp_progress_left(p) < 0);
+    exp_progress_begin(p, EXP_WORK_VERIFY, "a", "verifying");
+    fake_ns += 20 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 10); /* a computer half as fast */
+    test_check(fabs(exp_progress_left(p) - 40) < 1e-6, "%g s left, not 40", exp_progress_left(p));
+    exp_progress_begin(p, EXP_WORK_REPLAY, "a", "replaying");
+    before = exp_progress_left(p);
+    for (int i = 0; i < 20; i++) { /* each announced second takes five */
+        double left;
+
+        fake_ns += 5 * second_ns;
+        exp_progress_step(p, EXP_WORK_REPLAY, 1);
+        left = exp_progress_left(p);
+        test_check(i < 1 || fabs(left - 5.0 * (19 - i)) < 0.25 * 5 * (19 - i) + 1e-6, "%g s left after %d of 20", left,
+                   i + 1);
+        test_check(i < 3 || left < before, "from %g to %g s left", before, left);
+        before = left;
+    }
+    CU_ASSERT_EQUAL(exp_progress_left(p), 0);
+    exp_progress_free(p);
+    fclose(out);
+}
+
+static void test_progress_ends_early(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = 100, [EXP_WORK_REPLAY] = 10 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text;
+    unsigned last = 0, percent, n_lines = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fake_ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "timing");
+    exp_progress_limit(p, EXP_WORK_ROUNDS, 30);
+    fake_ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    CU_ASSERT(fabs(exp_progress_left(p) - (20 + 10)) < 1e-6); /* the limit, then the replay */
+    fake_ns += 10 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    exp_progress_drop(p, EXP_WORK_ROUNDS, 80); /* the ratios stand */
+    CU_ASSERT(fabs(exp_progress_left(p) - 10) < 1e-6);
+    exp_progress_begin(p, EXP_WORK_REPLAY, "a", "replaying");
+    for (int i = 0; i < 10; i++) { /* slower and slower */
+        fake_ns += (uint64_t)(10 * (i + 1)) * second_ns;
+        exp_progress_step(p, EXP_WORK_REPLAY, 1);
+    }
+    exp_progress_free(p);
+    text = read_back(out);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        test_check(sscanf(line, "[%u %%]", &percent) == 1 && percent >= last, "after %u %%: %s", last, line);
+        last = percent;
+        n_lines++;
+    }
+    CU_ASSERT(n_lines >= 12 && last == 100);
+    free(text);
+}
+
+static void test_forecast(void)
+{
+    static const double brief[EXP_N_WORKS] = { 100, 100 }, endless[EXP_N_WORKS] = { 3600, 0, 0, 7200 };
+    struct exp_forecast f = { 0 };
+    FILE *out = tmpfile();
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    exp_forecast_add(&f, "brief", brief);
+    exp_forecast_print(&f, out); /* nothing */
+    exp_forecast_add(&f, "huge", endless);
+    exp_forecast_add(&f, "last", brief);
+    exp_forecast_print(&f, out);
+    text = read_back(out);
+    CU_ASSERT_STRING_EQUAL(text, "This will take about 3 h 6 min, by a first estimate; layer 'huge' alone 3 h 0 min. "
+                                 "LAYERS= narrows, Ctrl-C ends it.\n");
+    free(text);
+}
+
+static int progress_job(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct exp_progress *p = ctx;
+    char name[16];
+
+    (void)thread;
+    (void)pool;
+    snprintf(name, sizeof name, "l%zu", index);
+    exp_progress_begin(p, index % 2 ? EXP_WORK_VERIFY : EXP_WORK_REPLAY, name, "step");
+    exp_progress_step(p, EXP_WORK_VERIFY, 1.0);
+    return 0;
+}
+
+static void test_progress_threads(void)
+{
+    static const double seconds[EXP_N_WORKS] = { 50 };
+    FILE *out = tmpfile();
+    struct exp_progress *p;
+    char *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_FALSE(exp_progress_is_terminal(out));
+    fake_ns = 0;
+    CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_progress_live(p), 0);
+    CU_ASSERT_EQUAL(exp_pool_run(50, 4, progress_job, p, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(exp_progress_left(p), 0);
+    exp_progress_free(p);
+    text = read_back(out);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        test_check(*line == '[' && strchr(line, '\n'), "%s", line);
+    free(text);
+}
+
+static const struct test_case cases[] = {
+    { "progress is a plain line every ten seconds in a log", test_progress_plain },
+    { "progress learns how long each kind of work takes", test_progress_learns },
+    { "progress knows limits and work that is dropped, and never falls", test_progress_ends_early },
+    { "long work is announced, with its longest layer", test_forecast },
+    { "progress rewrites one line on a terminal", test_progress_terminal },
+    { "progress says when long work ends", test_progress_end },
+    { "progress takes steps from several threads", test_progress_threads },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_progress = { "exp_progress", cases };
