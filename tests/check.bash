@@ -39,6 +39,17 @@ refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that
     rm -rf "$work/results"
 }
 
+refused_job() { # refused_job ARGUMENTS...: of a cluster that takes no job, what sbatch says is passed on, and nothing is left behind
+    mkdir -p "$work/refusing"
+    printf '#!/bin/sh\necho "sbatch: error: no such partition" >&2\nexit 1\n' >"$work/refusing/sbatch"
+    chmod +x "$work/refusing/sbatch"
+    PATH=$work/refusing:$PATH "$program" "RESULTS=$work/results" LAUNCHER=slurm "$@" >"$work/out" 2>"$work/err" </dev/null
+    check "$*: succeeds without a job" [ $? -ne 0 ]
+    check "$*: the refusal is not passed on: $(cat "$work/err")" grep -q 'sbatch submits no job: .*no such partition' "$work/err"
+    check "$*: left $(find "$work/results" 2>/dev/null | paste -sd ' ')" nothing_left
+    rm -rf "$work/results"
+}
+
 documented() { # the program's part of results/columns.md is what it prints; PROGRAM --columns makes it
     local name=$1
     check "results/columns.md is not what '$name --columns' prints" \

@@ -114,7 +114,9 @@ int exp_slurm_run(const struct exp_slurm *s, char *why, size_t why_bytes)
         err = merge(&c); /* of an earlier run that was killed */
     if (!err && c.states.n_done < c.n_tasks) {
         err = exp_slurm_job_submit(&c.job, why, why_bytes);
-        if (!err)
+        if (err)
+            exp_store_withdraw(s->store);
+        else
             err = wait_for_jobs(&c);
         if (!err)
             err = complain(&c);

@@ -21,8 +21,8 @@ struct exp_slurm {
 
 /*
  * Submits the array, waits for its end, and merges the parts into the store, also while the jobs run. Nothing is submitted if every task has its result. Returns 0 if all
- * have one then; or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says, or if tasks
- * have failed or are missing, naming one and its job's log; -EINTR, after the jobs were cancelled; or as exp_store.h.
+ * have one then; or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says (a store that
+ * was made for this run is removed then), or if tasks have failed or are missing, naming one and its job's log; -EINTR, after the jobs were cancelled; or as exp_store.h.
  */
 int exp_slurm_run(const struct exp_slurm *s, char *why, size_t why_bytes);
 

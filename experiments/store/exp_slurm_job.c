@@ -132,6 +132,8 @@ int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes)
         err = line ? call_sbatch(j, line, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
         unlink(script); /* Slurm has a copy */
     }
+    if (err)
+        rmdir(j->parts); /* if it is empty */
     free(script);
     free(line);
     return err;

@@ -33,7 +33,7 @@ int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_reques
 
 /*
  * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says; another
- * -errno of writing the script.
+ * -errno of writing the script; the folder of parts then goes if it is empty.
  */
 int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes);
 

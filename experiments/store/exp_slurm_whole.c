@@ -109,8 +109,10 @@ int exp_slurm_run_whole(const struct exp_slurm_request *r, struct exp_store *sto
 
     if (!err)
         err = exp_slurm_job_submit(&w.job, why, why_bytes);
-    if (err)
+    if (err) {
+        exp_store_withdraw(store);
         return err;
+    }
     fprintf(stderr, "%s: Slurm job %s; its logs are %s/%s.log and .err\n", r->name, w.job.id, w.job.parts, w.job.id);
     err = wait_for_end(&w, why, why_bytes);
     if (!err)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "experiments/store/exp_store_sql.h"
@@ -27,9 +28,11 @@ static int prepare(struct exp_store *s)
 
 static int open_file(struct exp_store *s, char *why, size_t why_bytes)
 {
+    const bool is_new = access(s->path, F_OK) != 0;
     int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     int err;
 
+    s->is_new = is_new;
     if (code == SQLITE_OK)
         code = sqlite3_busy_timeout(s->db, BUSY_MS);
     if (code == SQLITE_OK)
@@ -108,6 +111,25 @@ void exp_store_close(struct exp_store *s)
         return;
     exp_store_transact(s, give_back, NULL, why, sizeof why); /* if it fails: this process will soon be dead */
     release(s);
+}
+
+static int remove_unused(struct exp_store *s, void *arg)
+{
+    int code = run_once(s, EXP_SQL_USED);
+
+    (void)arg;
+    if (code != SQLITE_DONE)
+        return code;
+    unlink(s->path);
+    return code;
+}
+
+void exp_store_withdraw(struct exp_store *s)
+{
+    char why[8];
+
+    if (s->is_new)
+        exp_store_transact(s, remove_unused, NULL, why, sizeof why); /* if it fails: an empty store stays */
 }
 
 /* ---- tasks ---- */

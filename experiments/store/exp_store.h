@@ -43,6 +43,12 @@ int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why
 void exp_store_close(struct exp_store *s); /* NULL is fine. What this process has claimed is given back */
 const char *exp_store_path(const struct exp_store *s);
 
+/*
+ * Takes back a store that is of no use: removes the file if opening it made it and no task in it was ever claimed. The store
+ * is still to be closed, and nothing else. Another process that has opened it meanwhile fails when it writes.
+ */
+void exp_store_withdraw(struct exp_store *s);
+
 /* Finds or adds n tasks in one transaction. id[i] becomes the number of task[i] in this store. */
 int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, char *why, size_t why_bytes);
 

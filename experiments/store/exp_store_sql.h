@@ -22,6 +22,7 @@
            "finished = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1 AND state <> 'done'")                       \
     X(ADD_COUNT, "INSERT INTO count (task, place, name, value) VALUES (?1, ?2, ?3, ?4)")                               \
     X(READ, "SELECT name, value FROM count WHERE task = ?1 ORDER BY place")                                            \
+    X(USED, "SELECT id FROM task WHERE state <> 'todo' LIMIT 1")                                                       \
     X(FAILURES, "SELECT name, why FROM task WHERE state = 'failed' ORDER BY id")
 
 #define EXP_STORE_ENUM(name, sql) EXP_SQL_##name,
@@ -32,6 +33,7 @@ struct exp_store {
     sqlite3_stmt *statement[EXP_N_SQL];
     pthread_mutex_t lock; /* of all that follows, and of the database */
     char *path;
+    bool is_new; /* there was no file */
     struct exp_lease own;
 };
 

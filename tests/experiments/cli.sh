@@ -38,6 +38,7 @@ options() {
     refuses "unknown option 'LAYER=conv1', did you mean LAYERS?" MODEL=vgg16 LAYER=conv1
     refuses "unknown option '--colums', did you mean --columns?" --colums
     refuses "MODEL is missing"
+    refused_job MODEL=tests/data/three.csv MACHINE=toy
 }
 
 # make_says WORDS ARGUMENTS...: make refuses them in one line that holds WORDS, before it does anything.

@@ -19,6 +19,7 @@ refuses "cannot execute f32_" MODEL=tests/data/three.csv UKR=$foreign
 refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "did you mean REPS?" GREPS=3
 refuses "SHARE=0/2: STORE must name" MODEL=tests/data/three.csv SHARE=0/2
+refused_job MODEL=tests/data/three.csv REPS=2 HOT=0 SHARES=2
 
 grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
 # A layer whose input alone has 8 GiB.

@@ -89,6 +89,7 @@ run() { "$sweep" "${arguments[@]}" LAUNCHER=slurm SHARES=3 "$@" >"$work/out" 2>"
 run SLURM=--partition=none
 check "a partition that is not there: $?" [ $? -ne 0 ]
 check "sbatch's complaint is passed on: $(cat "$work/err")" grep -q 'sbatch submits no job: .*partition' "$work/err"
+check "and no store is left: $(ls "$work/results")" [ ! -e "$work/results/store.sqlite" ]
 run
 check "a job array: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
 check "its results are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")

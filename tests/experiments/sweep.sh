@@ -32,6 +32,7 @@ echo "no database" >"$work/text.sqlite"
 refuses "text.sqlite: not a results store, or damaged" "$three" MACHINE=toy "$grid" STORE="$work/text.sqlite"
 refuses "none.sqlite: cannot open: No such file" "$three" MACHINE=toy "$grid" STORE="$work/other.sqlite" KNOWN="$work/none.sqlite"
 refuses "no/such/folder/s.sqlite: cannot open" "$three" MACHINE=toy "$grid" STORE="$work/no/such/folder/s.sqlite"
+refused_job "$three" MACHINE=toy "$grid" SHARES=2
 
 dir=$work/results/toy/sweep/three
 run() { # run ARGUMENTS...: succeeds
