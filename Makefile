@@ -193,7 +193,7 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep) $(variables_polydl))
+export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep) $(variables_polydl) $(variables_streams))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 pass = $(foreach v,$(variables_$1),"$v=$$$v")
 
@@ -254,6 +254,23 @@ stack: deps ## Observe what compiled code does on its stack, for replays of mach
 	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
 	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"
 
+# What the compiler's steps bring: the algorithms whose quotients experiments/emit/steps.awk makes.
+step_models = $(if $(MODEL),$(subst $(comma), ,$(MODEL)),googlenet inceptionv2 resnet18 resnet50 resnet152 squeezenet vgg16)
+step_machine = $(or $(MACHINE),clx4208)
+step_results = $(or $(RESULTS),results)/steps
+
+steps: deps ## What tiling, packing, packed filters and the micro-kernel bring on the seven models, beside the paper's Table 2 (4 minutes): make steps [MODEL=...]
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
+	$(Q)for m in $(step_models); do $(BUILD)/experiment "MODEL=$$m" "MACHINE=$(step_machine)" OBSERVE=0 CACHE=warm "REPS=$(or $(REPS),5)" \
+	    ALGO=base,goto,sconv,sconv_openblas,sconv_no_vbp,sconv_run_time "RESULTS=$(step_results)" "COMMIT=$(COMMIT)" >$(BUILD)/steps.log || \
+	    { tail -n 5 $(BUILD)/steps.log >&2; exit 1; }; done
+	$(Q)awk -f experiments/emit/steps.awk experiments/published/sconv.csv $(foreach m,$(step_models),$(step_results)/$(step_machine)/$m/model.csv)
+
+streams: deps ## What generated code does to the tensors, observed under an emulator, beside its plan's replay (1 minute): make streams [MODEL=...]
+	$(Q).ci/deps emulation
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER) $(code_guest) $(BUILD)/sconv-streams
+	$(Q)$(BUILD)/sconv-streams $(call pass,streams) "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
+
 install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
 	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/man/man1)
@@ -295,7 +312,7 @@ test: deps ## Build and run all tests (3 minutes; also: make check); SUITE=name 
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
-test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan sconv-gen cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
+test_programs = $(addprefix $(BUILD)/,tests experiment sconv-plan sconv-gen sconv-streams cachesim simbench peers judge validate calibrate paper study redraw report compare sweep polydl)
 
 # After library.sh, which builds libsconv.
 check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)" tests/isa.sh
@@ -429,6 +446,12 @@ help: ## Show this
 	@echo "Variables of 'make polydl' (make polydl MODEL=alexnet):"
 	@$(call print_options,POLYDL)
 	@echo
+	@echo "Variables of 'make streams' (make streams MODEL=squeezenet LAYERS='fire2/*'):"
+	@$(call print_options,STREAMS)
+	@echo
+	@echo "Variables of 'make steps' (make steps MODEL=squeezenet):"
+	@$(call print_group,steps)
+	@echo
 	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
 	@$(call print_options,REDRAW)
 	@echo
@@ -465,4 +488,4 @@ help: ## Show this
 	@echo "Variables of every build:"
 	@$(call print_group,build)
 
-.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack steps streams test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help

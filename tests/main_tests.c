@@ -49,6 +49,7 @@
     X(epilogue) \
     X(plan_json) \
     X(emit_c) \
+    X(emit_streams) \
     X(emit) \
     X(watch) \
     X(exp_csv) \

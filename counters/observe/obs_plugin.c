@@ -7,6 +7,7 @@
  *   machine  the simulated machine's file (sim/machine/machine.h)
  *   rule     functions that do one part of a library's work (obs_stream.h); TAG '-' where they own no memory
  *   outside  "simulated": accesses outside all buffers go through the simulated caches too; else they are only counted
+ *   masked   a phase: that of masked loads, whatever the markers say, since nobody knows what of their width they load
  *   trace    every access to a buffer, in the binary trace format (sim/trace/trace_binary.h)
  *
  * While the emulator runs, FILE.watched holds its process number: how a program finds out that it is watched.
@@ -168,7 +169,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 /* ---- installation ---- */
 
 struct arguments {
-    const char *out, *machine, *trace, *outside;
+    const char *out, *machine, *trace, *outside, *masked;
     struct obs_rule rule[OBS_MAX_RULES];
     size_t n_rules;
 };
@@ -199,7 +200,8 @@ static bool read_argument(struct arguments *a, const char *argument)
         const char *key;
         const char **value;
     } texts[] = {
-        { "out=", &a->out }, { "machine=", &a->machine }, { "trace=", &a->trace }, { "outside=", &a->outside }
+        { "out=", &a->out },         { "machine=", &a->machine }, { "trace=", &a->trace },
+        { "outside=", &a->outside }, { "masked=", &a->masked },
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -215,7 +217,9 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         if (!read_argument(a, argv[i])) {
-            complain("out=, machine=, trace=FILE, outside=simulated or rule=PATTERN:PHASE:TAG is wanted, not", argv[i]);
+            complain(
+                "out=, machine=, trace=FILE, outside=simulated, masked=PHASE or rule=PATTERN:PHASE:TAG is wanted, not",
+                argv[i]);
             return false;
         }
     }
@@ -223,6 +227,10 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
         complain(a->out ? "machine=FILE is missing" : "out=FILE is missing", "");
     if (a->outside && strcmp(a->outside, "simulated") != 0) {
         complain("outside=simulated is wanted, not", a->outside);
+        return false;
+    }
+    if (a->masked && (a->masked[1] || a->masked[0] < '0' || a->masked[0] >= '0' + SIM_MAX_PHASES)) {
+        complain("masked=PHASE is wanted, not", a->masked);
         return false;
     }
     return a->out && a->machine;
@@ -277,6 +285,8 @@ static int set_up(const struct arguments *a)
     }
     if (!err && a->outside)
         obs_stream_simulate_outside(observer.stream);
+    if (!err && a->masked)
+        obs_stream_mark_masked(observer.stream, (unsigned)(a->masked[0] - '0'));
     return err ? err : tell_program();
 }
 

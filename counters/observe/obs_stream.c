@@ -53,8 +53,8 @@ struct pending {
 
 struct obs_stream {
     uint64_t executed; /* counted by the emulator */
-    bool is_on, has_ended, simulates_outside;
-    uint8_t phase;
+    bool is_on, has_ended, simulates_outside, marks_masked;
+    uint8_t phase, masked_phase;
     struct pending pending;
     size_t n_buffers;
     struct obs_buffer buffer[OBS_MAX_BUFFERS];
@@ -195,6 +195,12 @@ void obs_stream_simulate_outside(struct obs_stream *s)
     s->simulates_outside = true;
 }
 
+void obs_stream_mark_masked(struct obs_stream *s, unsigned phase)
+{
+    s->marks_masked = true;
+    s->masked_phase = (uint8_t)phase;
+}
+
 bool obs_stream_is_on(const struct obs_stream *s)
 {
     return s->is_on;
@@ -332,6 +338,8 @@ static unsigned phase_of(const struct obs_site *site)
 {
     const struct obs_stream *s = site->stream;
 
+    if (site->is_masked && s->marks_masked)
+        return s->masked_phase;
     return site->rule == OBS_NO_RULE ? s->phase : s->rule[site->rule].phase;
 }
 

@@ -65,6 +65,9 @@ uint64_t *obs_stream_executed(struct obs_stream *s);
 /* From now on, what is outside all buffers is simulated too (never traced). */
 void obs_stream_simulate_outside(struct obs_stream *s);
 
+/* From now on, masked loads of buffers are of this phase. */
+void obs_stream_mark_masked(struct obs_stream *s, unsigned phase);
+
 bool obs_stream_is_on(const struct obs_stream *s);
 
 /* One piece of an access. Does nothing while no region is open. */

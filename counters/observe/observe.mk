@@ -85,6 +85,19 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest counters/observe/rewrite.
 	$(Q){ $(call describe,$<); } | awk -v NAMES='^($(copied_names))$$' -f counters/observe/functions.awk | $(call rewrite,1) >$@.s
 	$(assemble_rewritten)
 
+# The program that runs generated code under the emulator: it loads shared objects, so it is not static.
+code_guest = $(BUILD)/code-guest
+code_guest_sources := experiments/emit/main_guest.c counters/observe/obs_emulator_watcher.c
+
+$(BUILD)/code/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "  CC CODE $<"
+	$(Q)$(CC) $(call unsanitized,$(BASE_CFLAGS)) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/code-guest: $(patsubst %.c,$(BUILD)/code/%.o,$(code_guest_sources))
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
 # described one by one: the guest of such builds is the plain build's, by gcc.
 guest_build = $(plain_build)
@@ -96,7 +109,7 @@ GUEST_ppc64le = $(if $(filter ppc64le,$(ARCH)),$(native_guest),$(power10_build)/
 
 native-guest: deps
 	$(Q).ci/deps emulation
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER) $(if $(filter x86_64,$(ARCH)),$(code_guest))
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(guest_build) $(native_guest) $(if $(filter x86_64,$(ARCH)),$(native_twin).rewritten)
 
 ifeq ($(ARCH),ppc64le)
@@ -127,8 +140,8 @@ twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 
 # What the tests need to know of them; other suites than these run nothing under emulation.
-observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied))
+observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))
 guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
-suite_needs_guest = $(if $1,$(filter observe,$1),all)
+suite_needs_guest = $(if $1,$(filter observe emit_streams,$1),all)
 
 .PHONY: native-guest guest-x86_64 guest-x86_64-copied guest-ppc64le

@@ -232,10 +232,29 @@ static int build_c(const struct work *w, bool records)
     return err ? err : compile_c(w->place, conv_c_flags(&w->plan[0].plan), records, w->why, w->why_bytes);
 }
 
-static int load(struct exp_emit_code *code, const struct place *p, char *why, size_t why_bytes)
+int exp_emit_compile(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx, char *why,
+                     size_t why_bytes)
 {
-    code->library = dlopen(p->path[CODE_SO], RTLD_NOW | RTLD_LOCAL);
-    return code->library ? 0 : exp_fail(why, why_bytes, -EIO, "cannot load generated code: %s", dlerror());
+    struct place place;
+    const struct work w = { &place, what, plan, n, { NULL, *after }, why, why_bytes };
+    int err = open_place(&place, why, why_bytes);
+
+    if (err)
+        return err;
+    err = what == EXP_EMIT_C ? build_c(&w, records) : build_mlir(&w);
+    if (!err)
+        err = use(ctx, place.path[CODE_SO], why, why_bytes);
+    close_place(&place);
+    return err;
+}
+
+static int load(void *code, const char *path, char *why, size_t why_bytes)
+{
+    struct exp_emit_code *c = code;
+
+    c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return c->library ? 0 : exp_fail(why, why_bytes, -EIO, "cannot load generated code: %s", dlerror());
 }
 
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
@@ -248,18 +267,8 @@ int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const st
 int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
                          size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes)
 {
-    struct place place;
-    const struct work w = { &place, what, plan, n, { NULL, *after }, why, why_bytes };
-    int err = open_place(&place, why, why_bytes);
-
     code->library = NULL;
-    if (err)
-        return err;
-    err = what == EXP_EMIT_C ? build_c(&w, records) : build_mlir(&w);
-    if (!err)
-        err = load(code, &place, why, why_bytes);
-    close_place(&place);
-    return err;
+    return exp_emit_compile(what, plan, n, after, records, load, code, why, why_bytes);
 }
 
 void exp_emit_code_release(struct exp_emit_code *code)

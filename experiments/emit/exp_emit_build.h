@@ -27,7 +27,15 @@ struct exp_emit_code {
  */
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
                    bool records, char *why, size_t why_bytes);
-/* Does the same with what follows the convolutions (C only). */
+/* Does something with a shared object, which stays as long as that. Returns 0, or -errno with one line in why. */
+typedef int (*exp_emit_use_fn)(void *ctx, const char *path, char *why, size_t why_bytes);
+
+/* Prints and compiles, and hands the shared object on. Returns as exp_emit_build, or what `use` returns. */
+int exp_emit_compile(enum exp_emit_what what, const struct conv_noted_plan *plan, size_t n,
+                     const struct conv_fusion *after, bool records, exp_emit_use_fn use, void *ctx, char *why,
+                     size_t why_bytes);
+
+/* Does as exp_emit_build, with what follows the convolutions (C only). */
 int exp_emit_build_fused(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_noted_plan *plan,
                          size_t n, const struct conv_fusion *after, bool records, char *why, size_t why_bytes);
 void exp_emit_code_release(struct exp_emit_code *code);

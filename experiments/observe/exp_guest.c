@@ -131,10 +131,13 @@ static char *plugin_text(const struct exp_guest_run *run)
 {
     char *observer = escape_commas(run->observer), *out = escape_commas(run->out), *text = NULL;
     char *machine = escape_commas(run->machine_path), *trace = escape_commas(run->trace ? run->trace : "");
+    char masked[32] = "";
 
+    if (run->masked_phase)
+        snprintf(masked, sizeof masked, ",masked=%u", run->masked_phase);
     if (observer && out && machine && trace)
-        text = exp_format("%s,out=%s,machine=%s%s%s%s", observer, out, machine, openblas_rules, *trace ? ",trace=" : "",
-                          trace);
+        text = exp_format("%s,out=%s,machine=%s%s%s%s%s", observer, out, machine, openblas_rules, masked,
+                          *trace ? ",trace=" : "", trace);
     free(observer);
     free(out);
     free(machine);
@@ -194,7 +197,6 @@ static void add_twin(struct command *c, const struct exp_guest_run *run)
 
 static void add_guest(struct command *c, const struct exp_guest_run *run)
 {
-    add(c, run->guest);
     add_text(c, exp_guest_shape_text(run->problem));
     if (run->part)
         add_text(c, exp_guest_part_text(run->part));
@@ -202,7 +204,6 @@ static void add_guest(struct command *c, const struct exp_guest_run *run)
     add_text(c, exp_format("MACHINE=%s", run->machine_path));
     add_text(c, exp_format("UKR=%s", run->ukr));
     add_text(c, exp_format("CORE=%s", run->emulator->program ? run->emulator->core : run->core));
-    add_text(c, exp_format("OUT=%s", run->out));
     add(c, run->packs_filters ? "FILTERS=run_time" : "FILTERS=ahead");
     add(c, run->verifies ? "VERIFY=1" : "VERIFY=0");
     if (run->trace && !run->emulator->program)
@@ -213,7 +214,12 @@ static int make_command(struct command *c, const struct exp_guest_run *run)
 {
     *c = (struct command){ .n_args = 0 };
     (run->emulator->program ? add_emulator : add_twin)(c, run);
-    add_guest(c, run);
+    add(c, run->guest);
+    add_text(c, exp_format("OUT=%s", run->out));
+    for (size_t i = 0; run->arguments && run->arguments[i]; i++)
+        add(c, run->arguments[i]);
+    if (!run->arguments)
+        add_guest(c, run);
     return c->is_short_of_memory ? -ENOMEM : 0;
 }
 

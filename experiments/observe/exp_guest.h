@@ -54,6 +54,9 @@ struct exp_guest_run {
     const char *machine_path;     /* file of the simulated machine */
     const char *out;              /* gets the result (obs_result.h) */
     const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none */
+    const char *const *arguments; /* of another program than main_guest.c, beside OUT, ended by NULL; NULL: it is that
+                                     one, which is told what follows */
+    unsigned masked_phase;        /* of masked loads, for an emulator; 0: none of their own */
     const struct conv_problem *problem;
     const struct conv_part *part; /* NULL: the whole */
     const char *algo, *ukr;

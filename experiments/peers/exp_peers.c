@@ -1,6 +1,7 @@
 #include "experiments/peers/exp_peers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,15 @@ static int select_algos(unsigned *algos, char *why, size_t why_bytes)
     return err;
 }
 
+static void say_unwritten(const struct exp_peers *p)
+{
+    char text[512];
+
+    exp_experiment_say_unwritten(&p->experiment, p->setup, text, sizeof text);
+    if (*text)
+        fprintf(stderr, "peers: %s\n", text);
+}
+
 int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why, size_t why_bytes)
 {
     unsigned algos;
@@ -127,6 +137,7 @@ int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, char *why
         err = exp_experiment_plan(&p->experiment, p->setup, model, algos, why, why_bytes);
     if (err)
         return err;
+    say_unwritten(p);
     p->layer = calloc(model->n_layers, sizeof *p->layer);
     if (!p->layer)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");

@@ -111,6 +111,15 @@ static int read_plans(struct session *s)
     return conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why, sizeof s->why);
 }
 
+static void say_unwritten(const struct session *s)
+{
+    char text[512];
+
+    exp_experiment_say_unwritten(&s->experiment, &s->setup, text, sizeof text);
+    if (*text)
+        fprintf(stderr, "experiment: %s\n", text);
+}
+
 /* Prepares everything. What can be wrong with the input is found here, before any work. */
 static int prepare(struct session *s)
 {
@@ -138,6 +147,7 @@ static int prepare(struct session *s)
                                sizeof s->why);
     if (err)
         return err;
+    say_unwritten(s);
     s->why_not_timed = why_not_timed(s);
     if (!s->why_not_timed)
         exp_machine_why_not_here(&s->setup.machine, s->why_elsewhere, sizeof s->why_elsewhere);

@@ -1,11 +1,13 @@
 #include "experiments/setup/exp_case.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
+#include "kernels/emit/program.h"
 
 const char *exp_count_name(enum exp_count c)
 {
@@ -149,4 +151,35 @@ struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct e
     struct exp_pair pair = exp_case_pair(e, c);
 
     return pair.base_ns ? exp_ratio_of(&pair, 1) : exp_ratio_none();
+}
+
+/* ---- plans that are not written as code ---- */
+
+void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes)
+{
+    const struct exp_algo *gen = exp_algo_find("sconv_gen_tuned"), *tuned = exp_algo_find("sconv_tuned");
+    const char *first = NULL, *kernel = NULL, *why = NULL;
+    size_t n = 0, n_all = 0;
+
+    snprintf(text, bytes, "%s", "");
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+        struct conv_plan plan;
+        const char *reason;
+
+        if (c->algo != gen || tuned->plan(s, &c->layer->problem, c->tiling, tuned, &plan))
+            continue;
+        n_all++;
+        reason = conv_program_why_not(&plan);
+        n += reason != NULL;
+        if (!reason || first)
+            continue;
+        first = c->layer->name;
+        kernel = conv_plan_kernel_name(&plan);
+        why = reason;
+    }
+    if (n)
+        snprintf(text, bytes,
+                 "%s: the paper's plan, not libsconv's, on %zu of %zu layers, of which the first is '%s' with %s: %s",
+                 gen->name, n, n_all, first, kernel, why);
 }

@@ -122,4 +122,9 @@ struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_c
 /* Returns how many times as fast as Base it is, in this layer; all NaN if one of the two was not timed. */
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
+/*
+ * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of none.
+ */
+void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes);
+
 #endif

@@ -30,8 +30,9 @@ enum {
     POLYDL = 1 << EXP_POLYDL,
     PLAN = 1 << EXP_PLAN,
     GEN = 1 << EXP_GEN,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE | GEN |
-             POLYDL, /* they write some */
+    STREAMS = 1 << EXP_STREAMS,
+    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE | GEN | POLYDL |
+             STREAMS, /* they write some */
     ALL = TABLES | REDRAW | REPORT | PLAN | GEN
 };
 
@@ -80,13 +81,21 @@ static const struct {
     size_t least_rounds, most_rounds;
     unsigned limit, cache, timing;
 } programs[EXP_N_PROGRAMS] = {
-    { "experiment", "", "host", 10, 200, 30, 0, 1 },  { "judge", "all", "host", 0, 0, 0, 0, 1 },
-    { "peers", "all", "host", 5, 100, 60, 0, 1 },     { "validate", "all", "", 0, 0, 0, 0, 1 },
-    { "calibrate", "none", "host", 3, 41, 60, 0, 1 }, { "paper", "all", "", 5, 100, 45, 2, 1 },
-    { "study", "all", "host", 3, 9, 240, 0, 0 },      { "redraw", "none", "", 0, 0, 0, 0, 0 },
-    { "report", "all", "", 0, 0, 0, 0, 0 },           { "compare", "none", "host", 0, 0, 0, 0, 0 },
-    { "sweep", "", "host", 0, 0, 0, 0, 0 },           { "polydl", "all", "host", 0, 0, 0, 0, 1 },
-    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },  { "sconv-gen", "none", "host", 0, 0, 0, 0, 0 },
+    { "experiment", "", "host", 10, 200, 30, 0, 1 },
+    { "judge", "all", "host", 0, 0, 0, 0, 1 },
+    { "peers", "all", "host", 5, 100, 60, 0, 1 },
+    { "validate", "all", "", 0, 0, 0, 0, 1 },
+    { "calibrate", "none", "host", 3, 41, 60, 0, 1 },
+    { "paper", "all", "", 5, 100, 45, 2, 1 },
+    { "study", "all", "host", 3, 9, 240, 0, 0 },
+    { "redraw", "none", "", 0, 0, 0, 0, 0 },
+    { "report", "all", "", 0, 0, 0, 0, 0 },
+    { "compare", "none", "host", 0, 0, 0, 0, 0 },
+    { "sweep", "", "host", 0, 0, 0, 0, 0 },
+    { "polydl", "all", "host", 0, 0, 0, 0, 1 },
+    { "sconv-plan", "none", "host", 0, 0, 0, 0, 0 },
+    { "sconv-gen", "none", "host", 0, 0, 0, 0, 0 },
+    { "sconv-streams", "experiments/emit/streams.csv", "clx4208", 0, 0, 0, 0, 0 },
 };
 
 enum { N_OPTIONS = sizeof options / sizeof options[0], N_FLAGS = sizeof flags / sizeof flags[0] };

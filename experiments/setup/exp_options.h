@@ -23,6 +23,7 @@ enum exp_program {
     EXP_POLYDL,
     EXP_PLAN,
     EXP_GEN,
+    EXP_STREAMS,
     EXP_N_PROGRAMS
 };
 

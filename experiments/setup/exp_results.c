@@ -26,6 +26,7 @@ static const struct layout {
     [EXP_COMPARE] = { "/compare", false, "compare.csv" },
     [EXP_SWEEP] = { "/sweep", true, "sweep.csv" },
     [EXP_GEN] = { "/emit", false, "code.csv" },
+    [EXP_STREAMS] = { "/streams", false, "streams.csv" },
     [EXP_POLYDL] = { "/polydl", true, "variants.csv" },
 };
 

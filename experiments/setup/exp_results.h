@@ -8,6 +8,8 @@
  *     <RESULTS>/host/compare/                  two runs compared, which may be of any model
  *     <RESULTS>/<machine>/sweep/<models>/      those of sweep
  *     <RESULTS>/<machine>/polydl/<models>/     program variants of PolyDL
+ *     <RESULTS>/<machine>/emit/                times of generated code (sconv-gen)
+ *     <RESULTS>/<machine>/streams/             its observed streams (sconv-streams)
  *     <RESULTS>/host/study/<models>/           the study of the cost models
  *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
  *

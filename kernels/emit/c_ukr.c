@@ -55,9 +55,9 @@ static void print_windows_step(const struct printer *p, size_t n_v, size_t last)
         bool is_whole = u->is_packed || v + 1 < n_v || last == u->lanes;
 
         fprintf(p->out,
-                is_whole ? "        const vec w%zu = load(in + %zu);\n"
-                         : "        const vec w%zu = load_first(in + %zu, %zu);\n",
+                is_whole ? "        vec w%zu = load(in + %zu);\n" : "        vec w%zu = load_first(in + %zu, %zu);\n",
                 v, v * u->in_step, last);
+        fprintf(p->out, "        KEEP(w%zu);\n", v);
     }
     for (size_t f = 0; f < u->n_f; f++) {
         fprintf(p->out, "        const vec f%zu = broadcast(filter + %zu);\n", f, f);

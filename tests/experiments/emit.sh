@@ -27,6 +27,14 @@ check "a plan is one line for people" grep -qx 'conv3_1 *f32_16x24__avx512 ws nc
 check "the schema is in the room's README" \
     cmp -s <(sed '1,/^<!-- schema -->$/d; /^<!-- end -->$/,$d' experiments/emit/README.md) <("$plan" --schema)
 
+# ---- sconv-streams ----
+
+program=${STREAMS:-$(dirname "$plan")/sconv-streams}
+documented sconv-streams
+refuses "were not built" OBSERVER=no/such/observer.so GUEST=no/such/guest "RESULTS=$work/results"
+refuses "UKR=avx2" OBSERVER=/dev/null "GUEST=$plan" UKR=avx512 "RESULTS=$work/results"
+check "nothing is half-written" [ ! -e "$work/results" ]
+
 # ---- PLAN=file ----
 
 program=$experiment
