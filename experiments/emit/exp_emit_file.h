@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all; or standard output. */
+/* Files that appear whole or not at all; or standard output, or what is no file, such as a pipe. */
 #ifndef EXPERIMENTS_EXP_EMIT_FILE_H
 #define EXPERIMENTS_EXP_EMIT_FILE_H
 

@@ -89,6 +89,10 @@ refuses "constants of C and of linalg only" $toy LAYERS=pointwise EMIT=mlir WEIG
 refuses "these are 3" $toy "WEIGHTS=/dev/null"
 refuses "fewer bytes than the layer's filters, which are 5760" $toy LAYERS=pointwise WEIGHTS=/dev/null
 refuses "at most 262144" --layer vgg16:conv5_1 --machine toy --ukr ref WEIGHTS=/dev/null
+if [ -c /dev/full ]; then
+    refuses "cannot write '/dev/full'" $toy --out /dev/full
+    check "a device stays what it is" [ -c /dev/full ]
+fi
 SCONV_CC=no-such-compiler refuses "SCONV_CC" $toy CHECK=1
 printf '#!/bin/sh\necho LLVM version 18.1.3\n' >"$work/mlir-opt"
 chmod +x "$work/mlir-opt"
