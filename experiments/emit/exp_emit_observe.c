@@ -10,7 +10,7 @@
 #include "experiments/base/exp_guard.h"
 #include "experiments/emit/exp_emit_build.h"
 #include "experiments/observe/exp_guest.h"
-#include "kernels/backend.h"
+#include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 #include "sim/hierarchy.h"
 

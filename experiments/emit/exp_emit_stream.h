@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 #include "sim/trace/trace.h"
 
 /* How much of a tensor's accesses is alike. */

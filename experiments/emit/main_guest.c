@@ -19,7 +19,7 @@
 
 #include "counters/observe/obs_marker.h"
 #include "counters/observe/obs_watcher.h"
-#include "kernels/plan.h"
+#include "kernels/plan/plan.h"
 
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16, FILTERS_SEED = 5 };
 

@@ -11,7 +11,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/emit/exp_emit_build.h"
 #include "experiments/emit/exp_emit_observe.h"
-#include "kernels/csa.h"
+#include "kernels/csa/csa.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
