@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernels/emit/c_ukr_few.h"
 #include "kernels/sizes.h"
 
 /* What is printed, and where to: the code of one routine, or of several that differ by their tables only. */
@@ -370,6 +371,11 @@ static void print_portable(const struct printer *p)
             u->accumulate ? "get(out + i) + " : "");
 }
 
+static void print_few(const struct printer *p)
+{
+    conv_c_print_few(p->u, p->asks, p->out);
+}
+
 /* ---- functions ---- */
 
 static void print_start(const struct printer *p, const char *kind)
@@ -388,7 +394,7 @@ static void print_code(const struct printer *p, const char *kind)
     print_start(p, kind);
     fprintf(p->out, "%s%s)\n{\n", walks(p->r) ? ", const struct tap *taps, int is_whole" : "",
             p->asks ? ", const struct ahead *ahead, size_t n_ahead, size_t n_steps" : "");
-    (u->lanes == 1 ? print_portable : u->by_filters ? print_by_filters : print_by_windows)(p);
+    (u->lanes == 1 ? print_portable : u->few ? print_few : u->by_filters ? print_by_filters : print_by_windows)(p);
     fprintf(p->out, "}\n\n");
 }
 

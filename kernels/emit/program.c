@@ -109,9 +109,11 @@ static void emit_ukr(struct emitter *e, const struct conv_step *s)
 {
     struct conv_routine_call call;
 
-    e->err = conv_routine_of_ukr(&call, e->program->plan, s);
-    if (!e->err)
-        add_call(e, &call);
+    for (size_t f = 0; f < s->n_f && !e->err;) {
+        e->err = conv_routine_of_ukr(&call, e->program->plan, s, &f);
+        if (!e->err)
+            add_call(e, &call);
+    }
 }
 
 static int64_t *table_of(struct emitter *e, size_t n)
@@ -267,21 +269,30 @@ static void emit_pack_windows(struct emitter *e, const struct conv_step *s)
         emit_tiles(e, &a, &tiles);
 }
 
-static void emit_pack_filters(struct emitter *e, const struct conv_step *s)
+/* One panel: filters from f on. */
+static void emit_filter_panel(struct emitter *e, const struct conv_pack_filters_args *a, size_t f, size_t n_f)
 {
-    const struct conv_pack_filters_args a = conv_resolve_pack_filters(e->program->plan, &at_zero, s);
     const struct conv_problem *p = &e->program->plan->problem;
     struct conv_routine r = routine(CONV_ROUTINE_FILTERS, CONV_FILTER, CONV_PACKED_FILTER);
 
     r.of.filters = (struct conv_routine_filters){
-        .n_f = a.n_f,
-        .n_c = a.n_k / (p->r * p->s),
+        .n_f = n_f,
+        .n_c = a->n_k / (p->r * p->s),
         .r = p->r,
         .s = p->s,
-        .ld = a.ld,
-        .by_rows = a.by_rows != 0,
+        .ld = a->ld,
+        .by_rows = a->by_rows != 0,
     };
-    add(e, &r, a.filter, a.panels);
+    add(e, &r, a->filter + f * a->ld * sizeof(float), a->panels + f * a->n_k * sizeof(float));
+}
+
+static void emit_pack_filters(struct emitter *e, const struct conv_step *s)
+{
+    const struct conv_pack_filters_args a = conv_resolve_pack_filters(e->program->plan, &at_zero, s);
+    const size_t most = a.ukr->f_panel;
+
+    for (size_t f = 0; f < a.n_f; f += most)
+        emit_filter_panel(e, &a, f, a.n_f - f < most ? a.n_f - f : most);
 }
 
 static int emit_step(struct conv_backend *self, const struct conv_step *s)

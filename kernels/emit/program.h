@@ -34,6 +34,7 @@ struct conv_routine_ukr {
     size_t ld_in;   /* between the steps of its windows; of filters side by side, between channels */
     size_t in_step; /* between the panels of a step */
     size_t is_packed, ld_out, accumulate, lanes;
+    size_t few;                           /* a panel's filters are one vector, windows lie side by side */
     size_t by_filters;                    /* vectors are filters, */
     size_t out_windows;                   /* and so many windows of an output row are written at a time */
     int64_t window[CONV_MAX_TAP_WINDOWS]; /* from the first to each */

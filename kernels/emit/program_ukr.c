@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/emit/program_panels.h"
 #include "kernels/backend/resolve.h"
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
 
 static const struct conv_binding at_zero = { { 0 } };
 
 /* What lies side by side in vectors. */
-enum side { WINDOWS, FILTERS, FEW };
+enum side { WINDOWS, FILTERS, FEW, PANELS };
 
 struct emitted {
     const char *name;
@@ -97,15 +98,20 @@ static void set_ahead(struct conv_routine_call *call, const struct conv_ahead_li
     }
 }
 
-int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s)
+int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s,
+                        size_t *filter)
 {
     const struct emitted *e = find(plan->ukr);
     struct conv_ukr_args a = conv_resolve_ukr(plan, &at_zero, s);
     struct conv_routine_ukr *u = &call->routine.of.ukr;
-    struct conv_ahead_lists ahead;
+    struct conv_ahead_lists lists, *ahead = *filter ? NULL : conv_resolve_ahead(plan, &at_zero, s, &a, &lists);
     struct conv_taps taps;
+    bool few = false;
 
     a.taps = conv_resolve_taps(plan, &at_zero, s, &a, &taps);
+    if (e->side == PANELS)
+        a = conv_panel_of_call(&a, *filter, &few);
+    *filter += a.n_f;
     *call = (struct conv_routine_call){
         .routine = { .kind = CONV_ROUTINE_UKR,
                      .n_operands = CONV_FOLD_OPERANDS,
@@ -122,7 +128,8 @@ int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *
     u->ld_out = a.ld_out;
     u->accumulate = a.accumulate;
     u->lanes = e->lanes;
-    set_ahead(call, conv_resolve_ahead(plan, &at_zero, s, &a, &ahead), a.out);
+    u->few = few;
+    set_ahead(call, ahead, a.out);
     if (!is_by_filters(e, &a))
         return 0;
     u->by_filters = true;

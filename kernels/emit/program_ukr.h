@@ -11,8 +11,12 @@ struct conv_routine_call {
     uint64_t at[CONV_FOLD_MOST_OPERANDS];
 };
 
-/* Resolves a micro-kernel's step. Returns 0, or -ENOMEM. */
-int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s);
+/*
+ * Resolves a micro-kernel's step from a filter on: all of it, or a panel; *filter is then the next one's. Returns 0, or
+ * -ENOMEM.
+ */
+int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *plan, const struct conv_step *s,
+                        size_t *filter);
 
 /* From bytes to floats; of an operand before its tensor, below 0. */
 static inline int64_t conv_routine_floats(uint64_t bytes)

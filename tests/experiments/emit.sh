@@ -123,6 +123,10 @@ for what in relu6 bias bias_relu; do
 done
 check "code of real layers is right: $(tail -n 1 "$work/err")" \
     checked MODEL=squeezenet "LAYERS=conv10,fire8*,fire2/expand3x3" "UKR=$best"
+if [ "$best" != ref ]; then
+    check "... and panel by panel, with few windows: $(tail -n 1 "$work/err")" \
+        checked MODEL=resnet18 LAYERS='stage4*conv1,stage*down' UKR=f32_16x24__avx2 ALGO=sconv_tuned MACHINE=zen3
+fi
 if [ "$best" = avx512 ]; then
     check "... and as libsconv plans them: $(tail -n 1 "$work/err")" \
         checked MODEL=squeezenet LAYERS=conv1,fire8/squeeze1x1,fire2/expand3x3 UKR=avx512 ALGO=sconv_tuned MACHINE=spr

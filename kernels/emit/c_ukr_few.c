@@ -1,0 +1,124 @@
+#include "kernels/emit/c_ukr_few.h"
+
+#include "kernels/sizes.h"
+
+enum { GROUP = 4, BLOCK = 4, PANEL = 6, BLOCK_VECTORS = 3 };
+
+struct printer {
+    FILE *out;
+    const struct conv_routine_ukr *u;
+    bool asks;
+};
+
+/* Steps that run into accumulators of their own: those of few windows would wait for each other. */
+static size_t n_sets(const struct conv_routine_ukr *u)
+{
+    static const size_t sets[] = { 1, 8, 4, 3, 2 };
+
+    return u->n_win < sizeof sets / sizeof sets[0] ? sets[u->n_win] : 1;
+}
+
+/* Whether a single window takes several steps at a time: then six filters are whole vectors. */
+static bool has_blocks(const struct conv_routine_ukr *u)
+{
+    return u->n_win == 1 && u->n_f == PANEL;
+}
+
+static void print_step(const struct printer *p, size_t set)
+{
+    const struct conv_routine_ukr *u = p->u;
+
+    fprintf(p->out, "        {\n            vec f = load_panel(filter, %zu);\n\n            KEEP(f);\n", u->n_f);
+    for (size_t w = 0; w < u->n_win; w++)
+        fprintf(p->out, "            c%zu = multiply_add(f, broadcast(in + %zu), c%zu);\n", set * u->n_win + w, w,
+                set * u->n_win + w);
+    fprintf(p->out, "        }\n");
+    if (p->asks)
+        fprintf(p->out, "        if (t < n_steps)\n            ask(ahead, n_ahead, t);\n");
+    fprintf(p->out, "        t++;\n        in += %zu;\n        filter += %zu;\n", u->ld_in, u->n_f);
+}
+
+static void print_steps(const struct printer *p, size_t sets, size_t end)
+{
+    fprintf(p->out, "    while (t < %zu) {\n", end);
+    for (size_t s = 0; s < sets; s++)
+        print_step(p, s);
+    fprintf(p->out, "    }\n");
+}
+
+/* ---- a single window ---- */
+
+static void print_block(const struct printer *p, size_t set)
+{
+    const struct conv_routine_ukr *u = p->u;
+
+    fprintf(p->out, "        block(in, %zu, filter, sum + %zu);\n", u->ld_in, set * BLOCK_VECTORS);
+    if (p->asks)
+        fprintf(p->out,
+                "        for (size_t s = t; s < t + %d && s < n_steps; s++)\n            ask(ahead, n_ahead, s);\n",
+                BLOCK);
+    fprintf(p->out, "        t += %d;\n        in += %zu;\n        filter += %d;\n", BLOCK, BLOCK * u->ld_in,
+            BLOCK * PANEL);
+}
+
+/* Blocks in two sets of accumulators, then what is left. */
+static void print_blocks(const struct printer *p)
+{
+    const size_t k = p->u->k, pairs = k / (2 * BLOCK) * (2 * BLOCK), blocks = k / BLOCK * BLOCK;
+
+    fprintf(p->out, "    vec sum[%d] = { zero(), zero(), zero(), zero(), zero(), zero() };\n    vec c0;\n",
+            2 * BLOCK_VECTORS);
+    fprintf(p->out, "    size_t t = 0;\n\n    while (t < %zu) {\n", pairs);
+    print_block(p, 0);
+    print_block(p, 1);
+    fprintf(p->out, "    }\n");
+    if (pairs < blocks) {
+        fprintf(p->out, "    {\n");
+        print_block(p, 0);
+        fprintf(p->out, "    }\n");
+    }
+    fprintf(p->out, "    c0 = add_steps(sum);\n");
+    if (blocks < k)
+        print_steps(p, 1, k);
+}
+
+/* ---- more of them ---- */
+
+static void print_singles(const struct printer *p)
+{
+    const struct conv_routine_ukr *u = p->u;
+    const size_t sets = n_sets(u), whole = u->k / sets * sets;
+
+    for (size_t i = 0; i < sets * u->n_win; i++)
+        fprintf(p->out, "    vec c%zu = zero();\n", i);
+    fprintf(p->out, "    size_t t = 0;\n\n");
+    print_steps(p, sets, whole);
+    if (whole < u->k)
+        print_steps(p, 1, u->k);
+    for (size_t i = u->n_win; i < sets * u->n_win; i++)
+        fprintf(p->out, "    c%zu = add(c%zu, c%zu);\n", i % u->n_win, i % u->n_win, i);
+}
+
+static void print_group(const struct printer *p, size_t first)
+{
+    const struct conv_routine_ukr *u = p->u;
+    const size_t n = min_size(GROUP, u->n_win - first);
+
+    fprintf(p->out, "    update_panel(out + %zu, %zu, %zu, %zu, %zu", first, u->ld_out, n, u->n_f, u->accumulate);
+    for (size_t i = 0; i < GROUP; i++) {
+        if (i < n)
+            fprintf(p->out, ", c%zu", first + i);
+        else
+            fprintf(p->out, ", zero()");
+    }
+    fprintf(p->out, ");\n");
+}
+
+void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out)
+{
+    const struct printer p = { out, u, asks };
+
+    (has_blocks(u) ? print_blocks : print_singles)(&p);
+    for (size_t first = 0; first < u->n_win; first += GROUP)
+        print_group(&p, first);
+}

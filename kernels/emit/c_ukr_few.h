@@ -1,0 +1,12 @@
+/* Micro-kernels of few windows for AVX2 as C: a panel's filters in one vector. Internal to kernels/emit. */
+#ifndef KERNELS_EMIT_C_UKR_FEW_H
+#define KERNELS_EMIT_C_UKR_FEW_H
+
+#include <stdio.h>
+
+#include "kernels/emit/program.h"
+
+/* Prints the body of a function with arguments in, filter and out; and what it prefetches, if it asks for any. */
+void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out);
+
+#endif

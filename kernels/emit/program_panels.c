@@ -1,0 +1,11 @@
+#include "kernels/emit/program_panels.h"
+
+#include "kernels/ukr/avx2/f32_16x24_avx2.h"
+
+struct conv_ukr_args conv_panel_of_call(const struct conv_ukr_args *a, size_t f, bool *is_few_)
+{
+    const struct conv_ukr_args part = panel(a, f);
+
+    *is_few_ = is_few(part.n_win, part.n_f);
+    return part;
+}
