@@ -21,6 +21,7 @@ reason = ""
 stats layers using (is_missing(stringcolumn("measured_speedup_vs_base")) ? (reason = stringcolumn("measured_speedup_vs_base"), 0) : 0) nooutput
 stats layers using (series_of(0) ? add(bar_of(0), number("measured_speedup_vs_base")) : 0, 0) nooutput
 n_series = sum [a = 1:n_all] (N_of_series[a] > 0)
+n_spans = sum [b = 1:n_bars] N_spans[b]
 if (n_series == 0) {
     print "no speed-ups to draw: ".(strlen(reason) ? short_reason(reason) : "SConv was not selected")
     exit status 77
@@ -45,10 +46,11 @@ do for [b = 1:n_bars] {
 }
 unset print
 
+text_of_spans = n_spans ? "the lines on the bars hold 95 % of what random halves of the rounds give" : "the rounds are too few for lines of their spread"
+
 eval set_layer_width
 columns = W / char_width
-text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest quarter of the rounds, Base over SConv; \
-the lines on the bars hold 95 % of what random halves of the rounds give. Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
+text = "Measured: ".host.(strlen(reason) ? "; for some layers not available: ".short_reason(reason) : "").". The fastest quarter of the rounds, Base over SConv; ".text_of_spans.". Above 1, SConv is faster. Its plans are those for ".machine_name.".".slot_text
 eval wrap_text
 top = head_height; panel = 330
 bottom = name_height + n_lines * line_height + 16

@@ -316,6 +316,8 @@ results() {
         check "$figure.png is a PNG" sh -c "head -c 4 '$dir/$figure.png' | grep -q PNG"
         check "$figure.svg is an SVG" grep -q '</svg>' "$dir/$figure.svg"
     done
+    check "two rounds: the speed-ups' caption speaks of no interval lines" grep -q 'the rounds are too few for lines' \
+        <(sed 's/<[^>]*>/ /g' "$dir/speedup_layers.svg" | tr -s ' \t\n' ' ')
     check "12 rows: 3 layers, 4 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 13 ]
     check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq $((1 + 3 * timed * 2)) ]
     check "the classes of misses add up" awk '{ n++; if ($1 != $2 + $3 + $4) bad++ } END { exit !n || bad }' \
