@@ -87,8 +87,8 @@ test-aarch64: ## Run the tests on an emulated 64-bit Arm CPU (minutes); SUITE=na
 
 # Emulated without AVX-512, and without AVX2: suites that say whether anything there needs them. QEMU 7.2 reads masked AVX
 # loads whole, so kernels at guard pages fault on Haswell: CONV_CPU masks the vectors of this computer for the rest.
-older_suites_Nehalem := cpu kernels nest emit sconv tune sim_plain judge
-older_suites_Haswell := cpu nest tune sim_plain judge
+older_suites_Nehalem := cpu kernels nest nest_totals nest_prefetch emit sconv tune sim_plain judge
+older_suites_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
 
 # What the CPU's vectors can change: all suites (a tenth of the random machines), and the programs' results. What the
 # programs say to bad input, and what is installed, are the same everywhere.
