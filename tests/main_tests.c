@@ -68,6 +68,7 @@
     X(counters_run) \
     X(counters_proof) \
     X(observer) \
+    X(budget) \
     X(observe) \
     X(dnnl) \
     X(peers) \

@@ -5,165 +5,33 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "counters/observe/obs_result.h"
 #include "experiments/base/exp_error.h"
-#include "experiments/observe/exp_budget.h"
-#include "experiments/observe/exp_guest.h"
-#include "experiments/observe/exp_observe.h"
 #include "experiments/stack/exp_stack_observe.h"
-#include "experiments/base/exp_process.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/hierarchy.h"
 #include "sim/trace/trace.h"
 #include "sim/trace/trace_reader.h"
+#include "tests/experiments/observed_layer.h"
 #include "tests/scratch.h"
 #include "tests/kernels/shapes.h"
 #include "tests/suites.h"
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- other programs ---- */
-
-static bool always(void)
-{
-    return true;
-}
-
-static void programs_are_run_and_killed(void)
-{
-    const char *const says[] = { "sh", "-c", "echo one >&2; echo ' two' >&2; printf ' ^\n\n' >&2; exit 3", NULL };
-    const char *const sleeps[] = { "sleep", "60", NULL };
-    const char *const missing[] = { "no-such-program-anywhere", NULL };
-    const char *const dies[] = { "sh", "-c", "kill -SEGV $$", NULL };
-    char last[64];
-    int status = 0;
-
-    CU_ASSERT(exp_process_run(says, 60, NULL, &status, last, sizeof last) == 0);
-    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 3 && !strcmp(last, "two"));
-    CU_ASSERT(exp_process_run(dies, 60, NULL, &status, last, sizeof last) == 0);
-    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    CU_ASSERT(exp_process_run(sleeps, 0, NULL, &status, last, sizeof last) == -ETIMEDOUT);
-    CU_ASSERT(exp_process_run(sleeps, 60, always, &status, last, sizeof last) == -EINTR);
-    CU_ASSERT(exp_process_run(missing, 60, NULL, &status, last, sizeof last) == -ENOENT);
-}
-
-/* ---- whether, and for how long ---- */
-
-static void auto_observes_what_nothing_counts(void)
-{
-    const struct conv_ukr *avx2 = conv_ukr_find("f32_16x6__avx2"), *mma = conv_ukr_find("f32_16x8__mma");
-    const struct conv_ukr *plain = conv_ukr_find("f32_16x24__ref");
-    bool is_x86 = avx2->fn != NULL;
-
-    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, mma, false));
-    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, avx2, false) == is_x86);
-    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_AUTO, conv_ukr_find("f32_16x24__avx512"), false) == is_x86);
-    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_AUTO, plain, false));
-    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_AUTO, mma, true));
-    CU_ASSERT(!exp_observe_is_wanted(EXP_OBSERVE_NONE, mma, false));
-    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_SAMPLE, plain, true));
-    CU_ASSERT(exp_observe_is_wanted(EXP_OBSERVE_ALL, plain, true));
-}
-
-static uint64_t budget_clock_ns;
-
-static uint64_t budget_now(void)
-{
-    return budget_clock_ns;
-}
-
-static void a_budget_learns_what_fits(void)
-{
-    struct exp_budget b;
-
-    budget_clock_ns = 5000000000;
-    exp_budget_init(&b, 60, budget_now);
-    CU_ASSERT(exp_budget_allows(&b, 59) && !exp_budget_allows(&b, 61));
-    for (int i = 0; i < 20; i++) /* four times as slow as guessed */
-        exp_budget_learn(&b, 1, 4);
-    CU_ASSERT(exp_budget_allows(&b, 14) && !exp_budget_allows(&b, 17));
-    budget_clock_ns += 50000000000;
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_spent(&b), 50, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_left(&b), 10, 1e-6);
-    CU_ASSERT(exp_budget_allows(&b, 2) && !exp_budget_allows(&b, 3));
-    budget_clock_ns += 50000000000;
-    CU_ASSERT(exp_budget_left(&b) == 0 && !exp_budget_allows(&b, 1e-9));
-    exp_budget_release(&b);
-    exp_budget_init(&b, 0, budget_now);
-    CU_ASSERT(exp_budget_allows(&b, 1e9));
-    exp_budget_release(&b);
-}
-
-/* Equal shares; what short jobs do not need is the longer ones'. */
-static void a_quota_shares_what_is_left(void)
-{
-    struct exp_budget b;
-
-    budget_clock_ns = 0;
-    exp_budget_init(&b, 60, budget_now);
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 10, 1), 0.8 * 6, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 9, 2), 0.8 * 2 * 60 / 10, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 1, 2), 0.8 * 60, 1e-6);
-    budget_clock_ns += 30000000000;
-    for (int i = 0; i < 99; i++) /* ten times as slow as guessed */
-        exp_budget_learn(&b, 1, 10);
-    CU_ASSERT_DOUBLE_EQUAL(exp_budget_quota(&b, 1, 1), 0.8 * 30 / 10, 0.05);
-    budget_clock_ns += 40000000000;
-    CU_ASSERT(exp_budget_quota(&b, 1, 1) == 0);
-    exp_budget_release(&b);
-    exp_budget_init(&b, 0, budget_now);
-    CU_ASSERT(exp_budget_quota(&b, 3, 2) > 1e18);
-    exp_budget_release(&b);
-}
-
-/*
- * A hundred jobs of 0.1 to 99.1 guessed seconds in a minute, on a computer that is three times as slow as guessed: each
- * takes as much of its work as its quota allows, and the last one ends in time, with little left.
- */
-static void a_budget_is_used_up_and_kept(void)
-{
-    enum { N = 100 };
-    struct exp_budget b;
-    double least_share = 1;
-
-    budget_clock_ns = 0;
-    exp_budget_init(&b, 60, budget_now);
-    for (size_t i = 0; i < N; i++) {
-        double work = 0.1 + (double)i, quota = exp_budget_quota(&b, N - i, 1), taken = work < quota ? work : quota;
-
-        CU_ASSERT(exp_budget_allows(&b, taken));
-        budget_clock_ns += (uint64_t)(3e9 * taken);
-        exp_budget_learn(&b, taken, 3 * taken);
-        least_share = taken / work < least_share ? taken / work : least_share;
-    }
-    CU_ASSERT(exp_budget_left(&b) > 0 && exp_budget_left(&b) < 25 && least_share > 0);
-    exp_budget_release(&b);
-}
-
-/* ---- under emulation ---- */
-
-/* A guest to test with, or a reason why there is none. */
-struct place {
-    const struct exp_emulator *emulator;
-    const char *observer, *guest, *machine, *ukr;
-    const char *core; /* OpenBLAS's; NULL: the emulator's, or any */
-};
-
-static bool find_place(struct place *p, const char *ukr, const char *variable, const char *machine)
+static bool find_place(struct observed_place *p, const char *ukr, const char *variable, const char *machine)
 {
     const char *path = getenv("PATH");
     char *find;
     int found;
 
-    *p = (struct place){ .emulator = exp_emulator_for(conv_ukr_find(ukr)), .machine = machine, .ukr = ukr };
+    *p = (struct observed_place){ .emulator = exp_emulator_for(conv_ukr_find(ukr)), .machine = machine, .ukr = ukr };
     p->observer = getenv("OBSERVER");
     p->guest = getenv(variable);
     if (!p->observer || !*p->observer || !p->guest || !*p->guest || !path)
@@ -175,7 +43,7 @@ static bool find_place(struct place *p, const char *ukr, const char *variable, c
 }
 
 /* Finds every place that there is; the test is skipped if there is none. */
-static size_t find_places(struct place place[2])
+static size_t find_places(struct observed_place place[2])
 {
     size_t n = 0;
 
@@ -184,84 +52,6 @@ static size_t find_places(struct place place[2])
     if (!n)
         test_skip("no qemu-user, or no OBSERVER and GUEST_x86_64 or GUEST_ppc64le in the environment");
     return n;
-}
-
-/* One layer, planned as the guest plans it. */
-struct layer {
-    struct exp_setup setup;
-    struct exp_layer layer;
-    struct exp_model model;
-    struct exp_experiment e;
-    bool is_part;
-    struct conv_part part;
-    struct conv_plan plan; /* of the part, or the whole */
-};
-
-static void plan_layer(struct layer *l, const struct place *p, struct conv_problem problem, const char *algo,
-                       bool packs_filters)
-{
-    static char name[] = "test";
-    char why[256] = "";
-    unsigned algos;
-
-    *l = (struct layer){ .layer = { .name = name, .problem = problem } };
-    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why, sizeof why) == 0);
-    CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why, sizeof why) == 0);
-    CU_ASSERT_FATAL(exp_algo_select(algo, &algos, why, sizeof why) == 0);
-    l->setup.packs_filters = packs_filters;
-    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->core ? p->core : p->emulator->core, why, sizeof why) == 0);
-    l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
-    CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
-    l->plan = l->e.cases[0].plan;
-}
-
-/* Takes half the rows and filters of the planned layer. */
-static void take_part(struct layer *l)
-{
-    const struct conv_problem *p = &l->layer.problem;
-
-    l->is_part = true;
-    l->part = (struct conv_part){ p->n, (p->p + 1) / 2, (conv_group_filters(p) + 1) / 2 };
-    CU_ASSERT_FATAL(conv_plan_part(&l->plan, &l->e.cases[0].plan, &l->part) == 0);
-}
-
-static void release_layer(struct layer *l)
-{
-    exp_experiment_release(&l->e);
-    exp_setup_release(&l->setup);
-}
-
-static int run_layer(const struct layer *l, const struct place *p, bool is_traced, struct obs_result *r, char *why,
-                     size_t why_bytes)
-{
-    const struct exp_guest_run run = {
-        .emulator = p->emulator,
-        .observer = p->observer,
-        .guest = p->guest,
-        .machine_path = p->machine,
-        .out = scratch_path("r"),
-        .trace = is_traced ? scratch_path("t") : NULL,
-        .problem = &l->layer.problem,
-        .part = l->is_part ? &l->part : NULL,
-        .algo = l->e.cases[0].algo->name,
-        .ukr = p->ukr,
-        .core = l->setup.core->name,
-        .packs_filters = l->setup.packs_filters,
-        .verifies = true,
-        .limit_s = 120,
-    };
-    int err = exp_guest_run(&run, why, why_bytes);
-
-    return err ? err : obs_result_read(r, run.out, why, why_bytes);
-}
-
-static struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)
-{
-    struct conv_binding bind = conv_bind(&plan->layout, 0);
-
-    for (size_t i = 0; i < r->n_buffers; i++)
-        bind.addr[r->buffer[i].tag] = r->buffer[i].address;
-    return bind;
 }
 
 /* Feeds the reader's bursts into a list: traces are small here. */
@@ -340,23 +130,23 @@ static void read_trace(const char *path, struct list *l)
     fclose(in);
 }
 
-static void check_stream(const struct place *p, struct conv_problem problem, const char *algo, bool packs_filters,
-                         bool is_part)
+static void check_stream(const struct observed_place *p, struct conv_problem problem, const char *algo,
+                         bool packs_filters, bool is_part)
 {
     struct obs_result *r = malloc(sizeof *r);
     const bool is_twin = !p->emulator->program;
     struct list seen = { .has_prefetches = is_twin }, replayed = seen;
     struct conv_replay replay;
-    struct layer l;
+    struct observed_layer l;
     char why[512] = "";
 
     CU_ASSERT_FATAL(r != NULL);
     sim_expander_init(&seen.expander, append, &seen);
     sim_expander_init(&replayed.expander, append, &replayed);
-    plan_layer(&l, p, problem, algo, packs_filters);
+    observed_plan(&l, p, problem, algo, packs_filters);
     if (is_part)
-        take_part(&l);
-    if (test_check(run_layer(&l, p, true, r, why, sizeof why) == 0, "%s", why)) {
+        observed_take_part(&l);
+    if (test_check(observed_run(&l, p, true, r, why, sizeof why) == 0, "%s", why)) {
         read_trace(scratch_path("t"), &seen);
         conv_replay_init(&replay, &l.plan, &replayed.expander.sink);
         replay.bind = observed_binding(&l.plan, r);
@@ -365,7 +155,7 @@ static void check_stream(const struct place *p, struct conv_problem problem, con
     }
     free(seen.access);
     free(replayed.access);
-    release_layer(&l);
+    observed_release(&l);
     free(r);
 }
 
@@ -378,7 +168,7 @@ static const struct conv_problem small_problems[] = {
 
 static void sconv_streams_equal_their_replay(void)
 {
-    struct place place[2];
+    struct observed_place place[2];
     size_t n = find_places(place);
 
     if (!n)
@@ -399,7 +189,7 @@ static double relative(uint64_t a, uint64_t b)
 }
 
 /* Checks totals within 1 %, load misses of every level within 3 %. */
-static void check_totals(const struct layer *l, const struct obs_result *r)
+static void check_totals(const struct observed_layer *l, const struct obs_result *r)
 {
     struct conv_replay replay;
     struct sim_hierarchy *h;
@@ -441,7 +231,7 @@ static void count_prefetches(struct sim_sink *self, const struct sim_run *run, s
 }
 
 /* The emulator gives no addresses of prefetches away; their number is that of the instructions. */
-static void check_prefetches(const struct layer *l, const struct obs_result *r)
+static void check_prefetches(const struct observed_layer *l, const struct obs_result *r)
 {
     struct prefetches seen = { .sink.accept = count_prefetches };
     struct conv_replay replay;
@@ -453,21 +243,21 @@ static void check_prefetches(const struct layer *l, const struct obs_result *r)
                (unsigned long long)r->instructions[CONV_PHASE_UKR][OBS_PREFETCH]);
 }
 
-static void check_layer(const struct place *p, struct conv_problem problem, const char *algo, bool is_part,
+static void check_layer(const struct observed_place *p, struct conv_problem problem, const char *algo, bool is_part,
                         struct obs_result *r)
 {
-    struct layer l;
+    struct observed_layer l;
     char why[512] = "";
 
-    plan_layer(&l, p, problem, algo, false);
+    observed_plan(&l, p, problem, algo, false);
     if (is_part)
-        take_part(&l);
-    if (test_check(run_layer(&l, p, false, r, why, sizeof why) == 0, "%s", why)) {
+        observed_take_part(&l);
+    if (test_check(observed_run(&l, p, false, r, why, sizeof why) == 0, "%s", why)) {
         check_totals(&l, r);
         if (p->emulator->isa == CPU_ISA_AVX2 || (p->emulator->isa == CPU_ISA_MMA && conv_plan_is_base(&l.plan)))
             check_prefetches(&l, r);
     }
-    release_layer(&l);
+    observed_release(&l);
 }
 
 /* More multiply-adds than OpenBLAS gives to its small-matrix kernels; several blocks of the reduction. */
@@ -478,7 +268,7 @@ static void base_streams_have_the_replays_totals(void)
         { IMAGES(1, 128, 28, 28), FILTERS(64, 1, 1), UNIT_STEPS, .groups = 1 },
         { IMAGES(1, 64, 24, 24), FILTERS(64, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 }, /* half of it */
     };
-    struct place place[2];
+    struct observed_place place[2];
     size_t n = find_places(place);
     struct obs_result *r = n ? malloc(sizeof *r) : NULL;
 
@@ -496,7 +286,7 @@ static void base_streams_have_the_replays_totals(void)
 /* OpenBLAS's order inside a step is its own: not its stream is compared, but what it adds up to. */
 static void openblas_micro_kernels_have_the_replays_totals(void)
 {
-    struct place place[2];
+    struct observed_place place[2];
     size_t n = find_places(place);
     struct obs_result *r = n ? malloc(sizeof *r) : NULL;
 
@@ -530,7 +320,7 @@ static bool is_equal_cell(const struct sim_cell *a, const struct sim_cell *b, si
 }
 
 /* Compares every count of every tensor, phase and level. */
-static void check_cells(const struct layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
+static void check_cells(const struct observed_layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
                         const char *algo)
 {
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
@@ -547,7 +337,7 @@ static void check_cells(const struct layer *l, const struct sim_stats *seen, con
 }
 
 /* The same of all together: a prefetch behind its tensor is seen as another one's. */
-static void check_sums(const struct layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
+static void check_sums(const struct observed_layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
                        const char *algo)
 {
     const struct sim_cell a = sim_stats_total(seen), b = sim_stats_total(replayed);
@@ -557,8 +347,8 @@ static void check_sums(const struct layer *l, const struct sim_stats *seen, cons
 }
 
 /* How many accesses each tensor has in each phase: of masked ones nobody knows how wide they are. */
-static void check_numbers(const struct layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
-                          const char *algo)
+static void check_numbers(const struct observed_layer *l, const struct sim_stats *seen,
+                          const struct sim_stats *replayed, const char *algo)
 {
     for (size_t i = 0; i < (size_t)CONV_N_TENSORS * CONV_N_PHASES; i++) {
         const struct sim_cell *a = &seen->cell[i / CONV_N_PHASES][i % CONV_N_PHASES];
@@ -571,10 +361,10 @@ static void check_numbers(const struct layer *l, const struct sim_stats *seen, c
     }
 }
 
-typedef void (*check_fn)(const struct layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
+typedef void (*check_fn)(const struct observed_layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
                          const char *algo);
 
-static void check_by(check_fn check, const struct layer *l, const struct obs_result *r, const char *algo)
+static void check_by(check_fn check, const struct observed_layer *l, const struct obs_result *r, const char *algo)
 {
     struct conv_replay replay;
     struct sim_hierarchy *h;
@@ -588,16 +378,16 @@ static void check_by(check_fn check, const struct layer *l, const struct obs_res
     sim_hierarchy_free(h);
 }
 
-static void check_equal(const struct layer *l, const struct obs_result *r, const char *algo)
+static void check_equal(const struct observed_layer *l, const struct obs_result *r, const char *algo)
 {
     check_by(l->setup.machine.has_software_prefetch ? check_sums : check_cells, l, r, algo);
 }
 
-static bool find_twin(struct place *p)
+static bool find_twin(struct observed_place *p)
 {
-    *p = (struct place){ .emulator = exp_emulator_twin(),
-                         .guest = getenv("TWIN"),
-                         .machine = "sim/machines/clx4208.cfg" };
+    *p = (struct observed_place){ .emulator = exp_emulator_twin(),
+                                  .guest = getenv("TWIN"),
+                                  .machine = "sim/machines/clx4208.cfg" };
     if (p->guest && !access(p->guest, X_OK))
         return true;
     test_skip("no TWIN in the environment");
@@ -605,12 +395,12 @@ static bool find_twin(struct place *p)
 }
 
 /* The program whose machine code is copied, with a micro-kernel that this computer must run. */
-static bool find_copied(struct place *p, const char *ukr, const char *machine)
+static bool find_copied(struct observed_place *p, const char *ukr, const char *machine)
 {
-    *p = (struct place){ .emulator = exp_emulator_copied(conv_ukr_find(ukr)->isa),
-                         .guest = getenv("COPIED"),
-                         .machine = machine,
-                         .ukr = ukr };
+    *p = (struct observed_place){ .emulator = exp_emulator_copied(conv_ukr_find(ukr)->isa),
+                                  .guest = getenv("COPIED"),
+                                  .machine = machine,
+                                  .ukr = ukr };
     if (!p->guest || access(p->guest, X_OK))
         test_skip("no COPIED in the environment");
     else if (!conv_ukr_runs(conv_ukr_find(ukr)))
@@ -624,9 +414,9 @@ static void twins_do_what_is_replayed(void)
 {
     static const char *const ukrs[] = { "f32_16x24__avx512", "f32_16x6__avx2", "f32_16x24__ref" };
     struct obs_result *r = malloc(sizeof *r);
-    struct place place;
+    struct observed_place place;
     bool is_there = find_twin(&place);
-    struct layer l;
+    struct observed_layer l;
     char why[512] = "";
 
     CU_ASSERT_FATAL(r != NULL);
@@ -635,12 +425,12 @@ static void twins_do_what_is_replayed(void)
         place.ukr = ukrs[k / 2 % N(ukrs)];
         if (!conv_ukr_runs(conv_ukr_find(place.ukr)))
             continue;
-        plan_layer(&l, &place, small_problems[k % N(small_problems)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
+        observed_plan(&l, &place, small_problems[k % N(small_problems)], k % 2 ? "sconv_is" : "sconv_ws", k % 3);
         if (k % 5 == 0)
-            take_part(&l);
-        if (test_check(run_layer(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
+            observed_take_part(&l);
+        if (test_check(observed_run(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
             check_equal(&l, r, place.ukr);
-        release_layer(&l);
+        observed_release(&l);
     }
     scratch_close();
     free(r);
@@ -664,7 +454,7 @@ static void openblas_streams_equal_their_replay(void)
         { IMAGES(1, 52, 1, 943), FILTERS(55, 1, 1), UNIT_STEPS, .groups = 1 },
         { IMAGES(1, 51, 13, 14), FILTERS(39, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
     };
-    struct place place;
+    struct observed_place place;
     bool is_there = find_twin(&place);
 
     scratch_open();
@@ -686,8 +476,8 @@ static void twins_watch_openblas(void)
                                                  UNIT_STEPS, .groups = 1 };
     static const char *const algos[] = { "base", "sconv_openblas" };
     struct obs_result *r = malloc(sizeof *r);
-    struct place place;
-    struct layer l;
+    struct observed_place place;
+    struct observed_layer l;
     char why[512] = "";
 
     CU_ASSERT_FATAL(r != NULL);
@@ -699,15 +489,15 @@ static void twins_watch_openblas(void)
             check_layer(&place, problem, algos[k % 2], k > 1, r);
         place.machine = "sim/machines/spr.cfg"; /* prefetchers notice another order; prefetches are heeded */
         for (size_t k = 0; k < N(algos); k++) {
-            plan_layer(&l, &place, problem, algos[k], false);
-            if (test_check(run_layer(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
+            observed_plan(&l, &place, problem, algos[k], false);
+            if (test_check(observed_run(&l, &place, false, r, why, sizeof why) == 0, "%s", why))
                 check_equal(&l, r, algos[k]);
-            release_layer(&l);
+            observed_release(&l);
         }
-        plan_layer(&l, &place, small_problems[1], "base", false);
-        CU_ASSERT(run_layer(&l, &place, false, r, why, sizeof why) == -EIO);
+        observed_plan(&l, &place, small_problems[1], "base", false);
+        CU_ASSERT(observed_run(&l, &place, false, r, why, sizeof why) == -EIO);
         test_check(strstr(why, "sgemm_small_kernel_b0_") != NULL, "%s", why);
-        release_layer(&l);
+        observed_release(&l);
         scratch_close();
     }
     free(r);
@@ -716,34 +506,34 @@ static void twins_watch_openblas(void)
 /* What is wrong with a run is said in one line, and nothing is left. */
 static void failed_runs_say_why(void)
 {
-    struct place place[2], wrong;
+    struct observed_place place[2], wrong;
     struct conv_problem p = { IMAGES(1, 1, 4, 4), FILTERS(1, 1, 1), UNIT_STEPS, .groups = 1 };
     struct exp_emulator emulator;
     struct obs_result *r = malloc(sizeof *r);
-    struct layer l;
+    struct observed_layer l;
     char why[512];
 
     CU_ASSERT_FATAL(r != NULL);
     if (find_places(place)) {
         scratch_open();
-        plan_layer(&l, &place[0], p, "sconv_is", false);
+        observed_plan(&l, &place[0], p, "sconv_is", false);
         wrong = place[0];
         wrong.machine = "no/such.cfg";
-        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) != 0);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) != 0);
         wrong = place[0];
         wrong.guest = "/no/such/guest";
-        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) == -EIO);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) == -EIO);
         wrong = place[0];
         emulator = *wrong.emulator;
         wrong.emulator = &emulator;
         emulator.program = "qemu-no-such-cpu";
-        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) == -ENOENT);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) == -ENOENT);
         test_check(strstr(why, "qemu-no-such-cpu is missing (package qemu-user)") != NULL, "%s", why);
         emulator = *place[0].emulator;
         emulator.cpu = place[0].emulator->isa == CPU_ISA_MMA ? "power9" : "qemu64"; /* no MMA, no AVX2 */
-        CU_ASSERT(run_layer(&l, &wrong, false, r, why, sizeof why) != 0);
+        CU_ASSERT(observed_run(&l, &wrong, false, r, why, sizeof why) != 0);
         CU_ASSERT(access(scratch_path("r"), F_OK) != 0);
-        release_layer(&l);
+        observed_release(&l);
         scratch_close();
     }
     free(r);
@@ -755,7 +545,7 @@ static const struct conv_problem unfitted[] = {
 };
 
 /* Runs a layer; *s: its work, and what was seen outside its tensors. */
-static bool sample_layer(const struct layer *l, const struct place *p, struct exp_stack_sample *s)
+static bool sample_layer(const struct observed_layer *l, const struct observed_place *p, struct exp_stack_sample *s)
 {
     struct obs_result *seen = calloc(1, sizeof *seen);
     char why[512] = "";
@@ -763,7 +553,7 @@ static bool sample_layer(const struct layer *l, const struct place *p, struct ex
 
     CU_ASSERT_FATAL(seen != NULL);
     *s = (struct exp_stack_sample){ 0 };
-    is_run = test_check(run_layer(l, p, false, seen, why, sizeof why) == 0, "%s", why);
+    is_run = test_check(observed_run(l, p, false, seen, why, sizeof why) == 0, "%s", why);
     if (is_run) {
         exp_stack_measure_work(s, &l->e.cases[0]);
         exp_stack_take_seen(s, seen);
@@ -772,16 +562,17 @@ static bool sample_layer(const struct layer *l, const struct place *p, struct ex
     return is_run;
 }
 
-static void check_stack(const struct place *p, const struct conv_problem *problem, const char *algo, double most_stores)
+static void check_stack(const struct observed_place *p, const struct conv_problem *problem, const char *algo,
+                        double most_stores)
 {
     char *path = exp_stacks_path(p->emulator->isa), why[512] = "";
     struct exp_stack_sample sample;
     struct exp_stacks stacks = { 0 };
     const struct conv_stack *stack;
-    struct layer l;
+    struct observed_layer l;
 
     CU_ASSERT_FATAL(path != NULL);
-    plan_layer(&l, p, *problem, algo, false);
+    observed_plan(&l, p, *problem, algo, false);
     stack = exp_stacks_read(&stacks, path, why, sizeof why)
                 ? NULL
                 : exp_stacks_find(&stacks, l.e.cases[0].algo->name, &l.plan);
@@ -792,7 +583,7 @@ static void check_stack(const struct place *p, const struct conv_problem *proble
                    "%s: %s, %zu filters: loads are off by %.1f %%, stores by %.1f %%; make stack observes again", path,
                    l.e.cases[0].algo->name, problem->k, 100 * e.loads / e.all_loads, 100 * e.stores / e.all_stores);
     }
-    release_layer(&l);
+    observed_release(&l);
     exp_stacks_release(&stacks);
     free(path);
 }
@@ -804,12 +595,12 @@ static void check_stack(const struct place *p, const struct conv_problem *proble
 static void stacks_are_those_on_record(void)
 {
     static const char *const algos[] = { "sconv_is", "sconv_ws", "sconv_tuned" };
-    struct place place[2];
+    struct observed_place place[2];
     size_t n_places = find_places(place);
 
     scratch_open();
     for (size_t i = 0; i < n_places * N(algos) * N(unfitted); i++) {
-        const struct place *p = &place[i / (N(algos) * N(unfitted))];
+        const struct observed_place *p = &place[i / (N(algos) * N(unfitted))];
 
         check_stack(p, &unfitted[i % N(unfitted)], algos[i / N(unfitted) % N(algos)],
                     p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.05);
@@ -821,7 +612,7 @@ static void stacks_are_those_on_record(void)
 static void stacks_with_avx512_are_those_on_record(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas" };
-    struct place p;
+    struct observed_place p;
     bool is_there = find_copied(&p, "f32_16x24__avx512", "sim/machines/spr.cfg");
 
     scratch_open();
@@ -835,19 +626,19 @@ static void copies_touch_what_is_replayed(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas", "sconv_tuned" };
     struct obs_result *r = malloc(sizeof *r);
-    struct place p;
+    struct observed_place p;
     bool is_there = find_copied(&p, "f32_16x24__avx512", "sim/machines/clx4208.cfg");
     char why[512] = "";
 
     CU_ASSERT_FATAL(r != NULL);
     scratch_open();
     for (size_t i = 0; is_there && i < N(algos) * N(unfitted); i++) {
-        struct layer l;
+        struct observed_layer l;
 
-        plan_layer(&l, &p, unfitted[i % N(unfitted)], algos[i / N(unfitted)], false);
-        if (test_check(run_layer(&l, &p, false, r, why, sizeof why) == 0, "%s", why))
+        observed_plan(&l, &p, unfitted[i % N(unfitted)], algos[i / N(unfitted)], false);
+        if (test_check(observed_run(&l, &p, false, r, why, sizeof why) == 0, "%s", why))
             check_by(check_numbers, &l, r, p.ukr);
-        release_layer(&l);
+        observed_release(&l);
     }
     scratch_close();
     free(r);
@@ -861,7 +652,7 @@ static void copies_show_what_an_emulator_shows(void)
 {
     enum { OF_THE_LIBRARY = 200 };
     static const char *const algos[] = { "sconv_is", "sconv_tuned", "sconv_openblas", "base" };
-    struct place emulated[2], copied;
+    struct observed_place emulated[2], copied;
     bool is_there = find_places(emulated) && emulated[0].emulator->isa == CPU_ISA_AVX2 &&
                     find_copied(&copied, emulated[0].ukr, emulated[0].machine);
 
@@ -869,9 +660,9 @@ static void copies_show_what_an_emulator_shows(void)
     for (size_t i = 0; is_there && i < N(algos) * N(unfitted); i++) {
         double most = strcmp(algos[i / N(unfitted)], "base") ? 0 : OF_THE_LIBRARY;
         struct exp_stack_sample is, want;
-        struct layer l;
+        struct observed_layer l;
 
-        plan_layer(&l, &copied, unfitted[i % N(unfitted)], algos[i / N(unfitted)], false);
+        observed_plan(&l, &copied, unfitted[i % N(unfitted)], algos[i / N(unfitted)], false);
         if (sample_layer(&l, &copied, &is) && sample_layer(&l, &emulated[0], &want)) {
             for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
                 test_check(want.loads[phase] - is.loads[phase] <= most && is.loads[phase] <= want.loads[phase] &&
@@ -880,7 +671,7 @@ static void copies_show_what_an_emulator_shows(void)
                            is.loads[phase], is.stores[phase], want.loads[phase], want.stores[phase]);
             CU_ASSERT(want.loads[CONV_PHASE_UKR] > 0);
         }
-        release_layer(&l);
+        observed_release(&l);
     }
     scratch_close();
 }
@@ -905,7 +696,7 @@ static const struct overhead *overhead_of(const char *ukr)
 }
 
 /* Emulated CPUs, and this computer's where it has AVX-512. */
-static size_t find_all_places(struct place place[3])
+static size_t find_all_places(struct observed_place place[3])
 {
     size_t n = find_places(place);
 
@@ -916,16 +707,16 @@ static size_t find_all_places(struct place place[3])
 static void calls_of_a_run_cost_next_to_nothing(void)
 {
     static const struct conv_problem shape = { IMAGES(1, 16, 32, 32), FILTERS(96, 1, 1), UNIT_STEPS, .groups = 1 };
-    struct place place[3];
+    struct observed_place place[3];
     size_t n_places = find_all_places(place);
 
     scratch_open();
     for (size_t i = 0; i < n_places; i++) {
         const struct overhead *most = overhead_of(place[i].ukr);
         struct exp_stack_sample sample;
-        struct layer l;
+        struct observed_layer l;
 
-        plan_layer(&l, &place[i], shape, "sconv_ws", false);
+        observed_plan(&l, &place[i], shape, "sconv_ws", false);
         CU_ASSERT_FATAL(most && l.plan.ukr->chains);
         if (sample_layer(&l, &place[i], &sample)) {
             double calls = sample.work[CONV_PHASE_UKR][CONV_WORK_STEP];
@@ -934,7 +725,7 @@ static void calls_of_a_run_cost_next_to_nothing(void)
             test_check(calls >= 64 && loads <= most->call_loads && stores <= most->call_stores,
                        "%s: %g calls of %g loads and %g stores", l.plan.ukr->name, calls, loads, stores);
         }
-        release_layer(&l);
+        observed_release(&l);
     }
     scratch_close();
 }
@@ -942,17 +733,17 @@ static void calls_of_a_run_cost_next_to_nothing(void)
 static void packing_costs_little_beside_its_panels(void)
 {
     static const char *const algos[] = { "sconv_is", "sconv_ws" };
-    struct place place[3];
+    struct observed_place place[3];
     size_t n_places = find_all_places(place);
 
     scratch_open();
     for (size_t i = 0; i < n_places * N(algos); i++) {
-        const struct place *p = &place[i / N(algos)];
+        const struct observed_place *p = &place[i / N(algos)];
         const struct overhead *most = overhead_of(p->ukr);
         struct exp_stack_sample sample;
-        struct layer l;
+        struct observed_layer l;
 
-        plan_layer(&l, p, unfitted[0], algos[i % N(algos)], false);
+        observed_plan(&l, p, unfitted[0], algos[i % N(algos)], false);
         CU_ASSERT_FATAL(most != NULL);
         if (sample_layer(&l, p, &sample)) {
             const double *work = sample.work[CONV_PHASE_PACK];
@@ -962,17 +753,12 @@ static void packing_costs_little_beside_its_panels(void)
             test_check(n > 0 && loads <= most->pack_loads && stores <= most->pack_stores,
                        "%s, %s: %g loads and %g stores", most->ukr, algos[i % N(algos)], loads, stores);
         }
-        release_layer(&l);
+        observed_release(&l);
     }
     scratch_close();
 }
 
 static const struct test_case cases[] = {
-    { "programs are run, and killed at their limit", programs_are_run_and_killed },
-    { "without counters, what can be observed is", auto_observes_what_nothing_counts },
-    { "a budget of time learns what fits", a_budget_learns_what_fits },
-    { "a quota is an equal share of what is left", a_quota_shares_what_is_left },
-    { "a budget is used up, and kept", a_budget_is_used_up_and_kept },
     { "SConv's observed stream equals its replay, access for access", sconv_streams_equal_their_replay },
     { "the baseline's observed stream has its replay's totals", base_streams_have_the_replays_totals },
     { "OpenBLAS's micro-kernels in SConv have their replay's totals", openblas_micro_kernels_have_the_replays_totals },

@@ -1,0 +1,71 @@
+#include "tests/experiments/observed_layer.h"
+
+#include <CUnit/CUnit.h>
+
+#include "tests/scratch.h"
+
+void observed_plan(struct observed_layer *l, const struct observed_place *p, struct conv_problem problem,
+                   const char *algo, bool packs_filters)
+{
+    static char name[] = "test";
+    char why[256] = "";
+    unsigned algos;
+
+    *l = (struct observed_layer){ .layer = { .name = name, .problem = problem } };
+    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(exp_algo_select(algo, &algos, why, sizeof why) == 0);
+    l->setup.packs_filters = packs_filters;
+    CU_ASSERT_FATAL(exp_setup_init(&l->setup, p->ukr, p->core ? p->core : p->emulator->core, why, sizeof why) == 0);
+    l->model = (struct exp_model){ .name = name, .path = name, .n_layers = 1, .layer = &l->layer };
+    CU_ASSERT_FATAL(exp_experiment_plan(&l->e, &l->setup, &l->model, algos, why, sizeof why) == 0);
+    l->plan = l->e.cases[0].plan;
+}
+
+void observed_take_part(struct observed_layer *l)
+{
+    const struct conv_problem *p = &l->layer.problem;
+
+    l->is_part = true;
+    l->part = (struct conv_part){ p->n, (p->p + 1) / 2, (conv_group_filters(p) + 1) / 2 };
+    CU_ASSERT_FATAL(conv_plan_part(&l->plan, &l->e.cases[0].plan, &l->part) == 0);
+}
+
+void observed_release(struct observed_layer *l)
+{
+    exp_experiment_release(&l->e);
+    exp_setup_release(&l->setup);
+}
+
+int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
+                 char *why, size_t why_bytes)
+{
+    const struct exp_guest_run run = {
+        .emulator = p->emulator,
+        .observer = p->observer,
+        .guest = p->guest,
+        .machine_path = p->machine,
+        .out = scratch_path("r"),
+        .trace = is_traced ? scratch_path("t") : NULL,
+        .problem = &l->layer.problem,
+        .part = l->is_part ? &l->part : NULL,
+        .algo = l->e.cases[0].algo->name,
+        .ukr = p->ukr,
+        .core = l->setup.core->name,
+        .packs_filters = l->setup.packs_filters,
+        .verifies = true,
+        .limit_s = 120,
+    };
+    int err = exp_guest_run(&run, why, why_bytes);
+
+    return err ? err : obs_result_read(r, run.out, why, why_bytes);
+}
+
+struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)
+{
+    struct conv_binding bind = conv_bind(&plan->layout, 0);
+
+    for (size_t i = 0; i < r->n_buffers; i++)
+        bind.addr[r->buffer[i].tag] = r->buffer[i].address;
+    return bind;
+}
