@@ -99,7 +99,8 @@ static const size_t n_suites = sizeof suites / sizeof suites[0];
 static struct {
     uint64_t seed;
     unsigned repeat, part;
-    unsigned n_skipped;
+    unsigned n_skipped; /* tests */
+    bool is_skipped;    /* the running test, or a part of it */
 } run = { .seed = 1, .repeat = 1, .part = 1 };
 
 unsigned test_rounds(unsigned usual)
@@ -118,7 +119,8 @@ void test_skip(const char *why, ...)
     vprintf(why, args);
     printf(" ...");
     va_end(args);
-    run.n_skipped++;
+    run.n_skipped += !run.is_skipped;
+    run.is_skipped = true;
 }
 
 bool test_check(bool condition, const char *what, ...)
@@ -135,14 +137,15 @@ bool test_check(bool condition, const char *what, ...)
     return condition;
 }
 
-static void reseed(void)
+static void begin_test(void)
 {
+    run.is_skipped = false;
     rng_seed(run.seed);
 }
 
 static int register_suite(const struct test_suite *s)
 {
-    CU_pSuite suite = CU_add_suite_with_setup_and_teardown(s->name, NULL, NULL, reseed, NULL);
+    CU_pSuite suite = CU_add_suite_with_setup_and_teardown(s->name, NULL, NULL, begin_test, NULL);
 
     if (!suite)
         return -1;
