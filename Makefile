@@ -309,6 +309,7 @@ test: deps ## Build and run all tests (3 minutes; also: make check); SUITE=name 
 	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
 	$(Q)tests/deps.sh
 	$(Q)tests/rooms.sh
+	$(Q)tests/readmes.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
 	$(if $(SAN)$(SUITE),,$(Q)$(check_isa))
 
