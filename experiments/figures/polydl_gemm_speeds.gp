@@ -8,20 +8,22 @@ eval put_what
 names = "loops microkernel top5_polydl top5_polydl_dnn onednn base"
 metrics = "gflops_geomean_baseline - - gflops_geomean_polydl_dnn gflops_geomean_onednn -"
 array Shade[6] = [grey, sky, blue, vermilion, orange, green]
-array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL, best of its top 5 %", "PolyDL-DNN, best of its top 5 %", "oneDNN", "OpenBLAS"]
+array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL's top 5 %", "PolyDL-DNN's top 5 %", "oneDNN", "OpenBLAS"]
 m = "gemm"; f = "Figure 18"
 do for [k = 1:6] {
     c = word(names, k); eval find_mean
     c = word(metrics, k); eval find_printed
-    Title[k] = Title[k].(mean == mean ? sprintf(": geomean %.3g", mean) : "").(printed eq "" ? "" : " (paper: ".printed.")")
+    Title[k] = Title[k].(mean == mean ? sprintf(": %.3g", mean) : "").(printed eq "" ? "" : " (paper: ".printed.")")
 }
 c = "gflops_geomean_pluto"; eval find_printed; pluto = printed
 c = "gflops_geomean_autotvm"; eval find_printed; tvm = printed
-set label 98 "Speed of matrix multiplications M_N_K, one thread (PolyDL's Figure 18)" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
-set label 96 (pluto eq "" ? "" : "paper, 32 cores; there alone: Pluto ".pluto.", AutoTVM ".tvm) at graph 0.99, graph 0.96 right font ",9"
-set tmargin at screen 1 - 100.0 / H
+set label 98 "Speed of matrix multiplications M x N x K, one thread (PolyDL's Figure 18), and geometric means" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
+set label 96 (pluto eq "" ? "" : "The paper's means are of 32 cores. Only the paper has Pluto (".pluto.") and AutoTVM (".tvm.").") at graph 0, graph 1.03 left font ",9"
+set tmargin at screen 1 - 124.0 / H
+set lmargin at screen 110.0 / W
+set rmargin at screen 1 - 20.0 / W
 set bmargin at screen (foot + 80) / H
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxrows 3 samplen 2
+set key at screen 0.5, screen 1 - 34.0 / H center top horizontal maxcols 2 samplen 2
 set ylabel "GFLOP/s"
 set yrange [0:*]
 set boxwidth 0.13
