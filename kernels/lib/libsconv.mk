@@ -1,11 +1,12 @@
-# libsconv: what kernels/lib/sconv.c needs of the kernels and of sim/machine, position-independent, with nothing but sconv_* visible.
+# libsconv: what kernels/lib/sconv_*.c need of the kernels and of sim/machine, position-independent, with nothing but sconv_* visible.
 # Included by the Makefile.
 
 SCONV_ABI := 1
 SCONV_SONAME := libsconv.so.$(SCONV_ABI)
 sconv_sim := $(addprefix sim/,cores.c cpu.c stats.c) $(foreach f,machine prefetch replacement,$(call sources,sim/$f))
 sconv_objects := $(patsubst %.c,$(BUILD)/sconv/%.o,$(call sources,kernels) $(sconv_sim))
-sconv_roots := $(addprefix $(BUILD)/sconv/kernels/lib/,sconv.o sconv_version.o)
+# All of this folder is linked; of the rest, what it needs.
+sconv_roots := $(filter $(BUILD)/sconv/kernels/lib/%,$(sconv_objects))
 # The Makefile's flags for a file; ukr_flags where only kernels have any.
 sconv_flags = $(call $(if $(value file_flags),file_flags,ukr_flags),$1)
 PREFIX ?= /usr/local

@@ -1,0 +1,40 @@
+/* What libsconv says of errors: a text for each, and the reason for the one at hand. */
+#include "kernels/lib/sconv_inside.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *sconv_strerror(int err)
+{
+    static const struct {
+        int err;
+        const char *text;
+    } known[] = {
+        { 0, "success" },
+        { -EINVAL, "an argument, a file's content, or the environment (CONV_CPU, SCONV_TUNE) is invalid" },
+        { -EOVERFLOW, "the convolution exceeds the address space" },
+        { -ENOBUFS, "the workspace, or the room for a text, is too small" },
+        { -ENOTSUP, "a direct convolution has no tiles" },
+        { -ENOMEM, "out of memory" },
+        { -ENOENT, "no such machine file" },
+        { -EACCES, "the machine file may not be read" },
+        { -EISDIR, "the machine file is a folder" },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].err == err)
+            return known[i].text;
+    }
+    return "an error of the operating system: a negative errno value";
+}
+
+int conv_refuse(int err, struct conv_reason why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why.text, why.bytes, format, args);
+    va_end(args);
+    return err;
+}

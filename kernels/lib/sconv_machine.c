@@ -1,0 +1,101 @@
+/* Machines as libsconv's users have them: caches from a file or the host's, what its ports do, and its wisdom. */
+#include "kernels/lib/sconv_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kernels/ukr/ports.h"
+#include "kernels/wisdom/wisdom.h"
+
+/* What most cores of the last years have at least: for computers that hide their caches. */
+static const struct sim_machine typical = {
+    .name = "typical",
+    .n_levels = 3,
+    .level = {
+        { .name = "L1", .policy = "lru", .n_sets = 64, .n_ways = 8, .line_bytes = 64, .latency_cycles = 4 },
+        { .name = "L2", .policy = "lru", .n_sets = 1024, .n_ways = 8, .line_bytes = 64, .latency_cycles = 14 },
+        { .name = "L3", .policy = "lru", .n_sets = 8192, .n_ways = 16, .line_bytes = 64, .latency_cycles = 50 },
+    },
+    .memory_latency_cycles = 200,
+};
+
+/* Adds what the core issues, as far as it can be found. */
+static void add_ports(struct sim_issue *issue)
+{
+    struct conv_ports ports;
+
+    if (!conv_ports_measure(&ports))
+        return;
+    issue->mac_instructions_per_cycle = ports.macs_per_cycle;
+    issue->loads_per_cycle = ports.loads_per_cycle;
+}
+
+static int describe_machine(struct sconv_machine *m, const char *path, char *why, size_t why_bytes)
+{
+    char ignored[160];
+
+    if (path)
+        return sim_machine_read(&m->m, path, why_bytes ? why : ignored, why_bytes ? why_bytes : sizeof ignored);
+    m->is_assumed = sim_machine_host(&m->m, ignored, sizeof ignored) != 0;
+    if (m->is_assumed)
+        m->m = typical;
+    add_ports(&m->m.issue);
+    return 0;
+}
+
+int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes)
+{
+    struct sconv_machine *m;
+    int err;
+
+    if (!machine || (why_bytes && !why))
+        return -EINVAL;
+    *machine = NULL;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    err = describe_machine(m, path, why, why_bytes);
+    if (!err)
+        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, why, why_bytes);
+    if (err)
+        free(m);
+    else
+        *machine = m;
+    return err;
+}
+
+void sconv_machine_free(struct sconv_machine *machine)
+{
+    if (machine)
+        conv_wisdom_release(machine->wisdom);
+    free(machine);
+}
+
+static int check_wisdom_call(const struct sconv_machine *machine, const char *path, struct conv_reason why)
+{
+    if (why.bytes && !why.text)
+        return -EINVAL;
+    if (!machine)
+        return conv_refuse(-EINVAL, why, "machine is NULL");
+    return path ? 0 : conv_refuse(-EINVAL, why, "path is NULL");
+}
+
+int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
+{
+    int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
+
+    return err ? err : conv_wisdom_import(machine->wisdom, path, why, why_bytes);
+}
+
+int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
+{
+    int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
+
+    return err ? err : conv_wisdom_export(machine->wisdom, path, why, why_bytes);
+}
+
+void sconv_wisdom_forget(struct sconv_machine *machine)
+{
+    if (machine)
+        conv_wisdom_forget(machine->wisdom);
+}

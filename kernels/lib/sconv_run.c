@@ -1,0 +1,65 @@
+/* Runs of a plan: its nest, executed by one thread or shared out in a team. */
+#include "kernels/lib/sconv_inside.h"
+
+#include <stdint.h>
+
+#include "kernels/backend/backend.h"
+#include "kernels/lib/team.h"
+#include "kernels/sizes.h"
+
+/* What a run's parts have in common, and what became of each. */
+struct run {
+    const struct sconv_plan *plan;
+    struct conv_binding bind;
+    uint64_t residual;
+    int err[SCONV_MAX_THREADS];
+};
+
+static void run_part(void *ctx, unsigned number)
+{
+    struct run *r = ctx;
+    const struct sconv_plan *plan = r->plan;
+    bool is_fused = plan->bias || plan->adds_residual || plan->activation != CONV_ACTIVATION_NONE;
+    struct conv_binding bind = r->bind;
+    const struct conv_after after = {
+        .out = bind.addr[CONV_OUTPUT],
+        .bias = (uintptr_t)plan->bias,
+        .residual = r->residual,
+        .activation = plan->activation,
+    };
+    struct conv_exec exec;
+    struct conv_fused fused;
+    struct conv_share share;
+
+    bind.addr[CONV_PACKED_INPUT] += number * plan->thread_bytes;
+    conv_exec_init(&exec, &plan->plan, &bind);
+    conv_fused_init(&fused, &exec.base, &plan->plan, &after, NULL);
+    conv_share_init(&share, is_fused ? &fused.base : &exec.base, &plan->plan, plan->axis, number, plan->n_threads);
+    r->err[number] = conv_nest_run(&plan->plan, plan->n_threads > 1 ? &share.base
+                                                : is_fused          ? &fused.base
+                                                                    : &exec.base);
+}
+
+int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const float *src, float *dst,
+                   const float *residual, void *workspace, size_t workspace_bytes)
+{
+    struct run r = { .plan = plan, .residual = (uintptr_t)residual };
+    int err = conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct conv_reason){ NULL, 0 });
+
+    if (err)
+        return err;
+    r.bind.addr[CONV_INPUT] = (uintptr_t)src;
+    r.bind.addr[CONV_OUTPUT] = (uintptr_t)dst;
+    r.bind.addr[conv_filter_tensor(plan)] = (uintptr_t)plan->packed;
+    r.bind.addr[CONV_PACKED_INPUT] = round_up((uintptr_t)workspace, CONV_WORKSPACE_ALIGN);
+    conv_team_run(team, plan->n_threads, &(struct conv_team_job){ run_part, &r });
+    for (unsigned i = 0; i < plan->n_threads && !err; i++)
+        err = r.err[i];
+    return err;
+}
+
+int sconv_run(const struct sconv_plan *plan, const float *src, float *dst, const float *residual, void *workspace,
+              size_t workspace_bytes)
+{
+    return sconv_team_run(NULL, plan, src, dst, residual, workspace, workspace_bytes);
+}
