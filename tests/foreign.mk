@@ -69,10 +69,11 @@ aarch64_ukr := f32_16x24__ref
 
 # A POWER9 has no matrix engine: what is replayed and run must not need it.
 define test_power10_more
-	$(Q)for suite in cpu kernels nest emit sconv; do \
+	$(Q)for suite in cpu kernels nest emit share sconv sconv_errors sconv_plans; do \
 	    qemu-ppc64le -cpu power9 -L $(abspath $(power10_root)) $(power10_build)/tests --suite $$suite || exit 1; done
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) guest-ppc64le $(BUILD)/tests
-	$(Q)OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests --suite observe
+	$(Q)for suite in observe observe_stack; do \
+	    OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests --suite $$suite || exit 1; done
 endef
 
 $(foreach f,$(foreign),$(eval $(call foreign_rules,$(call column,$f,1),$f)))
@@ -87,7 +88,7 @@ test-aarch64: ## Run the tests on an emulated 64-bit Arm CPU (minutes); SUITE=na
 
 # Emulated without AVX-512, and without AVX2: suites that say whether anything there needs them. QEMU 7.2 reads masked AVX
 # loads whole, so kernels at guard pages fault on Haswell: CONV_CPU masks the vectors of this computer for the rest.
-older_suites_Nehalem := cpu kernels nest nest_totals nest_prefetch emit sconv tune sim_plain judge
+older_suites_Nehalem := cpu kernels nest nest_totals nest_prefetch emit share sconv sconv_errors sconv_plans tune sim_plain judge
 older_suites_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
 
 # What the CPU's vectors can change: all suites (a tenth of the random machines), and the programs' results. What the

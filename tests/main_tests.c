@@ -45,6 +45,7 @@
     X(stack) \
     X(stacks) \
     X(parts) \
+    X(share) \
     X(team) \
     X(epilogue) \
     X(plan_json) \
@@ -70,6 +71,8 @@
     X(observer) \
     X(budget) \
     X(observe) \
+    X(observe_twins) \
+    X(observe_stack) \
     X(dnnl) \
     X(peers) \
     X(judge) \
@@ -85,7 +88,9 @@
     X(polydl_net) \
     X(polydl_judge) \
     X(polydl_walk) \
-    X(sconv)
+    X(sconv) \
+    X(sconv_errors) \
+    X(sconv_plans)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct test_suite suite_##name;

@@ -24,13 +24,13 @@ mutant "a column's value: the fastest round is the slowest" experiments/report/e
 mutant "a unit in a report" experiments/report/exp_columns.c \
     's/"measured_time_max_ns", "ns"/"measured_time_max_ns", "us"/' "tests/experiments/cli.sh documentation"
 mutant "a bound in problem.c: least values" kernels/problem.c \
-    's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv
+    's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv_errors
 mutant "an overflow in problem.c: sums" kernels/problem.c \
-    's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv exp_model
+    's/sum, term, sum\) && \*sum <= max_bytes\(\)/sum, term, sum)/' shapes sconv_errors exp_model
 mutant "an escape in CSV: quotes are not doubled" experiments/base/exp_csv.c \
     "s/\\*text == '\"' \\? \"[^:]*: \"\"/\"\"/" exp_csv
 mutant "a share of threads: the unit between two is one's own" kernels/nest/share.c \
-    's/place\.minor = nearest_start\([^;]*;/place.minor = 0;/' sconv
+    's/place\.minor = nearest_start\([^;]*;/place.minor = 0;/' share
 mutant "a team that does not sleep" kernels/lib/team.c 's/SPIN_NS = 100000/SPIN_NS = 1000000000/' team
 mutant "a team's run that a cancellation ends" kernels/lib/team.c 's/pthread_setcancelstate\(PTHREAD_CANCEL_DISABLE, &state\)/state = 0/' team
 mutant "the fastest quarter: one of 4 n rounds too many" experiments/base/exp_stats.c \

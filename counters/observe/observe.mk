@@ -142,6 +142,6 @@ guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) 
 # What the tests need to know of them; other suites than these run nothing under emulation.
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))
 guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
-suite_needs_guest = $(if $1,$(filter observe emit_streams,$1),all)
+suite_needs_guest = $(if $1,$(filter observe observe_twins observe_stack emit_streams,$1),all)
 
 .PHONY: native-guest guest-x86_64 guest-x86_64-copied guest-ppc64le

@@ -2,7 +2,21 @@
 
 #include <CUnit/CUnit.h>
 
+#include "experiments/observe/exp_guest.h"
+#include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
+
+const struct conv_problem observed_small[] = {
+    { IMAGES(1, 16, 14, 14), FILTERS(32, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS, .groups = 1 },
+    { IMAGES(2, 20, 9, 7), FILTERS(21, 1, 1), UNIT_STEPS, .groups = 1 },
+    { IMAGES(1, 6, 23, 19), FILTERS(14, 5, 3), PADDING(2, 1, 1, 0), STRIDES(2, 2), DILATIONS(1, 1), .groups = 2 },
+    { IMAGES(1, 8, 17, 18), FILTERS(8, 3, 3), PADDING(2, 2, 2, 2), STRIDES(1, 3), DILATIONS(2, 2), .groups = 8 },
+};
+
+const struct conv_problem observed_unfitted[] = {
+    { IMAGES(1, 20, 30, 30), FILTERS(56, 3, 3), UNIT_STEPS, PADDING(1, 1, 1, 1), .groups = 1 },
+    { IMAGES(1, 72, 20, 20), FILTERS(40, 1, 1), UNIT_STEPS, .groups = 1 },
+};
 
 void observed_plan(struct observed_layer *l, const struct observed_place *p, struct conv_problem problem,
                    const char *algo, bool packs_filters)

@@ -3,15 +3,14 @@
 #define TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 
 #include "counters/observe/obs_result.h"
-#include "experiments/observe/exp_guest.h"
 #include "experiments/setup/exp_case.h"
+#include "tests/experiments/observed_place.h"
 
-/* A guest to test with, or a reason why there is none. */
-struct observed_place {
-    const struct exp_emulator *emulator;
-    const char *observer, *guest, *machine, *ukr;
-    const char *core; /* OpenBLAS's; NULL: the emulator's, or any */
-};
+/* Small layers with and without padding, strides, dilations and groups. */
+extern const struct conv_problem observed_small[4];
+
+/* Layers that the tables of stacks were not fitted to. */
+extern const struct conv_problem observed_unfitted[2];
 
 /* One layer, planned as the guest plans it. */
 struct observed_layer {
