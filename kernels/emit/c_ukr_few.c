@@ -99,19 +99,24 @@ static void print_singles(const struct printer *p)
         fprintf(p->out, "    c%zu = add(c%zu, c%zu);\n", i % u->n_win, i % u->n_win, i);
 }
 
-static void print_group(const struct printer *p, size_t first)
+static void print_group(const struct conv_routine_ukr *u, size_t first, const char *suffix, FILE *out)
 {
-    const struct conv_routine_ukr *u = p->u;
     const size_t n = min_size(GROUP, u->n_win - first);
 
-    fprintf(p->out, "    update_panel(out + %zu, %zu, %zu, %zu, %zu", first, u->ld_out, n, u->n_f, u->accumulate);
+    fprintf(out, "    update_panel(out + %zu, %zu, %zu, %zu, %zu", first, u->ld_out, n, u->n_f, u->accumulate);
     for (size_t i = 0; i < GROUP; i++) {
         if (i < n)
-            fprintf(p->out, ", c%zu", first + i);
+            fprintf(out, ", c%zu%s", first + i, suffix);
         else
-            fprintf(p->out, ", zero()");
+            fprintf(out, ", zero()");
     }
-    fprintf(p->out, ");\n");
+    fprintf(out, ");\n");
+}
+
+void conv_c_print_few_outputs(const struct conv_routine_ukr *u, const char *suffix, FILE *out)
+{
+    for (size_t first = 0; first < u->n_win; first += GROUP)
+        print_group(u, first, suffix, out);
 }
 
 void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out)
@@ -119,6 +124,5 @@ void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out)
     const struct printer p = { out, u, asks };
 
     (has_blocks(u) ? print_blocks : print_singles)(&p);
-    for (size_t first = 0; first < u->n_win; first += GROUP)
-        print_group(&p, first);
+    conv_c_print_few_outputs(u, "", out);
 }

@@ -9,4 +9,7 @@
 /* Prints the body of a function with arguments in, filter and out; and what it prefetches, if it asks for any. */
 void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out);
 
+/* Prints how a panel's outputs are updated, from accumulators that are called c0, c1 ... with a suffix. */
+void conv_c_print_few_outputs(const struct conv_routine_ukr *u, const char *suffix, FILE *out);
+
 #endif

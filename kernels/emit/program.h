@@ -26,8 +26,8 @@ struct conv_routine_ahead {
 
 /*
  * What a routine is specialised for. All sizes are in floats. Vectors are windows, and each filter is broadcast; or
- * filters, and each window is. Then the table has, tap by tap of a channel: where its input is, and which windows it is
- * live for.
+ * filters, and each window is. Of filters, and of windows by taps, the table has, tap by tap of a channel: where its
+ * input is, and which windows it is live for.
  */
 struct conv_routine_ukr {
     size_t k, n_win, n_f;
@@ -35,9 +35,13 @@ struct conv_routine_ukr {
     size_t in_step; /* between the panels of a step */
     size_t is_packed, ld_out, accumulate, lanes;
     size_t few;                           /* a panel's filters are one vector, windows lie side by side */
+    size_t by_taps;                       /* windows side by side are loaded where they are, tap by tap */
+    size_t group;                         /* taps of a row that are taken together */
     size_t by_filters;                    /* vectors are filters, */
     size_t out_windows;                   /* and so many windows of an output row are written at a time */
     int64_t window[CONV_MAX_TAP_WINDOWS]; /* from the first to each */
+    size_t n_parts;                       /* register tiles one after the other; 0: the windows are one */
+    size_t part[CONV_MAX_TAP_WINDOWS];    /* windows of each */
     size_t n_ahead;
     struct conv_routine_ahead ahead[CONV_N_AHEAD];
 };

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "kernels/emit/program_panels.h"
+#include "kernels/emit/program_parts.h"
 #include "kernels/backend/resolve.h"
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
 
 static const struct conv_binding at_zero = { { 0 } };
 
 /* What lies side by side in vectors. */
-enum side { WINDOWS, FILTERS, FEW, PANELS };
+enum side { WINDOWS, FILTERS, FEW, PANELS, PARTS };
 
 struct emitted {
     const char *name;
@@ -49,7 +50,7 @@ bool conv_program_is_plain(const struct conv_plan *plan)
 
 static bool is_by_filters(const struct emitted *e, const struct conv_ukr_args *a)
 {
-    return e->side == FILTERS || (e->side == FEW && is_few(a->n_win, a->n_f));
+    return e->side == FILTERS || e->side == PARTS || (e->side == FEW && is_few(a->n_win, a->n_f));
 }
 
 /* Takes what a call's windows are, tap by tap; without taps they are neighbours, of one tap. */
@@ -106,11 +107,12 @@ int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *
     struct conv_routine_ukr *u = &call->routine.of.ukr;
     struct conv_ahead_lists lists, *ahead = *filter ? NULL : conv_resolve_ahead(plan, &at_zero, s, &a, &lists);
     struct conv_taps taps;
+    size_t group = 1;
     bool few = false;
 
     a.taps = conv_resolve_taps(plan, &at_zero, s, &a, &taps);
     if (e->side == PANELS)
-        a = conv_panel_of_call(&a, *filter, &few);
+        a = conv_panel_of_call(&a, *filter, &few, &group);
     *filter += a.n_f;
     *call = (struct conv_routine_call){
         .routine = { .kind = CONV_ROUTINE_UKR,
@@ -129,11 +131,18 @@ int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *
     u->accumulate = a.accumulate;
     u->lanes = e->lanes;
     u->few = few;
+    u->by_filters = is_by_filters(e, &a);
+    u->by_taps = a.taps && !u->by_filters;
+    u->group = group;
     set_ahead(call, ahead, a.out);
-    if (!is_by_filters(e, &a))
+    if (!u->by_filters && !u->by_taps)
         return 0;
-    u->by_filters = true;
-    u->out_windows = e->side == FEW ? GROUP : CONV_MAX_TAP_WINDOWS;
-    u->in_step = u->is_packed = 0;
+    u->is_packed = 0;
+    if (u->by_filters) {
+        u->out_windows = e->side == FEW ? GROUP : CONV_MAX_TAP_WINDOWS;
+        u->in_step = 0;
+    }
+    if (e->side == PARTS)
+        conv_parts_of_call(u, plan->ukr, &a);
     return set_taps(&call->routine, a.taps);
 }

@@ -71,6 +71,16 @@ refuses_plan "q.json:3: "
 refuses "needs PLAN=file" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv_plan
 refuses "cannot open" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 PLAN=no/such.json
 
+# ---- plans that are not written as code ----
+
+check "libsconv's plans are replayed where code is written: $(tail -n 1 "$work/err")" try UKR=avx2 ALGO=sconv,sconv_gen_tuned
+check "... and the others are counted: $(cat "$work/err")" grep -qxF "experiment: sconv_gen_tuned: the paper's plan, not \
+libsconv's, on 1 of 3 layers, of which the first is 'depthwise' with f32_direct_8x8__avx2: it is no SConv" "$work/err"
+rm -rf "$work/results"
+try UKR=avx2 ALGO=sconv,sconv_gen_tuned LAYERS=pointwise
+check "... if there are any: $(cat "$work/err")" eval '! grep -q "paper" "$work/err"'
+rm -rf "$work/results"
+
 # ---- sconv-gen ----
 
 program=$gen
@@ -79,7 +89,7 @@ toy="MODEL=tests/data/three.csv MACHINE=toy UKR=ref"
 refuses "LAYER is missing"
 refuses "must be c, mlir, mlir_external or mlir_linalg, not 'rust'" --layer vgg16:conv1_1 --emit rust
 refuses "f32_16x8__mma" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
-refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine toy --ukr f32_16x24_taps__avx2
+refuses "code is not written for its micro-kernel" --layer vgg16:conv1_1 --machine power10 --ukr f32_16x8__mma
 refuses "UKR=avx2 or UKR=avx512" --layer vgg16:conv1_1 --machine toy --ukr ref --emit mlir
 refuses "fused in C only" $toy UKR=avx2 --emit mlir FUSE=relu
 refuses "must be none, relu" $toy FUSE=gelu
@@ -126,6 +136,12 @@ check "code of real layers is right: $(tail -n 1 "$work/err")" \
 if [ "$best" != ref ]; then
     check "... and panel by panel, with few windows: $(tail -n 1 "$work/err")" \
         checked MODEL=resnet18 LAYERS='stage4*conv1,stage*down' UKR=f32_16x24__avx2 ALGO=sconv_tuned MACHINE=zen3
+    walked="MODEL=squeezenet LAYERS=conv1,fire2/expand3x3 UKR=avx2 ALGO=sconv_tuned MACHINE=zen3"
+    # shellcheck disable=SC2086  # arguments are words
+    check "libsconv walks tap by tap with AVX2" \
+        [ "$("$plan" $walked | awk '{ print $2 }' | paste -sd ' ')" = "f32_16x16__avx2 f32_16x24_taps__avx2" ]
+    # shellcheck disable=SC2086
+    check "... and that code is right: $(tail -n 1 "$work/err")" checked $walked
 fi
 if [ "$best" = avx512 ]; then
     check "... and as libsconv plans them: $(tail -n 1 "$work/err")" \

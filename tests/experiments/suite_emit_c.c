@@ -16,7 +16,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-enum { N_PLANS = 6 };
+enum { N_PLANS = 8 };
 
 /* ---- plans ---- */
 
@@ -46,14 +46,23 @@ static struct conv_noted_plan random_plan(enum cpu_isa isa)
     return n;
 }
 
-/* Windows that are walked tap by tap, with more kinds of them than have code of their own. */
-static struct conv_noted_plan walking_plan(void)
+/* Micro-kernels that read windows where they are, tap by tap, and how wide filters are whose taps they take together. */
+struct walker {
+    enum cpu_isa isa;
+    const char *ukr;
+    size_t width;
+};
+
+/* Windows that are walked tap by tap, of wide filters with more kinds of them than have code of their own. */
+static struct conv_noted_plan walking_plan(const struct walker *w)
 {
     const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0, 0 };
     const struct conv_sconv_options options = { .reads_in_place = true, .prefetches = true };
     struct conv_noted_plan n = { .layer = "conv*/\n?", .machine = "toy", .caches = caches };
-    struct conv_problem p = { IMAGES(1, 2, 9, 9), FILTERS(20, 7, 7), PADDING(3, 3, 3, 3), UNIT_STEPS, .groups = 1 };
-    const struct conv_ukr *u = conv_ukr_find("f32_14x32__avx512");
+    const size_t pad = w->width / 2, h = 5 + rng_below(8), width = w->width > 5 ? 9 : 5 + rng_below(36);
+    struct conv_problem p = { IMAGES(1, 2 + rng_below(8), h, width), FILTERS(1 + rng_below(30), w->width, w->width),
+                              PADDING(pad, pad, pad, pad), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *u = conv_ukr_find(w->ukr);
     struct csa_tiling t;
     char why[128];
 
@@ -131,6 +140,24 @@ static void loops_are_found(void)
 
 static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
 
+/* Makes plans of an instruction set: one for each of its walkers, the others at random. */
+static void random_plans(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS])
+{
+    static const struct walker walkers[] = {
+        { CPU_ISA_AVX2, "f32_16x16__avx2", 3 },      { CPU_ISA_AVX2, "f32_16x16__avx2", 7 },
+        { CPU_ISA_AVX2, "f32_16x24_taps__avx2", 3 }, { CPU_ISA_AVX2, "f32_16x24_taps__avx2", 5 },
+        { CPU_ISA_AVX512, "f32_14x32__avx512", 7 },
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof walkers / sizeof walkers[0]; i++) {
+        if (walkers[i].isa == isa)
+            plan[n++] = walking_plan(&walkers[i]);
+    }
+    while (n < N_PLANS)
+        plan[n++] = random_plan(isa);
+}
+
 /* Builds random plans of an instruction set, with what follows them; false if they cannot run here. */
 static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
                   struct exp_emit_code *code)
@@ -141,8 +168,7 @@ static bool build(enum cpu_isa isa, struct conv_noted_plan plan[N_PLANS], const 
         test_skip("%s", sim_cpu_has(isa) ? exp_emit_why_no_compiler(EXP_EMIT_C) : "this CPU cannot execute the code");
         return false;
     }
-    for (size_t i = 0; i < N_PLANS; i++)
-        plan[i] = !i && isa == CPU_ISA_AVX512 ? walking_plan() : random_plan(isa);
+    random_plans(isa, plan);
     return test_check(exp_emit_build_fused(code, EXP_EMIT_C, plan, N_PLANS, after, records, why, sizeof why) == 0, "%s",
                       why);
 }

@@ -1,0 +1,83 @@
+/* What the printers of micro-kernels in C have in common. Internal to kernels/emit. */
+#ifndef KERNELS_EMIT_C_UKR_PRINT_H
+#define KERNELS_EMIT_C_UKR_PRINT_H
+
+#include <stdio.h>
+
+#include "kernels/emit/program.h"
+
+/*
+ * What is printed, and where to: the code of one routine, or of several that differ by their tables only; of a register
+ * tile of it, the windows from `first` on, n_win of them.
+ */
+struct conv_c_ukr {
+    FILE *out;
+    const struct conv_program *program;
+    const struct conv_routine *r;
+    const struct conv_routine_ukr *u;
+    const char *prefix;
+    size_t number;
+    bool asks; /* for what is prefetched */
+    size_t first, n_win;
+};
+
+/* ---- c_ukr.c ---- */
+
+/* Tells whether two routines differ by nothing but their tables: what they prefetch, and which windows are there. */
+bool conv_c_has_code_of(const struct conv_routine *a, const struct conv_routine *b);
+
+/* Prints n accumulators of n_v vectors each. */
+void conv_c_print_zeros(const struct conv_c_ukr *p, size_t n, size_t n_v);
+
+/* Prints the tables that follow the operands of a function. */
+void conv_c_print_table_parameters(const struct conv_c_ukr *p);
+
+/* Prints what step t asks for. */
+void conv_c_print_asking(const struct conv_c_ukr *p);
+
+/* Prints how a vector is added to outputs, or overwrites them: n of them, `at` floats behind `out`. */
+void conv_c_print_update(const struct conv_c_ukr *p, const char *vector, size_t at, size_t n);
+
+/* Windows side by side: the products of a step at `in`, with accumulators from number `first` on; and its outputs. */
+void conv_c_print_windows_step(const struct conv_c_ukr *p, const char *in, size_t first, bool is_masked);
+void conv_c_print_windows_out(const struct conv_c_ukr *p);
+
+/* ---- c_ukr_walk.c: tap by tap ---- */
+
+size_t conv_c_taps(const struct conv_routine *r);
+uint32_t conv_c_live(const struct conv_routine *r, size_t tap);
+
+/* Returns a register tile's bits: all of its windows. */
+uint32_t conv_c_all_windows(const struct conv_c_ukr *p);
+
+/* Tells whether a routine has a table of taps: more than one, or one that meets padding. */
+bool conv_c_walks(const struct conv_routine *r);
+
+/* Prints the table. */
+void conv_c_print_taps(const struct conv_c_ukr *p);
+
+/* Returns a bit for each register tile that no tap of leaves out. */
+unsigned conv_c_whole_parts(const struct conv_routine *r);
+
+/*
+ * Prints the loop over all taps, group by group. whole prints the products of tap number g of a group, at `at`, for all
+ * windows; any prints those of the group at `tap`, for the windows that are live. `filter` must move on.
+ */
+struct conv_c_walk {
+    void (*whole)(const struct conv_c_ukr *p, size_t g);
+    void (*any)(const struct conv_c_ukr *p);
+};
+
+void conv_c_print_walk(const struct conv_c_ukr *p, const struct conv_c_walk *walk);
+
+/* Prints one tap of a group in braces, which begin with `at`. */
+void conv_c_print_tap(const struct conv_c_ukr *p, size_t g, void (*products)(const struct conv_c_ukr *p, size_t g));
+
+/* ---- c_ukr_filters.c: filters side by side; c_ukr_taps.c: windows side by side, tap by tap ---- */
+
+/* Prints the register tiles that are functions of their own, before the code that calls them. */
+void conv_c_print_parts(const struct conv_c_ukr *p);
+void conv_c_print_by_filters(const struct conv_c_ukr *p);
+void conv_c_print_by_taps(const struct conv_c_ukr *p);
+
+#endif
