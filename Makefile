@@ -87,7 +87,8 @@ ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
-# Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors.
+# Kernels stay what their source says: no loops turned into memset or memcpy, and the portable ones without vectors that
+# their source does not have.
 # Each starts a cache line: what is linked before it must not change its speed (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)

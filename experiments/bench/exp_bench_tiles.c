@@ -39,7 +39,7 @@ static const struct shape shapes[] = {
     { "f32_14x32__avx512", 14, 32, 28, 1 }, { "f32_16x24__ref", 16, 24, 0, 1 },
 };
 
-enum { N_SHAPES = sizeof shapes / sizeof shapes[0], PLACES = 2, MOST = N_SHAPES * PLACES + CPU_N_ISAS + 1 };
+enum { N_SHAPES = sizeof shapes / sizeof shapes[0], PLACES = 2, MOST = (N_SHAPES + 1) * PLACES + CPU_N_ISAS };
 
 /* Cycles of a step by the model; NaN where the descriptor does not tell its instructions. */
 static double model_cycles(const struct conv_ukr *u, const struct shape *s)
@@ -98,22 +98,22 @@ static int run_peak(void *ctx)
     return 0;
 }
 
-enum { ROW = 256, ROWS = 24 };
+enum { ROW = 256, ROWS = 24, PLAIN_STEPS = 16 * STEPS };
 
 /*
- * A product as one writes it down, which the compiler may turn into vectors of the baseline instruction set: what the
- * portable micro-kernel has to keep up with.
+ * A product of n_steps as one writes it down, which the compiler may turn into vectors of the baseline instruction set:
+ * what the portable micro-kernel has to keep up with.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("O3")))
 #endif
 static void
-plain_product(const float *in, const float *filter, float *restrict out)
+plain_product(const float *in, const float *filter, float *restrict out, size_t n_steps)
 {
     for (size_t f = 0; f < ROWS; f++) {
-        for (size_t t = 0; t < STEPS; t++) {
+        for (size_t t = 0; t < n_steps; t++) {
             for (size_t w = 0; w < ROW; w++)
-                out[f * ROW + w] += filter[f * STEPS + t] * in[t * ROW + w];
+                out[f * ROW + w] += filter[f * n_steps + t] * in[t * ROW + w];
         }
     }
 }
@@ -121,8 +121,10 @@ plain_product(const float *in, const float *filter, float *restrict out)
 static int run_plain(void *ctx)
 {
     const struct run *r = ctx;
+    const size_t n_steps = r->floats / 2 / ROW; /* half of the place is the windows' */
 
-    plain_product(r->in, r->filter, r->out);
+    for (size_t t = 0; t < PLAIN_STEPS; t += n_steps)
+        plain_product(r->in, r->filter, r->out, n_steps);
     return 0;
 }
 
@@ -140,7 +142,7 @@ static void add(struct table *t, const char *name, int (*fn)(void *ctx), const s
     t->gflop[t->n++] = gflop;
 }
 
-/* The shapes that run here, out of L1 and L2; the peaks of their instruction sets; the plain product. */
+/* The shapes that run here, out of L1 and L2; the peaks of their instruction sets; the plain product, out of both. */
 static void fill(struct table *t, const struct run *memory)
 {
     static const size_t floats[PLACES] = { L1_FLOATS, L2_FLOATS };
@@ -161,7 +163,12 @@ static void fill(struct table *t, const struct run *memory)
         if (conv_peak_runs(r.peak))
             add(t, r.peak->name, run_peak, &r, 1e-9 * r.peak->flop_per_step * PEAK_STEPS);
     }
-    add(t, "plain", run_plain, memory, 2e-9 * ROWS * STEPS * ROW);
+    for (size_t p = 0; p < PLACES; p++) {
+        struct run r = *memory;
+
+        r.floats = floats[p];
+        add(t, "plain", run_plain, &r, 2e-9 * ROWS * PLAIN_STEPS * ROW);
+    }
 }
 
 static double gflops_of(const struct table *t, const uint64_t *sample, size_t n_rounds, size_t i)
@@ -173,14 +180,14 @@ static double gflops_of(const struct table *t, const uint64_t *sample, size_t n_
     return t->gflop[i] / ((double)least / 1e9);
 }
 
-/* The peak of an instruction set; of none, what the plain product reaches. */
-static double ceiling(const struct table *t, const double *gflops, enum cpu_isa isa)
+/* The peak of an instruction set; of none, what the plain product reaches out of that place. */
+static double ceiling(const struct table *t, const double *gflops, enum cpu_isa isa, size_t place)
 {
     for (size_t i = 0; i < t->n; i++) {
         if (t->run[i].peak && t->run[i].peak->isa == isa)
             return gflops[i];
     }
-    return gflops[t->n - 1];
+    return gflops[t->n - PLACES + place];
 }
 
 static void print_tiles(const struct table *t, const double *gflops)
@@ -191,7 +198,7 @@ static void print_tiles(const struct table *t, const double *gflops)
     for (size_t i = 0; i < t->n && t->run[i].shape; i += PLACES) {
         const struct shape *s = t->run[i].shape;
         const struct conv_ukr *u = t->run[i].u;
-        double top = ceiling(t, gflops, u->isa), cycles = model_cycles(u, s);
+        double cycles = model_cycles(u, s);
 
         printf("%-24s %5zux%-2zu", u->name, s->n_win, s->n_f);
         if (isnan(cycles))
@@ -199,17 +206,19 @@ static void print_tiles(const struct table *t, const double *gflops)
         else
             printf(" %8zu %8zu %10.0f", u->step_fmas(s->n_win, s->n_f), u->step_loads(s->n_win, s->n_f),
                    100 * (double)u->step_fmas(s->n_win, s->n_f) / FMA_PORTS / cycles);
-        printf(" %8.0f %8.0f\n", 100 * gflops[i] / top, 100 * gflops[i + 1] / top);
+        for (size_t place = 0; place < PLACES; place++)
+            printf(" %8.0f", 100 * gflops[i + place] / ceiling(t, gflops, u->isa, place));
+        printf("\n");
     }
-    printf("The portable one (ref) in %% of a plain loop that the compiler made vectors of, which reaches %.1f "
-           "GFLOP/s.\n\n",
-           gflops[t->n - 1]);
+    printf("The portable one (ref) in %% of a plain loop that the compiler made vectors of: %.1f GFLOP/s out of L1, "
+           "%.1f out of L2.\n\n",
+           gflops[t->n - PLACES], gflops[t->n - PLACES + 1]);
 }
 
 static int measure(const struct table *t, double *gflops)
 {
     const struct exp_bench protocol = {
-        .n_warmups = 1, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_now_ns, .interrupted = exp_interrupted
+        .n_warmups = 1, .rounds = { ROUNDS, ROUNDS, 0 }, .now_ns = ctr_thread_ns, .interrupted = exp_interrupted
     };
     uint64_t sample[MOST * ROUNDS];
     struct exp_bench_result result;

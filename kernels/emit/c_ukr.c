@@ -6,6 +6,7 @@
 #include "kernels/emit/c_ukr_few.h"
 #include "kernels/emit/c_ukr_print.h"
 #include "kernels/sizes.h"
+#include "kernels/ukr/ref/f32_ref.h"
 
 bool conv_c_has_code_of(const struct conv_routine *a, const struct conv_routine *b)
 {
@@ -119,25 +120,15 @@ static void print_by_windows(const struct conv_c_ukr *p)
     conv_c_print_windows_out(p);
 }
 
-/* ---- without vectors ---- */
+/* ---- any CPU's vectors ---- */
 
 static void print_portable(const struct conv_c_ukr *p)
 {
     const struct conv_routine_ukr *u = p->u;
 
-    fprintf(p->out,
-            "    float sum[%zu][%zu] = { { 0 } };\n\n"
-            "    for (size_t t = 0; t < %zu; t++, in += %zu, filter += %zu)\n"
-            "        for (size_t f = 0; f < %zu; f++) {\n"
-            "            const float weight = get(filter + f);\n\n"
-            "            for (size_t i = 0; i < %zu; i++)\n"
-            "                sum[f][i] += weight * get(in + i);\n"
-            "        }\n"
-            "    for (size_t f = 0; f < %zu; f++, out += %zu)\n"
-            "        for (size_t i = 0; i < %zu; i++)\n"
-            "            put(out + i, %ssum[f][i]);\n",
-            u->n_f, u->n_win, u->k, u->ld_in, u->n_f, u->n_f, u->n_win, u->n_f, u->ld_out, u->n_win,
-            u->accumulate ? "get(out + i) + " : "");
+    for (struct conv_ref_block b = { 0 }; conv_ref_next_block(&b, u->n_win, u->n_f);)
+        fprintf(p->out, "    block(in + %zu, %zu, filter + %zu, %zu, %zu, out + %zu, %zu, %zu, %zu, %zu);\n", b.win0,
+                u->ld_in, b.f0, u->n_f, u->k, b.f0 * u->ld_out + b.win0, u->ld_out, b.n_win, b.n_f, u->accumulate);
 }
 
 static void print_few(const struct conv_c_ukr *p)
@@ -164,7 +155,7 @@ static void print_body(const struct conv_c_ukr *p)
 {
     const struct conv_routine_ukr *u = p->u;
 
-    if (u->lanes == 1)
+    if (u->in_blocks)
         print_portable(p);
     else if (u->by_taps)
         conv_c_print_by_taps(p);

@@ -37,7 +37,7 @@ const char *const conv_linalg_passes[] = {
 
 const char *conv_linalg_why_not(const struct conv_plan *plan)
 {
-    if (conv_emitted_lanes(plan->ukr) == 1)
+    if (plan->ukr->isa == CPU_ISA_NONE)
         return "MLIR is written for micro-kernels of vectors: UKR=avx2 or UKR=avx512";
     if (plan->problem.groups > 1)
         return "linalg.conv_2d_nchw_fchw has no groups";

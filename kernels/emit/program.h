@@ -34,6 +34,7 @@ struct conv_routine_ukr {
     size_t ld_in;   /* between the steps of its windows; of filters side by side, between channels */
     size_t in_step; /* between the panels of a step */
     size_t is_packed, ld_out, accumulate, lanes;
+    size_t in_blocks;                     /* the portable one's: one after the other (ukr/ref/f32_ref.h) */
     size_t few;                           /* a panel's filters are one vector, windows lie side by side */
     size_t by_taps;                       /* windows side by side are loaded where they are, tap by tap */
     size_t group;                         /* taps of a row that are taken together */
@@ -120,7 +121,7 @@ void conv_program_release(struct conv_program *p);
 /* Whether a plan asks for no more than what the paper has: vectors of windows, and nothing is prefetched. */
 bool conv_program_is_plain(const struct conv_plan *plan);
 
-/* Whether a micro-kernel's vectors are of so many floats; 1: it is portable; 0: it is not emitted. */
+/* How many floats a micro-kernel's vectors have; 0: it is not emitted. */
 size_t conv_emitted_lanes(const struct conv_ukr *ukr);
 
 #endif

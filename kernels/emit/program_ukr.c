@@ -12,7 +12,7 @@
 static const struct conv_binding at_zero = { { 0 } };
 
 /* What lies side by side in vectors. */
-enum side { WINDOWS, FILTERS, FEW, PANELS, PARTS };
+enum side { WINDOWS, BLOCKS, FILTERS, FEW, PANELS, PARTS };
 
 struct emitted {
     const char *name;
@@ -130,6 +130,7 @@ int conv_routine_of_ukr(struct conv_routine_call *call, const struct conv_plan *
     u->ld_out = a.ld_out;
     u->accumulate = a.accumulate;
     u->lanes = e->lanes;
+    u->in_blocks = e->side == BLOCKS;
     u->few = few;
     u->by_filters = is_by_filters(e, &a);
     u->by_taps = a.taps && !u->by_filters;

@@ -9,6 +9,7 @@
 #include "experiments/replay/exp_replay.h"
 #include "experiments/replay/exp_replay_cores.h"
 #include "experiments/setup/exp_plan_text.h"
+#include "kernels/ukr/ref/f32_ref.h"
 #include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"
 #include "tests/rng.h"
@@ -160,7 +161,7 @@ static bool leave_out_padding(struct exp_case *c, const struct conv_ukr *ukr)
 }
 
 /*
- * On a machine whose outer products take all of a tile's windows at once, the portable micro-kernel loads one filter
+ * On a machine whose outer products take all windows of a block at once, the portable micro-kernel loads one filter
  * value for each. What a plan leaves out takes neither.
  */
 static void test_left_out_steps(void)
@@ -172,7 +173,7 @@ static void test_left_out_steps(void)
     if (!set_up(&f, false))
         return;
     f.setup.machine.issue.mac_rows = 1;
-    f.setup.machine.issue.mac_columns = 16;
+    f.setup.machine.issue.mac_columns = CONV_REF_BLOCK_WIN;
     for (size_t i = 0; i < f.experiment.n_cases; i++) {
         struct exp_case *c = &f.experiment.cases[i];
 
