@@ -138,11 +138,23 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
     return NULL;
 }
 
-enum {
-    TRANSPOSE_STEPS = 8,  /* their multiply-adds take as long as transposing the tile's sums */
-    FEW_FILTER_TILES = 8, /* that read the same windows: not worth packing them */
-    FEW_FILTERS = 128,    /* fewer do not make up for packing, where they take longer to walk */
-};
+/*
+ * Panels of filters that read the same windows: fewer are not worth packing them. Half and twice as many were timed
+ * (experiments/peers/README.md).
+ */
+enum { FEW_PANELS = 8 };
+
+/* Multiply-adds of one step of a full tile, of which each has sums of its own. */
+static double tile_sums(const struct conv_ukr *u)
+{
+    return step_fmas(u, u->n_win, u->n_f);
+}
+
+/* Steps whose multiply-adds take as long as transposing the tile's sums: log2(lanes) shuffles of each. */
+static double transpose_steps(const struct conv_ukr *u)
+{
+    return u->walk == CONV_WALK_ANY ? log2((double)tile_points(u) / tile_sums(u)) : 0;
+}
 
 /* Tells whether a call takes a tile of filters panel by panel, and reads its windows again for each. */
 static bool has_panels(const struct conv_ukr *u)
@@ -163,18 +175,20 @@ static bool walks_longer(const struct conv_ukr *walker, const struct conv_ukr *p
 
 /*
  * Tells whether packing may lose: it multiplies the input where windows overlap. Elsewhere it gathers, for all filter
- * tiles that follow. Where walking takes longer, many filters make up for either.
+ * tiles that follow. Where walking takes longer, many filters make up for either: more of them where strides make
+ * packing pick elements out of vectors.
  */
 static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     size_t filters = conv_group_filters(p);
+    bool is_strided = p->stride_h * p->stride_w > 1;
     bool overlaps = p->r * p->s > p->stride_h * p->stride_w;
 
     if (conv_is_pointwise(p))
         return false;
     if (walks_longer(walker, packed))
-        return overlaps && filters < FEW_FILTERS;
-    return overlaps || filters <= FEW_FILTER_TILES * walker->n_f;
+        return overlaps && filters < FEW_PANELS * (is_strided ? walker : packed)->f_panel;
+    return overlaps || filters <= FEW_PANELS * walker->n_f;
 }
 
 /*
@@ -186,7 +200,7 @@ static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr 
     double steps = (double)conv_reduction(p);
 
     return walker->walk == CONV_WALK_SAME ||
-           conv_ukr_fmas(walker, p) * (steps + TRANSPOSE_STEPS) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
+           conv_ukr_fmas(walker, p) * (steps + transpose_steps(walker)) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
 /* A micro-kernel that reads windows tap by tap, if that beats one for which they are packed. */
@@ -232,8 +246,8 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 /*
  * What a call of a micro-kernel costs beside its steps: 230 to 300 cycles, by least squares over the times of two CPUs,
  * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1 it is 65 to 80 slots of
- * AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. Plans were not judged with
- * that yet: it decides between direct kernels and SConv only.
+ * AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. It decides between direct
+ * kernels and SConv only, whose groups are too small for runs.
  */
 enum { CALL_SLOTS = 500 };
 
@@ -252,7 +266,7 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
     double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p), calls = n_calls(p, u) * CALL_SLOTS;
 
     if (conv_plan_can_walk(p, u))
-        return slots * (steps + (u->walk == CONV_WALK_ANY ? TRANSPOSE_STEPS : 0)) / steps + calls;
+        return slots * (steps + transpose_steps(u)) / steps + calls;
     if (conv_is_pointwise(p) && u->reads_in_place && reads_in_place(p, u, caches))
         return slots + calls;
     return slots + (double)conv_windows(p) * steps / (double)lanes + calls;

@@ -246,13 +246,13 @@ static const char *const walker = "f32_14x32__avx512", *const packing = "f32_16x
 
 /*
  * Windows that overlap are walked. Not so: 24 filters, of which a second vector is half empty (32 for 24, over 17 /
- * 16); sums of 27 steps, as long as 35 with transposing (35 / 27); of 128 steps, 136: just so many; filters 17 wide.
+ * 16); sums of 27 steps, as long as 31 with transposing (31 / 27); of 64 steps, 68: just so many; filters 17 wide.
  */
 static void overlapping_windows_are_walked(void)
 {
     struct conv_problem square = layer(64, 56, 64, 3, 1), few = layer(64, 56, 24, 3, 1),
                         first = layer(3, 224, 64, 3, 1);
-    struct conv_problem at_least = layer(32, 16, 64, 2, 0), less = layer(31, 16, 64, 2, 0),
+    struct conv_problem at_least = layer(16, 16, 64, 2, 0), less = layer(15, 16, 64, 2, 0),
                         large = layer(8, 32, 64, 17, 0);
 
     CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX512), walker);
@@ -268,22 +268,25 @@ static void overlapping_windows_are_walked(void)
 
 /*
  * AVX2 walks side by side where rows stay as wide as they are, and windows one by one where neighbours in the input are no
- * neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 128
- * filters. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles of filters, and 54x54, have windows that stay: one panel a
+ * neighbours in the output: without padding, or strided. Either takes longer than packed windows, which win for 48
+ * filters, 8 panels of 6; strided ones for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in 3 tiles of filters, and 54x54, have windows that stay: one panel a
  * call.
  */
 static void few_filters_walk_with_avx2(void)
 {
-    struct conv_problem square = layer(64, 56, 127, 3, 1), many = layer(64, 7, 128, 3, 1),
-                        narrower = layer(64, 56, 127, 3, 0), most = layer(64, 56, 128, 3, 0), strided = square,
+    struct conv_problem square = layer(64, 56, 47, 3, 1), many = layer(64, 7, 48, 3, 1),
+                        narrower = layer(64, 56, 47, 3, 0), most = layer(64, 56, 48, 3, 0),
+                        strided = layer(64, 56, 127, 3, 1), strided_most = layer(64, 56, 128, 3, 1),
                         pointwise = layer(64, 56, 64, 1, 0);
 
     strided.stride_h = strided.stride_w = pointwise.stride_h = pointwise.stride_w = 2;
     strided.p = strided.q = pointwise.p = pointwise.q = 28;
+    strided_most.stride_h = strided_most.stride_w = 2, strided_most.p = strided_most.q = 28;
     CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x16__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&strided_most, CPU_ISA_AVX2), "f32_16x6__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x6__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x6__avx2");
 }
@@ -305,10 +308,10 @@ static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa 
 static void few_filters_pass_by_windows_that_stay(void)
 {
     struct conv_problem deep = layer(256, 56, 64, 1, 0), small = layer(256, 22, 64, 1, 0),
-                        square = layer(64, 56, 64, 3, 1), short_sum = layer(47, 64, 64, 1, 0),
+                        square = layer(64, 56, 47, 3, 1), short_sum = layer(47, 64, 64, 1, 0),
                         shallow = layer(64, 56, 64, 1, 0), wide = layer(65, 56, 98 * 24, 1, 0),
                         wider = layer(65, 56, 98 * 24 + 1, 1, 0), strided = deep, packed = layer(64, 14, 13 * 24, 3, 1),
-                        many = layer(64, 14, 13 * 24 + 1, 3, 1), walked = layer(64, 56, 64, 3, 0);
+                        many = layer(64, 14, 13 * 24 + 1, 3, 1), walked = layer(64, 56, 47, 3, 0);
 
     strided.stride_h = strided.stride_w = 2;
     strided.p = strided.q = 28;
