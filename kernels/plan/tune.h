@@ -16,7 +16,8 @@
  *                  overlap, of strided 1x1 convolutions, if at most eight tiles of filters read them. Unless that takes
  *                  over a sixteenth longer: many filters short of a whole vector, sums too short to pay for transposing.
  *                  With AVX2 walking takes longer than packed windows would: more loads, or finding out for each panel of
- *                  filters what meets padding. There it is for less than 128 filters
+ *                  filters what meets padding. There it is for windows that less than eight panels of filters read: of
+ *                  the packed kernel's panels, or where windows stride, so that packing picks elements, of the walker's
  *
  *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where that takes over a sixteenth fewer issue slots:
  *                  depthwise, and grouped with few channels. Counted are multiply-adds or loads, calls of micro-kernels
