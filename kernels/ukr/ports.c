@@ -7,7 +7,7 @@
 #include "kernels/ukr/peak.h"
 
 enum { ROUNDS = 9, FMA_STEPS = 2000, N_FLOATS = 2048, READS = 128 };
-enum { NARROW_MACS = 2, NARROW_FLOP = NARROW_MACS * 8 * 2, WIDE_FLOP = 16 * 2, WIDE_FLOATS = 16 };
+enum { NARROW_MACS = 2, NARROW_FLOP = NARROW_MACS * 8 * 2, WIDE_FLOP = 16 * 2, WIDE_FLOATS = 16, MOST_MACS = 2 };
 
 static double now(void)
 {
@@ -34,31 +34,39 @@ static double reads(const struct conv_peak *p, const float *x, volatile float *u
     return (double)READS * N_FLOATS;
 }
 
-/* How much a loop does in a second, at best. */
-static double rate(loop_fn loop, const struct conv_peak *p, const float *x)
+/* A loop, on the vectors of an instruction set; how much it does in a second, at best. */
+struct timed {
+    loop_fn loop;
+    const struct conv_peak *peak;
+    double rate;
+};
+
+/* Times loops in turns: where a core is slow for a while, it is so for all of them. */
+static void time_loops(struct timed *t, size_t n, const float *x)
 {
     volatile float unused;
-    double best = 0;
 
-    for (int i = 0; i < ROUNDS; i++) {
-        double start = now(), done = loop(p, x, &unused);
+    for (size_t i = 0; i < ROUNDS * n; i++) {
+        struct timed *one = &t[i % n];
+        double start = now(), done = one->loop(one->peak, x, &unused);
 
-        best = fmax(best, done / (now() - start));
+        one->rate = fmax(one->rate, done / (now() - start));
     }
-    return best;
 }
 
 bool conv_ports_measure(struct conv_ports *ports)
 {
     _Alignas(64) float x[N_FLOATS]; /* loads across lines would count as two */
     const struct conv_peak *wide = conv_peak_of(CPU_ISA_AVX512), *narrow = conv_peak_of(CPU_ISA_AVX2);
+    struct timed t[] = { { multiply_adds, narrow, 0 }, { multiply_adds, wide, 0 }, { reads, wide, 0 } };
     double cycles;
 
     if (!wide || !narrow || wide->isa != CPU_ISA_AVX512 || narrow->isa != CPU_ISA_AVX2)
         return false;
     memset(x, 0, sizeof x);
-    cycles = rate(multiply_adds, narrow, x) / NARROW_FLOP; /* a second */
-    ports->macs_per_cycle = fmax(1, round(rate(multiply_adds, wide, x) / WIDE_FLOP / cycles));
-    ports->loads_per_cycle = rate(reads, wide, x) / WIDE_FLOATS / cycles;
+    time_loops(t, sizeof t / sizeof t[0], x);
+    cycles = t[0].rate / NARROW_FLOP; /* a second */
+    ports->macs_per_cycle = fmin(MOST_MACS, fmax(1, round(t[1].rate / WIDE_FLOP / cycles)));
+    ports->loads_per_cycle = t[2].rate / WIDE_FLOATS / cycles;
     return true;
 }

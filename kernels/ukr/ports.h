@@ -14,8 +14,8 @@ struct conv_ports {
 
 /*
  * Times loops on AVX-512 vectors beside one on AVX2 vectors, of which all these cores start two multiply-adds a cycle:
- * the clock need not be known. Takes a fifth of a millisecond; the fastest of several rounds counts, so that a busy computer
- * disturbs little. Returns false, with nothing found, where one of them does not run.
+ * the clock need not be known. Takes a fifth of a millisecond; the loops take turns, and the fastest of several rounds
+ * counts, so that a busy computer disturbs little. Returns false, with nothing found, where one of them does not run.
  */
 bool conv_ports_measure(struct conv_ports *ports);
 
