@@ -548,7 +548,7 @@ announcement() {
     timeout 1.6 "$cachesim" --mrc --format binary - <"$work/long.binary" 2>"$work/pipe.err" &
     wait
     check "a long binary trace is announced: $(cat "$work/long.err")" \
-        grep -qE '^cachesim: .*long.binary: 0 %, about [0-9]+ minutes to go' "$work/long.err"
+        grep -qE '^cachesim: .*long.binary: 0 %, about [0-9]+ (minutes|hours) to go' "$work/long.err"
     check "many passes are announced: $(cat "$work/many.err")" \
         grep -qE '^cachesim: .*mix.din: 0 %, about [0-9]+ (minutes|hours) to go' "$work/many.err"
     check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
