@@ -28,6 +28,7 @@
     X(sim_machine_files) \
     X(sim_machine_host) \
     X(sim_cache) \
+    X(sim_bursts) \
     X(sim_policy) \
     X(sim_full) \
     X(sim_random) \

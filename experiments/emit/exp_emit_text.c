@@ -79,6 +79,8 @@ static const char *why_not(enum exp_emit_what what, const struct conv_plan *plan
 {
     const char *why = conv_program_why_not(plan);
 
+    if (!why && forms[what].passes && plan->ukr->isa == CPU_ISA_NONE)
+        why = "MLIR is written for micro-kernels of vectors: UKR=avx2 or UKR=avx512";
     if (!why && forms[what].passes && !conv_program_is_plain(plan))
         why = "MLIR is written for vectors of windows, and without prefetching";
     return why ? why : forms[what].why_not(plan);

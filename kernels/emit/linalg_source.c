@@ -37,8 +37,6 @@ const char *const conv_linalg_passes[] = {
 
 const char *conv_linalg_why_not(const struct conv_plan *plan)
 {
-    if (plan->ukr->isa == CPU_ISA_NONE)
-        return "MLIR is written for micro-kernels of vectors: UKR=avx2 or UKR=avx512";
     if (plan->problem.groups > 1)
         return "linalg.conv_2d_nchw_fchw has no groups";
     return plan->problem.dilation_h > 1 || plan->problem.dilation_w > 1 ? "img2col of mlir-opt 19 takes no dilation"

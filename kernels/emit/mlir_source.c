@@ -22,8 +22,6 @@ const char *const conv_mlir_passes[] = {
 
 const char *conv_mlir_why_not(const struct conv_plan *plan)
 {
-    if (plan->ukr->isa == CPU_ISA_NONE)
-        return "MLIR is written for micro-kernels of vectors: UKR=avx2 or UKR=avx512";
     if (plan->view.stride_w > 2)
         return "MLIR is not written for strides above 2";
     return plan->sconv.options.packs_filters ? "MLIR is written for filters that were packed before" : NULL;

@@ -45,7 +45,7 @@ bool conv_program_is_plain(const struct conv_plan *plan)
 {
     const struct emitted *e = find(plan->ukr);
 
-    return e && (e->side == WINDOWS || e->side == BLOCKS) && !plan->sconv.options.prefetches;
+    return e && e->side == WINDOWS && !plan->sconv.options.prefetches;
 }
 
 static bool is_by_filters(const struct emitted *e, const struct conv_ukr_args *a)
