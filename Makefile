@@ -3,6 +3,24 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
+# `make help sweep` is about sweep, and runs nothing: beside help, goals are topics.
+ifneq ($(filter help,$(MAKECMDGOALS)),)
+
+topics := $(filter-out help,$(MAKECMDGOALS))
+
+#: make help sweep
+#: make help build
+#: With 'build': the variables of every build.
+help: ## Show this; with a target, all about it
+	@.ci/help $(topics)
+
+$(topics): help
+	@:
+
+.PHONY: help $(topics)
+
+else
+
 # Of everything that is installed; what libraries promise to old programs is their ABI's number.
 VERSION := 1.1.0
 
@@ -117,7 +135,8 @@ version_flags = $(if $(filter kernels/lib/sconv_version.c,$1),-DSCONV_LIBRARY_VE
 polydl_flags = $(if $(filter experiments/polydl/exp_loops.c,$1),-O3) $(if $(xsmm_header),$(if $(filter experiments/polydl/exp_xsmm.c,$1),-DBUILT_XSMM))
 file_flags = $(version_flags) $(call polydl_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
-all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ## Build everything (some minutes; no packages are installed; see 'deps')
+#: No packages are installed: see 'make help deps'.
+all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -149,7 +168,7 @@ $(logged_build)/logged.o: $(logged_objects)
 	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@.all $@
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(logged_build)/logged.o
-extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
+extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign,--wrap=open_memstream
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
 
@@ -165,7 +184,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 ABI := 0
-public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
+public_headers := $(addprefix sim/,access.h hierarchy.h record.h stats.h machine/machine.h machine/machine_cpu.h machine/machine_grid.h full/pagemap.h prefetch/prefetch.h \
                   replacement/replacement.h report/report.h $(addprefix analysis/,estimate.h reuse.h stackdist.h ways.h) \
                   $(addprefix trace/,trace.h trace_binary.h trace_reader.h))
 shared_objects = $(patsubst %.c,$(BUILD)/pic/%.o,$(call sources,sim))
@@ -194,87 +213,145 @@ include .ci/variables.mk
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
-export $(sort $(variables_experiment) $(variables_judge) $(variables_bench-peers) $(variables_validate) $(variables_calibrate) $(variables_paper) $(variables_study) $(variables_redraw) $(variables_report) $(variables_compare) $(variables_stack) $(variables_sweep) $(variables_polydl) $(variables_streams))
+export $(sort $(foreach t,experiment judge bench-peers validate calibrate paper study redraw report compare stack sweep polydl plan gen streams,$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
-pass = $(foreach v,$(variables_$1),"$v=$$$v")
+# What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
+pass_store = "STORE=$${STORE:-$${RESULTS:-results}/store.sqlite}"
+pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
-experiment: deps ## Run one experiment (one to three minutes; TIMING=0 OBSERVE=0: seconds): make experiment MODEL=vgg16 [variables below]
+#: make experiment MODEL=vgg16
+#: make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0
+#: One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; report.html
+#: there is the page to open first.
+experiment: deps ## SConv and Base on a model: run, counted, replayed, with a verdict
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
 	$(Q)$(call prepare_guest,experiment); \
-	$(BUILD)/experiment $(call pass,experiment) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)" $(from_guest)
+	$(BUILD)/experiment $(call pass,experiment) $(pass_store) "COMMIT=$(COMMIT)" $(from_guest)
 
-redraw: deps ## Draw the figures of all results again from their tables (seconds): make redraw [RESULTS=results/host/vgg16]
+#: make redraw RESULTS=results/host/vgg16
+#: Seconds.
+redraw: deps ## Draw the figures of all results again, from their tables
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/redraw
 	$(Q)$(BUILD)/redraw $(call pass,redraw)
 
-report: deps ## A page about results, for a browser, and as Markdown (a second for one model or all seven): make report [RESULTS=results/host/vgg16]
+#: make report RESULTS=results/host
+#: A second for one model or all seven.
+report: deps ## Make one page about all results, for a browser and as Markdown
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/report
 	$(Q)$(BUILD)/report $(call pass,report)
 
-compare: deps ## Two runs, metric by metric, with tests (2 s; status 1 for FAIL_IF): make compare A=folder B=folder [FAIL_IF='speedup<-3%']
+#: make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'
+#: Two seconds. The exit status is 1 if a condition of FAIL_IF holds.
+compare: deps ## In what do two runs differ? Metric by metric, with tests
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/compare
 	$(Q)$(BUILD)/compare $(call pass,compare) "COMMIT=$(COMMIT)"
 
-judge: deps ## Was CSA's choice of schedule right? All layers, all schedules (10 s; minutes with prefetchers): make judge MACHINE=power10 [MODEL=all or vgg16,...]
+#: make judge MACHINE=power10 MODEL=vgg16,resnet18
+#: 10 seconds; minutes on machines with prefetchers.
+judge: deps ## Was CSA's choice of schedule right? All schedules of all layers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/judge
-	$(Q)$(BUILD)/judge $(call pass,judge) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/judge $(call pass,judge) $(pass_store) "COMMIT=$(COMMIT)"
 
-counters: deps ## Prove this computer's performance counters on loops of known work (5 s); without counters, say why and what to do
+#: Counts loops of known work, in 5 seconds. Without counters, it says why and what to do.
+counters: deps ## Can this computer's performance counters be believed?
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
-calibrate: deps ## Measure this computer's caches and prefetchers (2 minutes), or fit recorded patterns: make calibrate [MACHINE=zen3] [OUT=my.cfg]
+#: make calibrate OUT=my.cfg
+#: make calibrate MACHINE=zen3
+#: Two minutes. With MACHINE=zen3 or another name, recorded patterns are fitted instead.
+calibrate: deps ## Measure this computer's caches and prefetchers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/calibrate
 	$(Q)$(BUILD)/calibrate $(call pass,calibrate) "COMMIT=$(COMMIT)"
 
-validate: deps ## How far are simulated counts from those of real counters? (1.5 minutes) make validate [COUNTS=folder] [MACHINE=zen3] [MODEL=vgg16,...]
+#: make validate COUNTS=results/host/vgg16
+#: make validate MACHINE=zen3 MODEL=vgg16,resnet18
+#: 1.5 minutes.
+validate: deps ## How far are simulated counts from those of real counters?
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/validate
 	$(Q)$(BUILD)/validate $(call pass,validate) "COMMIT=$(COMMIT)"
 
-paper: deps ## The SConv paper's tables and figures, every number next to the printed one, as one page (20 minutes; TIMING=0 OBSERVE=0: 3): make paper [TIMING=0]
+#: make paper TIMING=0 OBSERVE=0
+#: 20 minutes, 3 with TIMING=0 OBSERVE=0; installs and fetches what builds POWER10's programs.
+paper: deps ## The SConv paper's tables and figures, each number beside the printed one
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/paper
 	$(Q)$(call prepare_guest,paper); \
 	$(BUILD)/paper $(call pass,paper) "COMMIT=$(COMMIT)" $(from_guest)
 
-study: deps ## Does the cost model deserve the credit? CSA against the clock, and csa2, which predicts cycles (1 to 2 minutes; TIMING=1: 6): make study [TIMING=1] [SAMPLE=0]
+#: make study TIMING=1 SAMPLE=0
+#: csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.
+study: deps ## Does the cost model deserve the credit? CSA, csa2 and the clock
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/study
 	$(Q)$(BUILD)/study $(call pass,study) "COMMIT=$(COMMIT)"
 
-sweep: deps ## What if caches or tiles were others? Every combination: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16' (half a minute for 100 configurations of plain caches, ten times as long with prefetchers; goes on where it was stopped)
+#: make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'
+#: Half a minute for 100 configurations of plain caches, ten times as long with prefetchers. A sweep that was
+#: stopped goes on where it was.
+sweep: deps ## What if caches or tiles were others? Every combination
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sweep
 	$(Q)$(BUILD)/sweep $(call pass,sweep) "COMMIT=$(COMMIT)"
 
-polydl: deps ## PolyDL's question: which loop order and tiles? All variants of its 201 layers, timed and simulated (30 minutes; MODEL=alexnet: one; goes on where it was stopped)
+#: make polydl MODEL=alexnet
+#: All variants of its 201 layers are timed and simulated: an hour. A run that was stopped goes on where it was.
+polydl: deps ## Which loop order and tiles are best? PolyDL's question
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/polydl
-	$(Q)$(BUILD)/polydl $(call pass,polydl) "STORE=$(or $(STORE),$(or $(RESULTS),results)/store.sqlite)" "COMMIT=$(COMMIT)"
+	$(Q)$(BUILD)/polydl $(call pass,polydl) $(pass_store) "COMMIT=$(COMMIT)"
 
 # GUEST=path observes that program, of another commit, in place of today's.
-stack: deps ## Observe what compiled code does on its stack, for replays of machines as they are (15 s; power10: 3 minutes): make stack [MACHINE=spr, power10]
+#: make stack MACHINE=spr
+#: Replays of machines as they are need it. 15 seconds; 3 minutes for power10.
+stack: deps ### Observe what compiled code does on its stack
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/stack
 	$(Q)guest=$$($(BUILD)/stack --guest $(call pass,stack)) && $(MAKE) --no-print-directory guest-$$guest && \
-	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$(or $(GUEST),$(guest_path))" "COMMIT=$(COMMIT)"
+	$(BUILD)/stack $(call pass,stack) "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}" "COMMIT=$(COMMIT)"
 
 # What the compiler's steps bring: the algorithms whose quotients experiments/emit/steps.awk makes.
-step_models = $(if $(MODEL),$(subst $(comma), ,$(MODEL)),googlenet inceptionv2 resnet18 resnet50 resnet152 squeezenet vgg16)
-step_machine = $(or $(MACHINE),clx4208)
-step_results = $(or $(RESULTS),results)/steps
-
-steps: deps ## What tiling, packing, packed filters and the micro-kernel bring on the seven models, beside the paper's Table 2 (4 minutes): make steps [MODEL=...]
+#: make steps MODEL=squeezenet
+#: On the seven models: 4 minutes.
+steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper's Table 2
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/experiment
-	$(Q)for m in $(step_models); do $(BUILD)/experiment "MODEL=$$m" "MACHINE=$(step_machine)" OBSERVE=0 CACHE=warm "REPS=$(or $(REPS),5)" \
-	    ALGO=base,goto,sconv,sconv_openblas,sconv_no_vbp,sconv_run_time "RESULTS=$(step_results)" "COMMIT=$(COMMIT)" >$(BUILD)/steps.log || \
-	    { tail -n 5 $(BUILD)/steps.log >&2; exit 1; }; done
-	$(Q)awk -f experiments/emit/steps.awk experiments/published/sconv.csv $(foreach m,$(step_models),$(step_results)/$(step_machine)/$m/model.csv)
+	$(Q)set -f; IFS=,; folder=$${RESULTS:-results}/steps; tables=(); \
+	for m in $${MODEL:-googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16}; do \
+	    $(BUILD)/experiment "MODEL=$$m" "MACHINE=$${MACHINE:-clx4208}" OBSERVE=0 CACHE=warm "REPS=$${REPS:-5}" \
+	        ALGO=base,goto,sconv,sconv_openblas,sconv_no_vbp,sconv_run_time "RESULTS=$$folder" "COMMIT=$(COMMIT)" >$(BUILD)/steps.log || \
+	        { tail -n 5 $(BUILD)/steps.log >&2; exit 1; }; \
+	    name=$${m##*/}; tables+=("$$folder/$${MACHINE:-clx4208}/$${name%.csv}/model.csv"); \
+	done; \
+	awk -f experiments/emit/steps.awk experiments/published/sconv.csv "$${tables[@]}"
 
-streams: deps ## What generated code does to the tensors, observed under an emulator, beside its plan's replay (1 minute): make streams [MODEL=...]
+#: make plan LAYER=vgg16:conv3_1 MACHINE=clx4208
+#: make plan MODEL=vgg16 MACHINE=clx4208 FORMAT=json OUT=plans.json
+#: Milliseconds for a layer, once build/sconv-plan is built.
+plan: deps ## CSA's plans of layers: tiles, schedule, predicted lines
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sconv-plan >&2
+	$(Q)$(BUILD)/sconv-plan $(call pass,plan)
+
+#: make gen LAYER=vgg16:conv5_1 MACHINE=clx4208 OUT=conv5_1.c
+#: make gen PLAN=plans.json EMIT=mlir OUT=plans.mlir
+#: Less than a second for a layer, once build/sconv-gen is built.
+gen: deps ## The code of plans, as C or MLIR
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/sconv-gen >&2
+	$(Q)$(BUILD)/sconv-gen $(call pass,gen)
+
+#: make streams MODEL=squeezenet LAYERS='fire2/*'
+#: The code is observed under an emulator: 1 minute.
+streams: deps ### What generated code does to the tensors, beside the replay of its plan
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(OBSERVER) $(code_guest) $(BUILD)/sconv-streams
 	$(Q)$(BUILD)/sconv-streams $(call pass,streams) "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 
-install: deps ## Install the simulator: libconvsim (static, shared), headers, pkg-config file, cachesim; PREFIX, DESTDIR
+#: make cachesim
+#: build/cachesim --machine host run -- ./prog
+cachesim: deps ## Build cachesim: the simulator under any program or trace
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(TRACER)
+	$(Q)echo "$(BUILD)/cachesim is built; $(BUILD)/cachesim --help lists its options, and sim/README.md has examples"
+
+#: make install PREFIX=$HOME/.local
+#: libconvsim (static and shared) with headers and pkg-config file, cachesim, and all that install-sconv installs.
+install: deps ## Install the simulator, libsconv, manuals and tab completion
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/cachesim $(BUILD)/libconvsim.so.$(ABI) $(TRACER)
-	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/man/man1)
+	$(Q)install -d $(addprefix $(destination)/,bin lib/convsim lib/pkgconfig share/convsim/machines share/bash-completion/completions) $(DESTDIR)$(MANDIR)/man1
 	$(Q)install $(BUILD)/cachesim $(destination)/bin/
 	$(Q)for h in $(public_headers); do install -D -m 644 $$h $(destination)/include/convsim/$$h || exit 1; done
 	$(Q)install $(TRACER) $(destination)/lib/convsim/
@@ -283,16 +360,33 @@ install: deps ## Install the simulator: libconvsim (static, shared), headers, pk
 	$(Q)ln -sf libconvsim.so.$(ABI) $(destination)/lib/libconvsim.so
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' sim/programs/convsim.pc.in >$(destination)/lib/pkgconfig/convsim.pc
 	$(Q)install -m 644 sim/machines/*.cfg $(destination)/share/convsim/machines/
-	$(Q)install -m 644 sim/programs/cachesim.1 $(destination)/share/man/man1/
+	$(Q)install -m 644 sim/programs/cachesim.1 $(DESTDIR)$(MANDIR)/man1/
+	$(Q)for m in $(manuals); do .ci/manual $$m $(VERSION) >$(DESTDIR)$(MANDIR)/man1/$$(basename $$m .in) || exit 1; done
+	$(Q)install -m 644 .ci/completion.bash $(destination)/share/bash-completion/completions/cachesim
+	$(Q)for p in $(completed); do ln -sf cachesim $(destination)/share/bash-completion/completions/$$p || exit 1; done
+	$(Q)$(call say_installed,$(installed_files) $(addsuffix /,$(installed_folders)))
 
-uninstall: ## Remove what 'install' put there (same PREFIX, DESTDIR)
-	$(Q)rm -f $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc share/man/man1/cachesim.1)
-	$(Q)rm -rf $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
+# What 'install' puts there, and 'uninstall' takes away.
+manuals := experiments/run/experiment.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in
+completed := experiment sconv-plan sconv-gen
+installed_files = $(addprefix $(destination)/,bin/cachesim lib/libconvsim.a lib/libconvsim.so lib/libconvsim.so.$(ABI) lib/pkgconfig/convsim.pc) \
+                  $(addprefix $(DESTDIR)$(MANDIR)/man1/,cachesim.1 $(notdir $(manuals:.in=))) \
+                  $(addprefix $(destination)/share/bash-completion/completions/,cachesim $(completed))
+installed_folders = $(addprefix $(destination)/,include/convsim lib/convsim share/convsim)
 
-test: deps ## Build and run all tests (3 minutes; also: make check); SUITE=name runs one suite, SEED=n and REPEAT=n vary it
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
+#: make uninstall PREFIX=$HOME/.local
+#: With the same PREFIX and DESTDIR.
+uninstall: ## Remove what 'install' put there
+	$(Q)rm -f $(installed_files)
+	$(Q)rm -rf $(installed_folders)
+
+#: make test SUITE=nest SEED=7
+#: 'make check' is the same.
+test: deps ### Build and run all tests (3 minutes)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(if $(CROSS)$(SAN),,$(TRACER))
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q)$(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
-	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite $(SUITE)) $(if $(SEED),--seed $(SEED)) $(if $(REPEAT),--repeat $(REPEAT))
+	$(Q)$(observable) $(TEST_WRAPPER) $(BUILD)/tests $(if $(SUITE),--suite "$$SUITE") $(if $(SEED),--seed "$$SEED") $(if $(REPEAT),--repeat "$$REPEAT")
+	$(Q)TESTS=$(BUILD)/tests tests/suites.sh
 	$(Q)$(observable) EXPERIMENT=$(BUILD)/experiment tests/experiments/cli.sh
 	$(Q)CACHESIM=$(BUILD)/cachesim BUILD=$(BUILD) SAN=$(SAN) tests/sim/cachesim.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" SIMBENCH=$(BUILD)/simbench tests/sim/simbench.sh)
@@ -308,7 +402,9 @@ test: deps ## Build and run all tests (3 minutes; also: make check); SUITE=name 
 	$(Q)SWEEP=$(BUILD)/sweep EXPERIMENT=$(BUILD)/experiment tests/experiments/sweep.sh
 	$(Q)SWEEP=$(BUILD)/sweep PEERS=$(BUILD)/peers EXPERIMENT=$(BUILD)/experiment tests/experiments/slurm.sh
 	$(Q)POLYDL=$(BUILD)/polydl tests/experiments/polydl.sh
+	$(Q)REDRAW=$(BUILD)/redraw EXPERIMENT=$(BUILD)/experiment SWEEP=$(BUILD)/sweep tests/experiments/figures.sh
 	$(Q)tests/deps.sh
+	$(if $(SAN),,$(Q)BUILD=$(BUILD) tests/make.sh)
 	$(Q)tests/rooms.sh
 	$(Q)tests/readmes.sh
 	$(if $(SAN)$(SUITE),,$(Q)CC="$(CC)" MAKE_ARGS="$(PARALLEL) BUILD=$(BUILD)" tests/kernels/library.sh)
@@ -321,7 +417,7 @@ check_isa = ARCH=$(ARCH) BUILD=$(BUILD) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CF
 
 check: test
 
-check-long: deps ## The same tests on 100 times as many random cases (about an hour)
+check-long: deps ### The same tests on 100 times as many random cases (about an hour)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
 
@@ -346,37 +442,47 @@ $(BUILD)/obj/experiments/polydl/exp_xsmm.o: $(xsmm_note)
 
 FORCE:
 
-bench-peers: deps ## Compare with peers (oneDNN) over whole networks (2 minutes a model): make bench-peers [MODEL=vgg16,...] [REPS=10] [LIMIT=60] [HOT=3] [CLOCK=wall] [LAYERS=...] [UKR=avx2]
+#: make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall
+#: 2 minutes a model.
+bench-peers: deps ## Compare with oneDNN over whole networks
 	$(Q).ci/deps peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/peers
 	$(Q)$(BUILD)/peers $(call pass,bench-peers) "COMMIT=$(COMMIT)"
 
-bench: deps ## Measure speed: threads, micro-kernels, SConv against Base, replays, the simulator, then bench-peers (20 minutes; MODEL=vgg16: some minutes)
+#: make bench MODEL=vgg16
+#: 20 minutes; some minutes for one model.
+bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, peers
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench $(BUILD)/simbench
 	$(Q)$(BUILD)/bench
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer (some ten seconds a model): make bench-threads [MODEL=vgg16,...]
+#: make bench-threads MODEL=vgg16
+#: Some ten seconds a model.
+bench-threads: deps ## Measure libsconv on 2, 3, ... cores, layer by layer
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
-	$(Q)$(BUILD)/bench threads "$(or $(MODEL),all)" layers
+	$(Q)$(BUILD)/bench threads "$${MODEL:-all}" layers
 
-bench-sim: deps ## Measure the simulator: accesses per second by stream and interface (20 s): make bench-sim [variables below]
+#: make bench-sim ENGINE=avx512,avx2 STREAM=gemm
+#: 20 seconds.
+bench-sim: deps ### Measure the simulator: accesses per second, by stream and interface
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
-	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(variables_bench-sim),$(if $($v),--$(shell echo $v | tr A-Z a-z)=$($v))))
+	$(Q)$(BUILD)/simbench $(strip $(foreach v,$(call passed_variables,bench-sim),$(if $($v),"--$(shell echo $v | tr A-Z a-z)=$$$v")))
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
 FUZZ_TARGETS := machine din lackey text binary shape
-FUZZ_BUILD := $(BUILD)-fuzz
+fuzz_build := $(BUILD)-fuzz
 
-fuzz: deps ## Fuzz the parsers of machine files and traces, and shapes of convolutions, FUZZ_SECONDS=60 each (needs clang with libFuzzer)
+#: make fuzz FUZZ_SECONDS=60
+#: Needs clang with libFuzzer.
+fuzz: deps ### Fuzz the parsers of machine files and traces, and shapes
 	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    $(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null || \
 	    { echo "fuzz: $(FUZZ_CC) cannot link libFuzzer; on Debian 12: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(FUZZ_BUILD) SAN=fuzzer-no-link,address,undefined \
-	    $(foreach p,$(FUZZ_TARGETS),$(FUZZ_BUILD)/fuzz_$p)
-	$(Q)cd $(FUZZ_BUILD) && for p in $(FUZZ_TARGETS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) CC=$(FUZZ_CC) BUILD=$(fuzz_build) SAN=fuzzer-no-link,address,undefined \
+	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
+	$(Q)cd $(fuzz_build) && for p in $(FUZZ_TARGETS); do echo "  FUZZ    $$p, $(FUZZ_SECONDS) s" && mkdir -p found_$$p && \
 	    ./fuzz_$$p -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 found_$$p $(abspath tests/corpus)/$$p >$$p.log 2>&1 || \
 	    { tail -n 30 $$p.log >&2; exit 1; }; grep -h 'Done\|number_of_executed_units' $$p.log; done
 
@@ -384,16 +490,16 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(addprefix tests/,fuzz_target
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* -o $@ $^ $(LDLIBS)
 
-asan: ## The tests with AddressSanitizer (minutes)
+asan: ### The tests with AddressSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=address test
 
-ubsan: ## The tests with UndefinedBehaviorSanitizer (minutes)
+ubsan: ### The tests with UndefinedBehaviorSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=undefined test
 
-sanitize: ## The tests with both sanitizers (minutes)
+sanitize: ### The tests with both sanitizers (minutes)
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined test
 
-tsan: deps ## libsconv's threads and the simulator's with ThreadSanitizer (minutes)
+tsan: deps ### libsconv's threads and the simulator's, with ThreadSanitizer (minutes)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) SAN=thread $(BUILD)-thread/sconv_threads $(BUILD)-thread/simbench
 	$(Q)$(BUILD)-thread/sconv_threads
 	$(Q)$(BUILD)-thread/simbench --threads=4 --stream=gemm,im2col --interface=records,bursts --rounds=1
@@ -402,92 +508,24 @@ $(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ -lhwloc -lm
 
-deps: ## Install the Debian packages that are missing (as root; else print the apt line and stop)
+#: As root; for others it prints the apt-get line and stops.
+deps: ## Install the Debian packages that are missing
 	$(Q).ci/deps
 
-mutate: deps ## Break the sources on purpose, in a copy, and see whether a test turns red (some minutes)
+mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn red (minutes)
 	$(Q)tests/mutate.sh
 
-format: ## Reformat the sources with clang-format
+format: ### Reformat the sources with clang-format
 	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
 
-format-check: ## Say which sources clang-format would change
+format-check: ### Name the sources that clang-format would change
 	$(Q).ci/deps format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 
-clean: ## Remove everything built; results stay
+clean: ## Remove everything that was built; results stay
 	$(Q)rm -rf build build-*
 
-help: ## Show this
-	@echo "Convolution on the bench: SConv against im2col + GEMM, run, replayed and predicted."
-	@echo
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile kernels/lib/libsconv.mk tests/foreign.mk | awk -F'\t' '{ printf "  make %-15s %s\n", $$1, $$2 }'
-	@echo
-	@echo "Models:   $(sort $(basename $(notdir $(wildcard experiments/models/*.csv))))"
-	@echo "Machines: host $(sort $(basename $(notdir $(wildcard sim/machines/*.cfg))))"
-	@echo
-	@echo "Variables of 'make experiment' (make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0):"
-	@$(call print_options,EXPERIMENT); $(call print_group,blas)
-	@echo
-	@echo "Variables of 'make judge' (make judge MACHINE=power10):"
-	@$(call print_options,JUDGE)
-	@echo
-	@echo "Variables of 'make validate' (make validate COUNTS=results/host/vgg16):"
-	@$(call print_options,VALIDATE)
-	@echo
-	@echo "Variables of 'make paper' (make paper TIMING=0):"
-	@$(call print_options,PAPER)
-	@echo
-	@echo "Variables of 'make study' (make study TIMING=1):"
-	@$(call print_options,STUDY)
-	@echo
-	@echo "Variables of 'make sweep' (make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'):"
-	@$(call print_options,SWEEP)
-	@echo
-	@echo "Variables of 'make polydl' (make polydl MODEL=alexnet):"
-	@$(call print_options,POLYDL)
-	@echo
-	@echo "Variables of 'make streams' (make streams MODEL=squeezenet LAYERS='fire2/*'):"
-	@$(call print_options,STREAMS)
-	@echo
-	@echo "Variables of 'make steps' (make steps MODEL=squeezenet):"
-	@$(call print_group,steps)
-	@echo
-	@echo "Variables of 'make redraw' (make redraw RESULTS=results/host):"
-	@$(call print_options,REDRAW)
-	@echo
-	@echo "Variables of 'make report' (make report RESULTS=results/host/vgg16):"
-	@$(call print_options,REPORT)
-	@echo
-	@echo "Variables of 'make compare' (make compare A=results/host/vgg16 B=before/host/vgg16):"
-	@$(call print_options,COMPARE)
-	@echo
-	@echo "Variables of 'make calibrate' (make calibrate MACHINE=spr):"
-	@$(call print_options,CALIBRATE)
-	@echo
-	@echo "Variables of 'make bench-peers' and 'make bench' (make bench-peers MODEL=vgg16 REPS=7):"
-	@$(call print_options,PEERS); $(call print_group,blas); $(call print_group,dnnl)
-	@echo
-	@echo "Variables of 'make test' and its relatives:"
-	@$(call print_group,test)
-	@echo
-	@echo "Variables of 'make bench-sim' (make bench-sim ENGINE=avx512,avx2 STREAM=gemm):"
-	@$(call print_group,simbench)
-	@echo
-	@echo "Variables of 'make install' and 'make uninstall':"
-	@$(call print_group,install)
-	@echo
-	@echo "Variables of 'make stack' (make stack MACHINE=power10):"
-	@$(call print_group,stack)
-	@echo
-	@echo "Variables of 'make fuzz':"
-	@$(call print_group,fuzz)
-	@echo
-	@echo "Variable of every program:"
-	@$(call print_group,cpu)
-	@echo
-	@echo "Variables of every build:"
-	@$(call print_group,build)
+.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack steps plan gen cachesim streams test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean
 
-.PHONY: all experiment paper study sweep polydl redraw report compare judge counters stack steps streams test check check-long bench bench-sim bench-threads bench-peers install uninstall fuzz FORCE asan ubsan sanitize tsan deps mutate format format-check clean help
+endif

@@ -30,7 +30,6 @@
 #| fuzz     FUZZ_SECONDS      for each target (default 60)
 #| fuzz     FUZZ_CC           clang with libFuzzer
 #| fuzz     FUZZ_TARGETS      which parsers, or shape: convolutions
-#| fuzz     FUZZ_BUILD        folder for what is built
 #| blas     OPENBLAS_CORETYPE the core whose kernels OpenBLAS runs (OpenBLAS reads it from the environment)
 #| stack    MACHINE           whose kernels are observed, and planned for (default zen3; spr: AVX-512; power10)
 #| stack    SHAPES            table of the layers that are run (default experiments/stack/shapes.csv)
@@ -47,74 +46,97 @@
 #| simbench ROUNDS            in which all take turns (default 9)
 #| simbench THREADS           so many on one stream, too
 #| simbench PEERS             other simulators' cores: paths of shared objects, see sim/programs/bench_peer.h
+#| threads  MODEL             models, comma-separated; all (default): the paper's seven
 #| cpu      CONV_CPU          baseline, avx2, avx512: behave as a CPU without wider vectors, OpenBLAS and oneDNN too
 #| dnnl     DNNL_MAX_CPU_ISA  the instruction set that oneDNN may use (oneDNN reads it from the environment)
 
-variables_file := $(lastword $(MAKEFILE_LIST))
-options_file := experiments/setup/options.def
-algos_file := experiments/setup/algos.def
+makefiles := Makefile kernels/lib/libsconv.mk tests/foreign.mk counters/observe/observe.mk
 
-group = $(shell sed -n 's/^.| $1 *\([A-Z_]*\) .*/\1/p' $(variables_file))
-options_of = $(shell sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>.*/\1/p' $(options_file))
+# GROUP/NAME and PROGRAM/NAME of every variable.
+variable_pairs := $(shell .ci/facts | awk '$$1 == "variable" { print $$2 "/" $$3 }')
+variables_of = $(patsubst $1/%,%,$(filter $1/%,$(variable_pairs)))
 
-variables_experiment := $(call options_of,EXPERIMENT)
-variables_judge := $(call options_of,JUDGE)
-variables_bench-peers := $(call options_of,PEERS)
-variables_validate := $(call options_of,VALIDATE)
-variables_calibrate := $(call options_of,CALIBRATE)
-variables_paper := $(call options_of,PAPER)
-variables_redraw := $(call options_of,REDRAW)
-variables_report := $(call options_of,REPORT)
-variables_compare := $(call options_of,COMPARE)
-variables_study := $(call options_of,STUDY)
-variables_sweep := $(call options_of,SWEEP)
-variables_polydl := $(call options_of,POLYDL)
-variables_streams := $(call options_of,STREAMS)
-variables_stack := $(call group,stack)
-variables_bench-sim := $(call group,simbench)
-variables_test := $(call group,test)
-variables_install := $(call group,install)
-variables_fuzz := $(call group,fuzz)
+# What a target knows, on top of what every build does: the variables of programs, in capitals, and of groups.
+knows_experiment := EXPERIMENT blas
+knows_judge := JUDGE
+knows_sweep := SWEEP
+knows_paper := PAPER blas
+knows_study := STUDY blas
+knows_validate := VALIDATE
+knows_calibrate := CALIBRATE
+knows_polydl := POLYDL blas dnnl
+knows_plan := PLAN
+knows_gen := GEN
+knows_streams := STREAMS
+knows_compare := COMPARE
+knows_redraw := REDRAW
+knows_report := REPORT
+knows_bench := PEERS blas dnnl
+knows_bench-peers := PEERS blas dnnl
+knows_bench-threads := threads
+knows_bench-sim := simbench
+knows_steps := steps
+knows_stack := stack
+knows_fuzz := fuzz
+$(foreach t,test check check-long asan ubsan sanitize test-older,$(eval knows_$t := test))
+$(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval knows_$t := install))
 
-# Targets that know more than what every build does; test-<another CPU> knows what test does.
-known_experiment = $(variables_experiment) $(call group,blas)
-known_bench-peers = $(variables_bench-peers) $(call group,blas) $(call group,dnnl)
-known_bench = $(known_bench-peers)
-known_bench-threads = MODEL
-known_judge = $(variables_judge)
-known_validate = $(variables_validate)
-known_paper = $(variables_paper) $(call group,blas)
-known_redraw = $(variables_redraw)
-known_report = $(variables_report)
-known_compare = $(variables_compare)
-known_sweep = $(variables_sweep)
-known_polydl = $(variables_polydl) $(call group,blas) $(call group,dnnl)
-known_study = $(variables_study) $(call group,blas)
-known_calibrate = $(variables_calibrate)
-known_steps = $(call group,steps)
-known_streams = $(variables_streams)
-known_stack = $(variables_stack)
-known_fuzz = $(variables_fuzz)
-known_bench-sim = $(variables_bench-sim)
-$(foreach t,test check check-long asan ubsan sanitize test-older $(addprefix test-,$(foreign_names)),$(eval known_$t = $(variables_test)))
-$(foreach t,all lib install install-sconv uninstall uninstall-sconv,$(eval known_$t = $(variables_install)))
+# What it cannot do without: the first of A|B that the examples name is the one to propose.
+needs_experiment := MODEL
+needs_sweep := MODEL VARY
+needs_compare := A B
+needs_plan := LAYER|MODEL
+needs_gen := LAYER|MODEL|PLAN
+example_MODEL := MODEL=vgg16
+example_LAYER := LAYER=vgg16:conv3_1
+example_VARY := VARY='L2.size=256K..4M*2'
+example_A := A=results/host/vgg16
+example_B := B=before/host/vgg16
+
+# Variables whose values are names of models, machines and algorithms, which are looked up before anything is built or
+# fetched; not those that mean something else for a target.
+named_variables := MODEL LAYER MACHINE ALGO
+otherwise_named := report/MODEL bench-sim/MACHINE
+
+known_variables = $(foreach p,$(knows_$1) $(if $(filter test-%,$1),test),$(call variables_of,$p))
+# What is handed to a program on its command line; libraries read the rest from the environment.
+passed_variables = $(foreach p,$(filter-out blas dnnl,$(knows_$1)),$(call variables_of,$p))
+
+quoted = '$(subst ','\'',$1)'
+did_you_mean = $(if $1,$(comma) did you mean $1?,;)
+nearest_of = $(shell .ci/nearest $(call quoted,$1) $2)
 
 # Make that this one starts gets the same command line for other targets.
 ifndef VARIABLES_ARE_KNOWN
 export VARIABLES_ARE_KNOWN := 1
 goals := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
-known := $(call group,build) $(call group,cpu) $(foreach g,$(goals),$(known_$g) $(if $(filter test-%,$g),$(variables_test)))
+
+# Goals with a '/' or a '.' are files.
+targets := $(sort $(shell sed -n 's/^\([A-Za-z0-9][A-Za-z0-9_ -]*\):\([^=].*\)*$$/\1/p' $(makefiles)) $(addsuffix -root,$(foreign_names)))
+files := $(foreach g,$(goals),$(if $(findstring /,$g)$(findstring .,$g),$g))
+no_target := $(firstword $(filter-out $(targets) $(files),$(goals)))
+ifneq ($(no_target),)
+$(error make: there is no target '$(no_target)'$(call did_you_mean,$(call nearest_of,$(no_target),$(targets))) 'make help' lists them)
+endif
+
+known := $(call variables_of,build) $(call variables_of,cpu) $(foreach g,$(goals),$(call known_variables,$g))
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
 unknown := $(firstword $(filter-out $(known),$(given)))
 ifneq ($(unknown),)
-nearest := $(shell .ci/nearest '$(subst ','\'',$(unknown))' $(known))
-$(error make $(firstword $(goals)): unknown variable '$(unknown)'$(if $(nearest),$(comma) did you mean $(nearest)?,;) 'make help' lists what it knows)
-endif
+$(error make $(firstword $(goals)): unknown variable '$(unknown)'$(call did_you_mean,$(call nearest_of,$(unknown),$(known))) 'make help $(firstword $(goals))' lists what it knows)
 endif
 
-# Their descriptions, for `make help`.
-print_group = sed -n 's/^.| $1 *\([A-Z_]*\) *\(.*\)/\1\t\2/p' $(variables_file) | $(print_variables)
-print_options = sed -n 's/^VARIABLE."\([A-Z_]*\)", [A-Z |]*\<$1\>[A-Z |]*, "\([^"]*\)".*/\1\t\2/p' $(options_file) | $(print_variables)
-known_algos = sed -n 's/^ALGO."\([a-z_]*\)".*/\1/p; s/^GROUP."\([a-z_]*\)".*"\([^"]*\)".$$/\1 (\2)/p' $(algos_file) | paste -sd, | sed 's/,/, /g'
-default_algos = sed -n 's/^[A-Z]*."\([a-z_]*\)", DEFAULT.*/\1/p' $(algos_file) | paste -sd,
-print_variables = sed "s/@algos@/$$($(known_algos))/; s/@default_algos@/$$($(default_algos))/" | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
+# One line for what a goal misses, or for a name that nothing has.
+alternatives = $(subst |, ,$1)
+missing_of = $(foreach n,$(needs_$1),$(if $(strip $(foreach v,$(call alternatives,$n),$($v))),,$(firstword $(call alternatives,$n))))
+named_of = $(foreach v,$(filter $(named_variables),$(call known_variables,$1)),$(if $(filter $1/$v,$(otherwise_named)),,$(if $($v),$v)))
+wrong_name = $(if $(call named_of,$1),$(shell .ci/names $1 $(foreach v,$(call named_of,$1),$(call quoted,$v=$($v)))))
+# Where a target installs: folders that it cannot make or write to are found here.
+installs_to = $(foreach v,LIBDIR INCLUDEDIR MANDIR $(if $(filter install,$1),PREFIX),$(call quoted,$(DESTDIR)$($v)))
+not_writable = $(if $(filter install install-sconv,$1),$(shell .ci/writable $(call installs_to,$1)))
+no_place = $(if $2,$(call refuse,$1,cannot write to $2 (as $(shell id -un)): PREFIX=$$HOME/.local installs for yourself$(comma) root can install for all))
+
+refuse = $(if $2,$(error make $1: $2))
+check_goal = $(foreach v,$(firstword $(call missing_of,$1)),$(call refuse,$1,$v is missing: for example $(example_$v)))$(call refuse,$1,$(call wrong_name,$1))$(call no_place,$1,$(call not_writable,$1))
+$(foreach g,$(goals),$(call check_goal,$g))
+endif

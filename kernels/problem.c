@@ -144,7 +144,7 @@ static int check_groups(const struct conv_problem *p, char *why, size_t why_byte
 
     if (conv_field(p, odd) % p->groups == 0)
         return 0;
-    snprintf(why, why_bytes, "group %zu does not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
+    snprintf(why, why_bytes, "%zu groups do not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
     return -EINVAL;
 }
 

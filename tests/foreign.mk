@@ -79,10 +79,15 @@ endef
 $(foreach f,$(foreign),$(eval $(call foreign_rules,$(call column,$f,1),$f)))
 
 # For `make help`.
-power10: ## Cross-build everything for POWER10 (minutes); installs a cross compiler and QEMU, fetches libraries into build-ppc64le
-test-power10: ## Run the tests on an emulated POWER10 (minutes), some on a POWER9 as well; SUITE=name runs one suite
-aarch64: ## The same for 64-bit Arm
-test-aarch64: ## Run the tests on an emulated 64-bit Arm CPU (minutes); SUITE=name runs one suite
+#: Installs a cross compiler and QEMU, fetches libraries into build-ppc64le.
+power10: ### Cross-build everything for POWER10 (minutes)
+#: make test-power10 SUITE=nest
+#: Some run on an emulated POWER9 as well.
+test-power10: ### Run the tests on an emulated POWER10 (minutes)
+#: Installs a cross compiler and QEMU, fetches libraries into build-aarch64.
+aarch64: ### Cross-build everything for 64-bit Arm (minutes)
+#: make test-aarch64 SUITE=nest
+test-aarch64: ### Run the tests on an emulated 64-bit Arm CPU (minutes)
 
 # ---- x86 CPUs that this computer is not ----
 
@@ -99,7 +104,8 @@ test_on_this_cpu = $(observable) $(BUILD)/tests --except sim_random && $(BUILD)/
     PEERS=$(BUILD)/peers tests/experiments/peers.sh && JUDGE=$(BUILD)/judge tests/experiments/judge.sh
 
 ifeq ($(ARCH),x86_64)
-test-older: deps ## Run the tests as CPUs without AVX-512 and AVX2 do (minutes): emulated ones (some suites), and this one with CONV_CPU (all)
+#: Some suites run on emulated CPUs; all of them on this one with CONV_CPU.
+test-older: deps ### Run the tests as CPUs without AVX-512 and AVX2 do (minutes)
 	$(Q).ci/deps emulation
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs)
 	$(Q)$(MAKE) --no-print-directory $(guest_of_tests)

@@ -1,11 +1,16 @@
-/* Runs the suites: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--list]. */
+/*
+ * Runs the suites: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--limit SECONDS] [--list].
+ * A test that hangs is ended with its name, and so is one that crashes.
+ */
 #include <CUnit/Basic.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/cpu.h"
 #include "tests/rng.h"
@@ -18,6 +23,7 @@
     X(cpu) \
     X(exp_stats) \
     X(exp_bench) \
+    X(exp_ruler) \
     X(exp_pool) \
     X(exp_progress) \
     X(exp_plot) \
@@ -59,6 +65,7 @@
     X(exp_outdir) \
     X(exp_table) \
     X(store) \
+    X(slurm) \
     X(exp_model) \
     X(exp_workload) \
     X(compare) \
@@ -86,6 +93,8 @@
     X(polydl) \
     X(polydl_fusion) \
     X(polydl_rank) \
+    X(polydl_turns) \
+    X(polydl_verdict) \
     X(polydl_net) \
     X(polydl_judge) \
     X(polydl_walk) \
@@ -102,12 +111,21 @@ static const struct test_suite *const suites[] = { SUITES(ENTRY) };
 
 static const size_t n_suites = sizeof suites / sizeof suites[0];
 
+/* Those that fail on purpose, for tests/suites.sh: they run only by their names. */
+extern const struct test_suite suite_hangs, suite_crashes;
+static const struct test_suite *const broken[] = { &suite_hangs, &suite_crashes };
+
+/* Seconds that a test may take: the longest takes seconds, and a hundred times as long with sanitizers and under emulation. */
+enum { LIMIT = 30 * 60 };
+
 static struct {
     uint64_t seed;
     unsigned repeat, part;
+    unsigned limit;     /* seconds for a test */
+    pid_t pid;          /* of the process that runs the tests, not of one that a test started */
     unsigned n_skipped; /* tests */
     bool is_skipped;    /* the running test, or a part of it */
-} run = { .seed = 1, .repeat = 1, .part = 1 };
+} run = { .seed = 1, .repeat = 1, .part = 1, .limit = LIMIT };
 
 unsigned test_rounds(unsigned usual)
 {
@@ -143,8 +161,90 @@ bool test_check(bool condition, const char *what, ...)
     return condition;
 }
 
+/* ---- tests that hang or crash ---- */
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(1);
+}
+
+/* Names the running test and what became of it. Calls nothing that a signal's handler must not call. */
+static void name_test(const char *what)
+{
+    const CU_pTest test = CU_get_current_test();
+    const CU_pSuite suite = CU_get_current_suite();
+
+    if (!suite || !test || getpid() != run.pid)
+        return;
+    say("\ntests: suite '");
+    say(suite->pName);
+    say("', test '");
+    say(test->pName);
+    say("': ");
+    say(what);
+    say("\n");
+}
+
+static void end_hanging(int number)
+{
+    if (getpid() != run.pid) { /* a test's child, with an alarm of its own */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    name_test("it did not end in time");
+    _exit(1);
+}
+
+static const struct {
+    int number;
+    const char *what;
+} crashes[] = {
+    { SIGSEGV, "it crashed (SIGSEGV)" }, { SIGBUS, "it crashed (SIGBUS)" },   { SIGFPE, "it crashed (SIGFPE)" },
+    { SIGILL, "it crashed (SIGILL)" },   { SIGABRT, "it crashed (SIGABRT)" },
+};
+
+enum { N_CRASHES = sizeof crashes / sizeof crashes[0] };
+
+static struct sigaction before[N_CRASHES];
+
+/* Names the test that crashed, and hands the signal on to whoever had it: a sanitizer, or the system. */
+static void name_crash(int number)
+{
+    for (size_t i = 0; i < N_CRASHES; i++) {
+        if (crashes[i].number != number)
+            continue;
+        name_test(crashes[i].what);
+        sigaction(number, &before[i], NULL);
+    }
+    raise(number);
+}
+
+/* Sanitizers end a program without a signal, but call this if it is set. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void name_report(void)
+{
+    name_test("a sanitizer ended it");
+}
+
+static void watch_tests(void)
+{
+    struct sigaction act = { .sa_handler = end_hanging };
+
+    run.pid = getpid();
+    sigaction(SIGALRM, &act, NULL);
+    act.sa_handler = name_crash;
+    for (size_t i = 0; i < N_CRASHES; i++)
+        sigaction(crashes[i].number, &act, &before[i]);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(name_report);
+}
+
 static void begin_test(void)
 {
+    alarm(run.limit);
     run.is_skipped = false;
     rng_seed(run.seed);
 }
@@ -162,9 +262,21 @@ static int register_suite(const struct test_suite *s)
     return 0;
 }
 
+/* Returns the suite that fails on purpose and is called so, or NULL. */
+static const struct test_suite *find_broken(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof broken / sizeof broken[0]; i++) {
+        if (!strcmp(name, broken[i]->name))
+            return broken[i];
+    }
+    return NULL;
+}
+
 /* All suites, or the only one, without the excepted one; NULL: none is named. */
 static int register_suites(const char *only, const char *except)
 {
+    if (find_broken(only))
+        return register_suite(find_broken(only));
     for (size_t i = 0; i < n_suites; i++) {
         const char *name = suites[i]->name;
 
@@ -179,7 +291,8 @@ static int register_suites(const char *only, const char *except)
 static int usage(const char *why, const char *what)
 {
     fprintf(stderr,
-            "tests: %s '%s'\nusage: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--list]\n",
+            "tests: %s '%s'\nusage: tests [--suite NAME | --except NAME] [--seed N] [--repeat N | --part N] [--limit "
+            "SECONDS] [--list]\n",
             why, what);
     return 2;
 }
@@ -208,7 +321,7 @@ static bool is_suite(const char *name)
         if (!strcmp(name, suites[i]->name))
             return true;
     }
-    return !name;
+    return !name || find_broken(name);
 }
 
 static int finish(const char *program, const char *suite)
@@ -229,7 +342,7 @@ static int finish(const char *program, const char *suite)
 int main(int argc, char **argv)
 {
     const char *only = NULL, *except = NULL;
-    uint64_t repeat = 1, part = 1;
+    uint64_t repeat = 1, part = 1, limit = 0;
     char why[160];
 
     for (int i = 1; i < argc; i++) {
@@ -247,6 +360,8 @@ int main(int argc, char **argv)
             i++;
         else if (!strcmp(argv[i], "--part") && !parse_number(argv[i + 1], &part) && part && part < 1u << 20)
             i++;
+        else if (!strcmp(argv[i], "--limit") && !parse_number(argv[i + 1], &limit) && limit && limit < 1u << 20)
+            i++;
         else
             return usage("unknown option or bad value:", argv[i]);
     }
@@ -258,6 +373,8 @@ int main(int argc, char **argv)
         return usage("no such suite:", is_suite(only) ? except : only);
     run.repeat = (unsigned)repeat;
     run.part = (unsigned)part;
+    run.limit = limit ? (unsigned)limit : LIMIT * (run.repeat < 1000 ? run.repeat : 1000);
+    watch_tests();
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %" PRIu64 "\n", run.seed);
     if (CU_initialize_registry() != CUE_SUCCESS || register_suites(only, except))

@@ -29,6 +29,8 @@ build() { # the programs that the tests named need
     local programs=build/tests
     case "$*" in *cli.sh*) programs="$programs build/experiment" ;; esac
     case "$*" in *cachesim.sh*) programs="$programs build/cachesim" ;; esac
+    case "$*" in *polydl.sh*) programs="$programs build/polydl" ;; esac
+    case "$*" in *sweep.sh*) programs="$programs build/sweep build/experiment" ;; esac
     # shellcheck disable=SC2086  # names are words
     make --no-print-directory "-j$(nproc)" $programs >"$work/log" 2>&1
 }

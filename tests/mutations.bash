@@ -47,7 +47,7 @@ mutant "a calibration: what is near in half of the rounds only is far" experimen
     's/row->near_share >= 0\.5/row->near_share >= 0.95/' timing
 mutant "a calibration: the line beside is looked for" experiments/calibrate/exp_timing.c \
     's/l\.probed = from \+/l.probed = from + 64 +/' timing
-mutant "the host's file: caches of other ways are the same" experiments/setup/exp_host.c \
+mutant "the host's file: caches of other ways are the same" sim/machine/machine_here.c \
     's/a->n_ways == b->n_ways && //' timing
 mutant "a figure's scripts pass into the page" experiments/page/exp_page_svg.c 's/c->skips = !closes && !is_empty;/c->skips = false;/' page
 mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
@@ -55,3 +55,48 @@ mutant "Holm's method forgets how many tests are left" experiments/compare/exp_r
 mutant "a task of a living process is taken" experiments/store/exp_store.c 's/return EXP_CLAIM_ELSEWHERE;/return EXP_CLAIM_TAKEN;/' store
 mutant "a second result of a task is added" experiments/store/exp_store_sql.h "s/ AND state <> 'done'//" store
 mutant "a line that was written stays dirty after it was fetched again" sim/analysis/ways.c 's/used\.dirty_from = place;/;/' sim_reuse
+mutant "a ranking of the net counts layers that trained it" experiments/polydl/exp_rank_totals.c \
+    's/net\.weight \? EXP_RANK_HELD_OUT : EXP_RANK_ALL/net.weight ? EXP_RANK_ALL : EXP_RANK_ALL/' polydl_verdict
+mutant "a verdict whatever the clock says" experiments/polydl/exp_rank_totals.c 's/l\.mean > 2 \* l\.error/l.mean > -1/' polydl_verdict
+mutant "layers where no pick can fail are counted with the others" experiments/polydl/exp_rank_totals.c \
+    's/EXP_RANK_NEAR_BEST \* l->worst_ns/l->worst_ns/' polydl_verdict
+mutant "a best variant without its equals" experiments/polydl/exp_best.c 's/faster_half\(t\) <= slower_half/faster_half(t) < 0 * slower_half/' polydl_verdict
+mutant "leaders run on when the clock repeats itself" experiments/polydl/exp_turns.c 's/ns \? \(double\)fastest\(k, best/false ? (double)fastest(k, best/' polydl_turns
+mutant "everybody is a leader" experiments/polydl/exp_turns.c 's/best >= EXP_TURNS_LEAD \*/best >= 0.1 */' polydl_turns
+mutant "the micro-kernel's share of a GEMM is the largest" experiments/polydl/exp_variants.c 's/gemm_units\[\] = \{ 64, 32, 16 \}/gemm_units[] = { 64, 64, 64 }/' polydl_walk
+mutant "a parallel loop that is one tile vanishes" experiments/polydl/exp_variants.c 's/moved = d;/moved = l->space->n_dims;/' polydl_walk
+mutant "a long nest's misses are those of its first calls" experiments/polydl/exp_haystack.c 's/\(double\)count \/ share/(double)count * (share > 0)/' polydl_rank
+mutant "printed numbers of held-out layers are of all" experiments/polydl/exp_rank_printed.c \
+    's/!\(held_out && r->layer\[i\]\.is_training\)/!(held_out \&\& false)/' polydl_judge
+mutant "fused operators have one image" experiments/polydl/exp_fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
+mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/exp_judge.c \
+    's/s->chosen \+= v->value\[y\]\[v->chosen\]/s->chosen += best_value(v, (enum exp_yardstick)y)/' judge
+mutant "judge: regret is a share of what was chosen" experiments/judge/exp_judge.c \
+    's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
+mutant "judge: layers that lose against Base count as won" experiments/judge/exp_judge.c \
+    's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
+mutant "peers: layers that are slower count as won" experiments/peers/exp_peers_totals.c 's/n_won \+= ratio > 1/n_won += ratio < 1/' peers
+mutant "peers: a network's speed-up is turned round" experiments/peers/exp_peers_totals.c \
+    's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
+mutant "peers: the mean over models is their product" experiments/peers/exp_peers_totals.c 's/exp\(network \/ n\)/exp(network)/' peers
+mutant "emit: loads and stores of one place are equal" experiments/emit/exp_emit_stream.c \
+    's/<< 1 \| \(l->at\[i\]->kind == SIM_STORE\)/<< 1/' emit_streams
+mutant "emit: accesses seen beside the replay's are not counted" experiments/emit/exp_emit_stream.c \
+    's/return more \+ seen->n - s;/return 0;/' emit_streams
+mutant "emit: generated code packs no filters before it runs" experiments/emit/exp_emit_build.c \
+    's/"_pack_filters"/""/' emit_c
+mutant "paper: Amdahl without the part that stays" experiments/paper/exp_paper_formulas.c 's/1 \/ \(1 - share \+/1 \/ (share +/' paper
+mutant "paper: an improvement of hits, not of misses" experiments/paper/exp_paper_formulas.c \
+    's/\(100 - base_hit_percent\) \/ \(100 - own_hit_percent\)/own_hit_percent \/ base_hit_percent/' paper
+mutant "paper: the im2col matrix has the input's size" experiments/paper/exp_paper_formulas.c \
+    's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
+mutant "study: quantiles are the value below" experiments/study/exp_study_stats.c 's/sorted\[low\] \+ \(at - \(double\)low\)/sorted[low] + 0/' study
+mutant "study: ratios that are not finite count as well" experiments/study/exp_study_stats.c 's/if \(isfinite\(ratio\[i\]\)\)/if (1)/' study
+mutant "study: csa2 chooses the other schedule" experiments/study/exp_study_choices.c \
+    's/return schedule != csa2_choose_schedule/return schedule == csa2_choose_schedule/' study
+mutant "sweep: the worst configuration is the best" experiments/sweep/exp_sweep_report.c \
+    's/is_better\(&sum\[i\], &sum\[best\]\)/is_better(\&sum[best], \&sum[i])/' tests/experiments/sweep.sh
+mutant "sweep: configurations in percent of themselves" experiments/sweep/exp_sweep_report.c \
+    's/sum\[i\]\.value\.cost \/ sum\[best\]\.value\.cost/sum[i].value.cost \/ sum[i].value.cost/' tests/experiments/sweep.sh
+mutant "sweep: tasks of two caches are one" experiments/sweep/exp_sweep_tasks.c \
+    's/return order \? order : strcmp\(x->setting, y->setting\);/return order;/' tests/experiments/sweep.sh

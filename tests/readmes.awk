@@ -12,14 +12,11 @@ function note(words, set, n, i, part) { # adds words to a set
         set[part[i]]
 }
 
-# Replaces make's $(call options_of,X), $(call group,x), $(variables_x) and $(known_x) by the names that they stand for.
-function expand(text, name) {
-    while (match(text, /\$\((call (options_of|group),|variables_|known_)[A-Za-z0-9_-]+\)/)) {
-        name = substr(text, RSTART + 2, RLENGTH - 3)
-        sub(/^call /, "", name)
-        text = substr(text, 1, RSTART - 1) names[name] substr(text, RSTART + RLENGTH)
-    }
-    return text
+# What a target knows: the variables of programs, in capitals, and of groups.
+function know(target, owners, n, i, owner) {
+    n = split(owners, owner, " ")
+    for (i = 1; i <= n; i++)
+        names["known_" target] = names["known_" target] names["of," owner[i]]
 }
 
 FNR == 1 {
@@ -44,30 +41,29 @@ source == "options" && /^VARIABLE\(/ {
     known[part[2]]
     n = split(text, part_of, " ")
     for (i = 1; i <= n; i++)
-        names["options_of," part_of[i]] = names["options_of," part_of[i]] " " part[2]
+        names["of," part_of[i]] = names["of," part_of[i]] " " part[2]
 }
 
 source == "variables" && /^#\| / {
-    names["group," $2] = names["group," $2] " " $3
+    names["of," $2] = names["of," $2] " " $3
     known[$3]
 }
 
-source == "variables" && /^(variables|known)_[a-z-]+ :?= / {
+source == "variables" && /^knows_[a-z-]+ := / {
     text = $0
     sub(/^[^=]*= /, "", text)
-    names[$1] = expand(text)
+    know(substr($1, 7), text)
 }
 
-# $(foreach t,TARGETS,$(eval known_$t = NAMES))
+# $(foreach t,TARGETS,$(eval knows_$t := GROUP))
 source == "variables" && /^\$\(foreach t,/ {
     split($0, part, ",")
     text = $0
-    sub(/^.*known_\$t = /, "", text)
-    text = expand(text)
+    sub(/^.*knows_\$t := /, "", text)
     gsub(/[()]/, "", text)
     n = split(part[2], part_of, " ")
     for (i = 1; i <= n; i++)
-        names["known_" part_of[i]] = text
+        know(part_of[i], text)
 }
 
 source == "makefile" && /^[A-Za-z0-9_-][A-Za-z0-9_ -]*:([^=]|$)/ {
@@ -184,7 +180,7 @@ function check_value(word) {
 
 # make's words, from the first behind `make` on.
 function check_make(word, from, n, i, allowed, targets, w) {
-    allowed = names["group,build"] names["group,cpu"]
+    allowed = names["of,build"] names["of,cpu"]
     for (i = from; i <= n; i++) {
         w = word[i]
         if (w ~ /=/ || w ~ /^-/ || w ~ /\.\.\.$/)
@@ -192,7 +188,7 @@ function check_make(word, from, n, i, allowed, targets, w) {
         if (!(w in target))
             missing("make has no target " w)
         targets++
-        allowed = allowed " " names["known_" w] (w ~ /^test-/ ? names["variables_test"] : "")
+        allowed = allowed " " names["known_" w] (w ~ /^test-/ ? names["known_test"] : "")
     }
     if (!targets)
         allowed = allowed " " names["known_all"]

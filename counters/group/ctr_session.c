@@ -335,13 +335,6 @@ static int value_of_label(void *context, const char *name, size_t name_chars, do
     return 0;
 }
 
-int ctr_reading_event(const struct ctr_reading *r, const char *label, double *value)
-{
-    struct lookup l = { .reading = r };
-
-    return value_of_label(&l, label, strlen(label), value);
-}
-
 static int evaluate(const struct ctr_reading *r, const char *name, double *value, struct lookup *l)
 {
     size_t i = ctr_group_metric_index(r->group, name);

@@ -103,11 +103,10 @@ int ctr_session_overhead(struct ctr_session *s, unsigned n_repeats, struct ctr_r
 int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhead);
 
 /*
- * Finds the value of a metric, or of an event by its label. Returns 0; -ENODATA if it is missing; -ENOENT if the group
+ * Finds the value of a metric. Returns 0; -ENODATA if it is missing; -ENOENT if the group
  * has none such.
  */
 int ctr_reading_metric(const struct ctr_reading *r, const char *name, double *value);
-int ctr_reading_event(const struct ctr_reading *r, const char *label, double *value);
 
 /* Writes why a metric is missing. Returns what ctr_reading_metric returns. */
 int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes);

@@ -201,11 +201,6 @@ void obs_stream_mark_masked(struct obs_stream *s, unsigned phase)
     s->masked_phase = (uint8_t)phase;
 }
 
-bool obs_stream_is_on(const struct obs_stream *s)
-{
-    return s->is_on;
-}
-
 /* ---- accesses ---- */
 
 static bool holds(const struct obs_buffer *b, uint64_t address)
@@ -496,11 +491,6 @@ void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b
 }
 
 /* ---- the result ---- */
-
-bool obs_stream_has_ended(const struct obs_stream *s)
-{
-    return s->has_ended;
-}
 
 static int add_outside(struct obs_result *r, const struct obs_function *f)
 {

@@ -68,8 +68,6 @@ void obs_stream_simulate_outside(struct obs_stream *s);
 /* From now on, masked loads of buffers are of this phase. */
 void obs_stream_mark_masked(struct obs_stream *s, unsigned phase);
 
-bool obs_stream_is_on(const struct obs_stream *s);
-
 /* One piece of an access. Does nothing while no region is open. */
 void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, bool is_store);
 
@@ -79,8 +77,7 @@ void obs_stream_prefetch(struct obs_site *site, uint64_t address);
 /* The markers of obs_marker.h. */
 void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c);
 
-/* Whether a region has been opened and closed, and the result then. */
-bool obs_stream_has_ended(const struct obs_stream *s);
+/* Writes the result of a region that was opened and closed. */
 int obs_stream_result(const struct obs_stream *s, struct obs_result *r);
 
 /* The first thing that went wrong, or NULL. */

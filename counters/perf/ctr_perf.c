@@ -98,8 +98,8 @@ static const struct {
     const char *meaning, *remedy;
 } meanings[] = {
     { -ENOENT, "no such event: this machine (virtual?) exposes no hardware performance counters",
-      "give the virtual machine a PMU (KVM: `-cpu host,pmu=on`), or use a whole computer; a new CPU may need a newer "
-      "kernel" },
+      "give the virtual machine a PMU (KVM: `pmu=on` after `-cpu host`), or use a whole computer; a new CPU may "
+      "need a newer kernel" },
     { -ENOSYS, "no such system call: this is an emulator, or a kernel built without perf events",
       "run on the computer itself" },
     { -EOPNOTSUPP, "not supported: the counters of this machine cannot count this event",

@@ -7,6 +7,8 @@
  *     round 1      B C A      a round starts one contender later than the one before, so that none always follows the
  * same round 2      C A B
  *
+ * A turn that the watch finds disturbed is taken again, as often as it allows; the least disturbed one is kept.
+ *
  * Only ratios within one such measurement mean anything. All samples are kept; aggregates are in exp_stats.h.
  */
 #ifndef EXPERIMENTS_EXP_BENCH_H
@@ -15,6 +17,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What a ruler read around one timing (experiments/measure/exp_ruler.h), in ns; all 0: there was none. */
+struct exp_mark {
+    uint32_t clock_ns, fma_ns;
+    uint32_t loads_clock_ns, loads_ns;
+    uint32_t n_again; /* how often the timing was taken again */
+};
+
+/* Watches each turn, and tells how much it was disturbed (exp_ruler_watch makes one). */
+struct exp_watch {
+    void (*before)(void *ctx);                    /* before prepare() */
+    void (*begin)(void *ctx);                     /* between prepare() and run() */
+    double (*end)(void *ctx, struct exp_mark *m); /* after run(): how far it was off; 0: undisturbed */
+    bool (*goes_on)(void *ctx, unsigned n_again); /* whether a disturbed turn is taken again, after so many times */
+    void (*keep)(void *ctx, const struct exp_mark *m); /* this turn is kept */
+    void *ctx;
+};
 
 struct exp_contender {
     const char *name;
@@ -46,9 +65,11 @@ struct exp_bench {
     struct exp_rounds rounds;
     bool (*stands)(void *ctx); /* as in exp_rounds_end */
     void *ctx;
-    uint64_t (*now_ns)(void);  /* the clock of the samples: monotonic, or the thread's own */
-    uint64_t (*wall_ns)(void); /* that of the limit; NULL: the same */
-    bool (*interrupted)(void); /* asked between runs; may be NULL */
+    uint64_t (*now_ns)(void);      /* the clock of the samples: monotonic, or the thread's own */
+    uint64_t (*wall_ns)(void);     /* that of the limit; NULL: the same */
+    bool (*interrupted)(void);     /* asked between runs; may be NULL */
+    const struct exp_watch *watch; /* NULL: none */
+    struct exp_mark *mark;         /* laid out as the samples; receives the marks of what is kept; may be NULL */
 };
 
 /* How it went. */

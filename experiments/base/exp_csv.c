@@ -226,10 +226,25 @@ void exp_csv_empty(struct exp_csv *csv, const char *column)
     exp_csv_string(csv, column, "");
 }
 
+/* Replaces what would put a reason into quotes, which tools such as cut and awk do not know. */
+static void make_plain(char *reason)
+{
+    static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
+
+    for (; *reason; reason++) {
+        const char *mark = strchr(marks, *reason);
+
+        if (mark)
+            *reason = plain[mark - marks];
+    }
+}
+
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason)
 {
     char *text = exp_format("not available: %s", *reason ? reason : "no reason given");
 
+    if (text)
+        make_plain(text);
     if (text)
         exp_csv_string(csv, column, text);
     else if (!csv->err)

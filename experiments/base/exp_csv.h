@@ -59,7 +59,10 @@ void exp_csv_string(struct exp_csv *csv, const char *column, const char *value);
 void exp_csv_u64(struct exp_csv *csv, const char *column, uint64_t value);
 void exp_csv_double(struct exp_csv *csv, const char *column, double value); /* finite; reads back as the same double */
 void exp_csv_empty(struct exp_csv *csv, const char *column);                /* a cell that does not apply */
-/* Writes that a number could not be had: "not available: <reason>". */
+/*
+ * Writes that a number could not be had: "not available: <reason>". Commas become semicolons, double quotes single ones
+ * and line breaks blanks, so that the cell needs no quotes and every comma of its line ends a field.
+ */
 void exp_csv_missing(struct exp_csv *csv, const char *column, const char *reason);
 /* Writes a number if it is finite. Otherwise it is missing for that reason. */
 void exp_csv_number(struct exp_csv *csv, const char *column, double value, const char *why_not);

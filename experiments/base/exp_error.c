@@ -19,7 +19,7 @@ static char *format(const char *line, va_list args)
     length = vsnprintf(NULL, 0, line, again);
     va_end(again);
     if (length >= 0)
-        text = malloc((size_t)length + 1);
+        text = calloc(1, (size_t)length + 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, line, args);
     return text;

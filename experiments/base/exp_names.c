@@ -1,16 +1,12 @@
 #include "experiments/base/exp_names.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "kernels/sizes.h"
-
-enum { LONGEST = 64 }; /* letters that are compared */
+#include "sim/machine/machine_words.h"
 
 bool exp_name_ends_in(const char *name, const char *suffix)
 {
@@ -36,44 +32,13 @@ int exp_names_unknown(const struct exp_names *n, const char *name, char *why, si
         free(entry[i]);
     }
     free(entry);
-    exp_say_more(why, why_bytes, " (or the path of a %s file)", n->suffix);
+    exp_say_more(why, why_bytes, " (or %s)", n->else_taken);
     return -ENOENT;
-}
-
-/* Returns Levenshtein's distance. Row j has the distances from what was read of a to the first j letters of b. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[LONGEST + 1], length = min_size(strlen(b), LONGEST), diagonal = 0;
-
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (; *a; a++) {
-        diagonal = row[0]++;
-        for (size_t j = 1; j <= length; j++) {
-            size_t before = row[j];
-
-            row[j] = min_size(min_size(before, row[j - 1]) + 1,
-                              diagonal + (toupper((unsigned char)*a) != toupper((unsigned char)b[j - 1])));
-            diagonal = before;
-        }
-    }
-    return row[length];
 }
 
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n)
 {
-    const char *nearest = NULL;
-    size_t best = SIZE_MAX;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t d = distance(word, known[i]);
-
-        if (d < best && 2 * d <= strlen(known[i])) {
-            best = d;
-            nearest = known[i];
-        }
-    }
-    return nearest;
+    return sim_nearest_word(word, known, n);
 }
 
 static bool lists(const char *list, const char *name)

@@ -8,19 +8,17 @@
 bool exp_name_ends_in(const char *name, const char *suffix); /* and is not the suffix alone */
 
 struct exp_names {
-    const char *what;   /* "model" */
-    const char *folder; /* whose files the names stand for, */
-    const char *suffix; /* with this appended */
-    const char *also;   /* a name without a file, after a blank; or "" */
+    const char *what;       /* "model" */
+    const char *folder;     /* whose files the names stand for, */
+    const char *suffix;     /* with this appended */
+    const char *also;       /* a name without a file, after a blank; or "" */
+    const char *else_taken; /* "the path of a .cfg file" */
 };
 
 /* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
 int exp_names_unknown(const struct exp_names *n, const char *name, char *why, size_t why_bytes);
 
-/*
- * Finds the one of n words that the fewest changes of one letter make of `word`, capitals or not: what somebody may
- * have meant. Returns NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
- */
+/* Finds what somebody may have meant: sim_nearest_word (sim/machine/machine_words.h). */
 const char *exp_names_nearest(const char *word, const char *const *known, size_t n);
 
 /*

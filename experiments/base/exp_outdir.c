@@ -260,19 +260,28 @@ static bool is_empty(int parent_fd, const char *name)
     return empty;
 }
 
-static bool holds_marker(const struct exp_outdir *d, const char *directory)
+/* Finds out whether a folder has the marker. Returns 0 or -ENOMEM. */
+static int find_marker(const struct exp_outdir *d, const char *directory, bool *holds)
 {
     char *path = exp_format("%s/%s", directory, d->marker);
     struct stat s;
-    bool holds = path && !fstatat(d->parent_fd, path, &s, 0) && S_ISREG(s.st_mode);
 
+    if (!path)
+        return -ENOMEM;
+    *holds = !fstatat(d->parent_fd, path, &s, 0) && S_ISREG(s.st_mode);
     free(path);
-    return holds;
+    return 0;
 }
 
 static int check_old(const struct exp_outdir *d, char *why, size_t why_bytes)
 {
-    if (!exists(d->parent_fd, d->name) || is_empty(d->parent_fd, d->name) || holds_marker(d, d->name))
+    bool holds;
+
+    if (!exists(d->parent_fd, d->name) || is_empty(d->parent_fd, d->name))
+        return 0;
+    if (find_marker(d, d->name, &holds))
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    if (holds)
         return 0;
     return exp_fail(why, why_bytes, -EEXIST, "'%s/%s' exists and is no earlier result (it has no %s): not replaced",
                     d->parent, d->name, d->marker);
@@ -462,9 +471,12 @@ static int put_in_place(struct exp_outdir *d)
 
 int exp_outdir_commit(struct exp_outdir *d, char *why, size_t why_bytes)
 {
-    int err;
+    bool holds;
+    int err = find_marker(d, d->partial, &holds);
 
-    if (!holds_marker(d, d->partial))
+    if (err)
+        return exp_fail(why, why_bytes, err, "out of memory");
+    if (!holds)
         return exp_fail(why, why_bytes, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
     err = check_old(d, why, why_bytes); /* it may have appeared in the meantime */
     if (err)

@@ -28,8 +28,8 @@ static int make_pipe(int fd[2])
     return 0;
 }
 
-/* Gives the program the signals that this one keeps for its watcher, or ignores. */
-static int set_signals(posix_spawnattr_t *attributes)
+/* Gives the program the signals that this one keeps for its watcher, or ignores, and a process group of its own. */
+static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, usual;
     int err;
@@ -40,22 +40,28 @@ static int set_signals(posix_spawnattr_t *attributes)
     err = posix_spawnattr_setsigmask(attributes, &none);
     if (!err)
         err = posix_spawnattr_setsigdefault(attributes, &usual);
-    return err ? err : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!err)
+        err = posix_spawnattr_setpgroup(attributes, 0);
+    return err ? err
+               : posix_spawnattr_setflags(attributes,
+                                          POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-static int redirect(posix_spawn_file_actions_t *actions, int err_fd)
+/* Sends what a program writes to out_fd, or to nowhere if that is negative, and what it says to err_fd. */
+static int redirect(posix_spawn_file_actions_t *actions, int out_fd, int err_fd)
 {
     int err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
     if (!err)
-        err = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        err = out_fd < 0 ? posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+                         : posix_spawn_file_actions_adddup2(actions, out_fd, STDOUT_FILENO);
     return err ? err : posix_spawn_file_actions_adddup2(actions, err_fd, STDERR_FILENO);
 }
 
-/* A program that runs: it is killed when this one is ended. */
+/* A program that runs: its group is killed when this one is ended. */
 struct child {
     const char *const *argv;
-    int err_fd;
+    int out_fd, err_fd;
     pid_t pid;
     int status;
     struct exp_guard guard;
@@ -72,9 +78,9 @@ static int spawn(void *arg)
         return -err;
     err = posix_spawnattr_init(&attributes);
     if (!err) {
-        err = set_signals(&attributes);
+        err = set_attributes(&attributes);
         if (!err)
-            err = redirect(&actions, c->err_fd);
+            err = redirect(&actions, c->out_fd, c->err_fd);
         if (!err)
             err =
                 posix_spawnp(&c->pid, c->argv[0], &actions, &attributes, (char *const *)(const void *)c->argv, environ);
@@ -86,7 +92,7 @@ static int spawn(void *arg)
 
 static void kill_child(void *ctx)
 {
-    kill(((const struct child *)ctx)->pid, SIGKILL);
+    kill(-((const struct child *)ctx)->pid, SIGKILL);
 }
 
 /* Takes the exit status of a child that has ended; -EAGAIN if it has not. */
@@ -98,28 +104,26 @@ static int reap(void *arg)
     return pid == c->pid ? 0 : pid ? -errno : -EAGAIN;
 }
 
-/* Of a stream of bytes, the last line that says something: blanks and what gnuplot points with say nothing. */
-struct last_line {
-    char *text;
-    size_t bytes;
+/* A stream of bytes, read line by line. Blanks and what gnuplot points with say nothing. */
+struct lines {
+    int fd; /* negative: closed */
+    void (*take)(void *ctx, const char *line);
+    void *ctx;
     char current[512];
     size_t length;
 };
 
-static void end_line(struct last_line *l)
+static void end_line(struct lines *l)
 {
-    const char *start;
-
     while (l->length && isspace((unsigned char)l->current[l->length - 1]))
         l->length--;
     l->current[l->length] = '\0';
     l->length = 0;
-    start = l->current + strspn(l->current, " \t");
     if (l->current[strspn(l->current, " \t^")])
-        exp_say(l->text, l->bytes, "%s", start);
+        l->take(l->ctx, l->current + strspn(l->current, " \t"));
 }
 
-static void add_text(struct last_line *l, const char *text, size_t n)
+static void add_text(struct lines *l, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '\n')
@@ -127,6 +131,41 @@ static void add_text(struct last_line *l, const char *text, size_t n)
         else if (l->length + 1 < sizeof l->current)
             l->current[l->length++] = text[i];
     }
+}
+
+/* Reads what is there. At the end, the stream is closed. */
+static void read_some(struct lines *l)
+{
+    char text[512];
+    ssize_t n = read(l->fd, text, sizeof text);
+
+    if (n > 0) {
+        add_text(l, text, (size_t)n);
+        return;
+    }
+    end_line(l);
+    l->fd = -1;
+}
+
+/* Keeps the last line. */
+struct last_line {
+    char *text;
+    size_t bytes;
+};
+
+static void keep_last(void *ctx, const char *line)
+{
+    const struct last_line *l = ctx;
+
+    exp_say(l->text, l->bytes, "%s", line);
+}
+
+static void keep_first(void *ctx, const char *line)
+{
+    struct exp_process_output *o = ctx;
+
+    if (!o->n_lines++)
+        exp_say(o->first, sizeof o->first, "%s", line);
 }
 
 static uint64_t now_ms(void)
@@ -150,24 +189,27 @@ static int lose_patience(const struct patience *p)
     return now_ms() >= p->end_ms ? -ETIMEDOUT : 0;
 }
 
-/* Reads until the program has closed its end, or patience is lost, which is returned. */
-static int listen(int fd, const struct patience *patience, struct last_line *last)
+enum { OUTPUT, ERRORS, N_STREAMS };
+
+/* Reads until the program has closed its ends, or patience is lost, which is returned. */
+static int listen(struct lines stream[N_STREAMS], const struct patience *patience)
 {
-    struct pollfd p = { .fd = fd, .events = POLLIN };
-    char text[512];
-    int err;
+    int err = 0;
 
-    while (!(err = lose_patience(patience))) {
-        ssize_t n;
+    while ((stream[OUTPUT].fd >= 0 || stream[ERRORS].fd >= 0) && !(err = lose_patience(patience))) {
+        struct pollfd p[N_STREAMS];
 
-        if (poll(&p, 1, POLL_MS) <= 0)
+        for (int i = 0; i < N_STREAMS; i++)
+            p[i] = (struct pollfd){ .fd = stream[i].fd, .events = POLLIN }; /* a negative one is left out */
+        if (poll(p, N_STREAMS, POLL_MS) <= 0)
             continue;
-        n = read(fd, text, sizeof text);
-        if (n <= 0)
-            break;
-        add_text(last, text, (size_t)n);
+        for (int i = 0; i < N_STREAMS; i++) {
+            if (p[i].revents)
+                read_some(&stream[i]);
+        }
     }
-    end_line(last);
+    for (int i = 0; i < N_STREAMS; i++)
+        end_line(&stream[i]);
     return err;
 }
 
@@ -187,25 +229,61 @@ static int wait_for(struct child *c, const struct patience *patience, int err)
     return err ? err : reaped;
 }
 
-int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
-                    size_t last_bytes)
+/* A pipe's two ends; -1: closed, or none. */
+struct ends {
+    int fd[2];
+};
+
+static void close_end(struct ends *e, int i)
 {
-    struct last_line line = { .text = last, .bytes = last_bytes };
+    if (e->fd[i] >= 0)
+        close(e->fd[i]);
+    e->fd[i] = -1;
+}
+
+/* Runs a child whose standard streams go where they should. */
+static int run_child(struct child *child, struct lines stream[N_STREAMS], struct ends pipes[N_STREAMS],
+                     const struct patience *patience)
+{
+    int err = exp_guard_begin(&child->guard, spawn, child);
+
+    for (int i = 0; i < N_STREAMS; i++)
+        close_end(&pipes[i], 1);
+    return err ? err : wait_for(child, patience, listen(stream, patience));
+}
+
+int exp_process_ask(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status,
+                    struct exp_process_output *output, char *last, size_t last_bytes)
+{
+    struct last_line line = { last, last_bytes };
     const struct patience patience = { now_ms() + (uint64_t)limit_s * 1000, interrupted };
-    int fd[2], err = make_pipe(fd);
-    struct child child = { .argv = argv, .err_fd = fd[1], .guard = { .undo = kill_child, .ctx = &child } };
+    struct ends pipes[N_STREAMS] = { { { -1, -1 } }, { { -1, -1 } } };
+    struct child child = { .argv = argv, .guard = { .undo = kill_child, .ctx = &child } };
+    int err = make_pipe(pipes[ERRORS].fd);
 
     *last = '\0';
-    if (err)
-        return err;
-    err = exp_guard_begin(&child.guard, spawn, &child);
-    close(fd[1]);
+    if (output)
+        *output = (struct exp_process_output){ 0 };
+    if (!err && output)
+        err = make_pipe(pipes[OUTPUT].fd);
+    child.out_fd = pipes[OUTPUT].fd[1];
+    child.err_fd = pipes[ERRORS].fd[1];
     if (!err) {
-        err = wait_for(&child, &patience, listen(fd[0], &patience, &line));
+        struct lines stream[N_STREAMS] = { { .fd = pipes[OUTPUT].fd[0], .take = keep_first, .ctx = output },
+                                           { .fd = pipes[ERRORS].fd[0], .take = keep_last, .ctx = &line } };
+
+        err = run_child(&child, stream, pipes, &patience);
         *status = child.status;
         if (!err && !*last && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
             err = -ENOENT; /* where posix_spawn learns too late that exec failed */
     }
-    close(fd[0]);
+    for (int i = 0; i < 2 * N_STREAMS; i++)
+        close_end(&pipes[i / 2], i % 2);
     return err;
+}
+
+int exp_process_run(const char *const argv[], unsigned limit_s, bool (*interrupted)(void), int *status, char *last,
+                    size_t last_bytes)
+{
+    return exp_process_ask(argv, limit_s, interrupted, status, NULL, last, last_bytes);
 }

@@ -1,5 +1,6 @@
 #include "experiments/base/exp_progress.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -237,19 +238,13 @@ static void print_due(struct exp_progress *p, bool at_once)
     p->printed_ns = p->counted_ns;
 }
 
-void exp_progress_tick(struct exp_progress *p)
-{
-    pthread_mutex_lock(&p->lock);
-    print_due(p, false);
-    pthread_mutex_unlock(&p->lock);
-}
-
 /* ---- what is reported ---- */
 
 void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *name, const char *step)
 {
     bool is_other;
 
+    assert(work < EXP_N_WORKS);
     pthread_mutex_lock(&p->lock);
     count_time(p);
     is_other = work != p->current;
@@ -262,6 +257,7 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
 
 void exp_progress_step(struct exp_progress *p, enum exp_work work, double seconds)
 {
+    assert(work < EXP_N_WORKS);
     pthread_mutex_lock(&p->lock);
     p->work[work].done += seconds;
     print_due(p, false);
@@ -270,6 +266,7 @@ void exp_progress_step(struct exp_progress *p, enum exp_work work, double second
 
 void exp_progress_drop(struct exp_progress *p, enum exp_work work, double seconds)
 {
+    assert(work < EXP_N_WORKS);
     pthread_mutex_lock(&p->lock);
     p->work[work].announced -= seconds;
     pthread_mutex_unlock(&p->lock);
@@ -277,6 +274,7 @@ void exp_progress_drop(struct exp_progress *p, enum exp_work work, double second
 
 void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds)
 {
+    assert(work < EXP_N_WORKS);
     pthread_mutex_lock(&p->lock);
     count_time(p);
     p->work[work].ends_at = p->work[work].spent + seconds;

@@ -64,9 +64,6 @@ void exp_progress_drop(struct exp_progress *p, enum exp_work work, double second
 /* Says that this kind of work ends after so many real seconds from now, however much of it is left. */
 void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds);
 
-/* Prints what is due. */
-void exp_progress_tick(struct exp_progress *p);
-
 /* Returns the seconds left by the estimate; a negative number if there is nothing to go by. */
 double exp_progress_left(struct exp_progress *p);
 

@@ -74,7 +74,7 @@ int exp_signal_install(const char *program)
     if (!err)
         err = -pthread_sigmask(SIG_BLOCK, &watched, NULL);
     if (!err)
-        err = -pthread_create(&watcher, NULL, watch, (void *)(uintptr_t)program);
+        err = pthread_create(&watcher, NULL, watch, (void *)(uintptr_t)program) ? -ENOMEM : 0;
     return err ? err : -pthread_detach(watcher);
 }
 

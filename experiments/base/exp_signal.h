@@ -22,7 +22,8 @@
 
 /*
  * Prepares the program for signals. It is called before any other thread starts, as threads inherit what it sets.
- * program is its name in messages. Returns 0 or -errno.
+ * program is its name in messages. Returns 0 or -errno; -ENOMEM
+ * where a thread cannot be started, for want of memory or, rarely, of threads.
  */
 int exp_signal_install(const char *program);
 

@@ -58,6 +58,7 @@ uint64_t exp_stats_min(const uint64_t *sample, size_t n)
 {
     uint64_t low = sample[0];
 
+    assert(n);
     for (size_t i = 1; i < n; i++)
         low = sample[i] < low ? sample[i] : low;
     return low;
@@ -67,6 +68,7 @@ uint64_t exp_stats_max(const uint64_t *sample, size_t n)
 {
     uint64_t high = sample[0];
 
+    assert(n);
     for (size_t i = 1; i < n; i++)
         high = sample[i] > high ? sample[i] : high;
     return high;

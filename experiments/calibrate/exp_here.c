@@ -47,12 +47,12 @@ static size_t sweep_bytes(const struct exp_here *h)
 
 int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes)
 {
-    int err = exp_host_look(&h->host, why, why_bytes);
+    int err = sim_here_look(&h->host, why, why_bytes);
 
     if (!err)
-        err = exp_host_find(&h->host, NULL, EXP_MACHINES_DIR, why, why_bytes);
+        err = sim_here_find(&h->host, NULL, EXP_MACHINES_DIR, why, why_bytes);
     if (!err)
-        err = exp_host_machine(&h->host, &h->machine, why, why_bytes);
+        err = sim_here_machine(&h->host, &h->machine, why, why_bytes);
     if (!err && h->machine.n_levels < 2)
         err = exp_fail(why, why_bytes, -ENOTSUP, "hwloc shows one level of caches only: patterns need two");
     if (err)
@@ -188,9 +188,9 @@ static void name_machine(struct exp_here *h)
     char day[32];
 
     today(day, sizeof day);
-    exp_say(m->calibrated, sizeof m->calibrated, "%s, %s", day, h->host.cpu);
-    exp_say(m->description, sizeof m->description, "%s; caches from hwloc, latencies calibrated on %s", h->host.cpu,
-            day);
+    exp_say(m->calibrated, sizeof m->calibrated, "%s, %s", day, h->host.cpu.name);
+    exp_say(m->description, sizeof m->description, "%s; caches from hwloc, latencies calibrated on %s",
+            h->host.cpu.name, day);
 }
 
 int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes)
@@ -242,7 +242,7 @@ static void print_timing(const struct exp_here *h, FILE *out)
 
 void exp_here_print(struct exp_here *h, FILE *out)
 {
-    fprintf(out, "\n%s; %s; %s\n", h->host.cpu, h->pinned, h->pages);
+    fprintf(out, "\n%s; %s; %s\n", h->host.cpu.name, h->pinned, h->pages);
     fprintf(out, "before: %s\n\n", h->host.source);
     exp_speeds_print(&h->speeds, out);
     fprintf(out, "\npatterns %s\n", h->how);
@@ -283,7 +283,7 @@ static int write_patterns(const struct exp_here *h, const struct exp_outdir *dir
 
     if (err)
         return err;
-    exp_csv_header(csv, "computer", "%s", h->host.cpu);
+    exp_csv_header(csv, "computer", "%s", h->host.cpu.name);
     if (is_timed)
         exp_timing_write(&h->evidence.times, csv);
     else
@@ -298,7 +298,7 @@ static int write_speeds(const struct exp_here *h, const struct exp_outdir *dir, 
 
     if (err)
         return err;
-    exp_csv_header(csv, "computer", "%s", h->host.cpu);
+    exp_csv_header(csv, "computer", "%s", h->host.cpu.name);
     exp_csv_header(csv, "core clock", "%.2f GHz", h->speeds.clock_ghz);
     exp_speeds_write(&h->speeds, csv);
     return exp_csv_close(csv, why, why_bytes);
@@ -320,7 +320,7 @@ int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, ch
 int exp_here_write_machine(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
                            size_t why_bytes)
 {
-    int err = exp_outdir_write(dir, EXP_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
+    int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
 
     return err ? err : exp_outdir_write(dir, "host.txt", print_host, &(struct writing){ h, commit }, why, why_bytes);
 }

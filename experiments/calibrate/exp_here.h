@@ -11,11 +11,11 @@
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_speeds.h"
 #include "experiments/calibrate/exp_timing.h"
-#include "experiments/setup/exp_host.h"
+#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_options.h"
 
 struct exp_here {
-    struct exp_host host;
+    struct sim_here host;
     struct sim_machine machine; /* as it is known before, then as it was found */
     struct exp_native native;
     struct exp_speeds speeds;

@@ -62,7 +62,6 @@ static int run(void *session)
         err = exp_compare_write_table(&s->comparison, &s->results.dir, s->options.commit, s->why, sizeof s->why);
     if (err)
         return err;
-    s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
     drawn = draw(s);
     err = exp_compare_write_pages(&s->comparison, &s->conditions, &s->results.dir, s->why, sizeof s->why);
     if (!err)
@@ -71,6 +70,7 @@ static int run(void *session)
         return err;
     printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n  %s/compare.md\n", s->results.path, s->results.path,
            s->results.path);
+    s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 

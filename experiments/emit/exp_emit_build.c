@@ -76,6 +76,8 @@ static int run_tool(const char *const argv[], const char *variable, char *why, s
 
     if (err == -ENOENT)
         return exp_fail(why, why_bytes, err, "there is no '%s'; %s names another", argv[0], variable);
+    if (err == -EINTR)
+        return exp_fail(why, why_bytes, err, "interrupted while %s compiled", argv[0]);
     if (err)
         return exp_fail(why, why_bytes, err, "%s: %s", argv[0], strerror(-err));
     return status ? exp_fail(why, why_bytes, -EIO, "%s fails: %s", argv[0], last) : 0;
@@ -314,12 +316,4 @@ exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const ch
 
     memcpy(&fn, &found, sizeof fn);
     return fn;
-}
-
-void exp_emit_code_record(const struct exp_emit_code *code, exp_emit_access_fn access)
-{
-    exp_emit_access_fn *at = dlsym(code->library, "sconv_access");
-
-    if (at)
-        *at = access;
 }

@@ -14,14 +14,14 @@
 typedef void (*exp_emit_pack_fn)(const float *filter, float *packed_filter);
 typedef void (*exp_fused_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
                              float *output, const float *bias);
-typedef void (*exp_emit_access_fn)(const void *address, size_t bytes, int kind);
 
 struct exp_emit_code {
     void *library; /* NULL: none */
 };
 
 /*
- * Prints, compiles and loads. If it records (C only), every access to a tensor calls a function (exp_emit_code_record).
+ * Prints, compiles and loads. If it records (C only), every access to a tensor calls what its
+ * variable sconv_access points to.
  * Returns 0, or as exp_emit_print; -ENOENT without a compiler; -EIO if that fails, with its last line in why; -EINTR;
  * -errno of writing. On failure *code is empty.
  */
@@ -44,9 +44,6 @@ void exp_emit_code_release(struct exp_emit_code *code);
 exp_code_fn exp_emit_code_function(const struct exp_emit_code *code, const char *layer, size_t i);
 exp_fused_fn exp_emit_code_fused(const struct exp_emit_code *code, const char *layer, size_t i); /* with a bias */
 exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const char *layer, size_t i);
-
-/* Has code that records call this. */
-void exp_emit_code_record(const struct exp_emit_code *code, exp_emit_access_fn access);
 
 /* Says why there is no compiler for it here, or returns NULL. */
 const char *exp_emit_why_no_compiler(enum exp_emit_what what);

@@ -27,7 +27,6 @@ struct entry {
 struct exp_emit_coder_part {
     pthread_mutex_t lock;
     struct entry *bucket[N_BUCKETS];
-    char why[512];
 };
 
 static bool same_tiling(const struct csa_tiling *a, const struct csa_tiling *b)
@@ -54,12 +53,13 @@ static size_t bucket_of(const struct conv_plan *p)
     return hash % N_BUCKETS;
 }
 
-static int make(struct exp_emit_coder_part *part, const struct conv_plan *plan, struct entry **made)
+static int make(const struct conv_plan *plan, struct entry **made)
 {
     static const char name[] = "layer";
     const struct conv_noted_plan noted = { .layer = name, .machine = "", .plan = *plan };
     struct entry *e = calloc(1, sizeof *e);
-    int err = e ? exp_emit_build(&e->code, EXP_EMIT_C, &noted, 1, false, part->why, sizeof part->why) : -ENOMEM;
+    char why[512];
+    int err = e ? exp_emit_build(&e->code, EXP_EMIT_C, &noted, 1, false, why, sizeof why) : -ENOMEM;
 
     if (err) {
         free(e);
@@ -81,7 +81,7 @@ static int find(struct exp_coder *self, const struct conv_plan *plan, exp_code_f
     for (e = *bucket; e && !is_of(e, plan); e = e->next)
         ;
     if (!e) {
-        err = make(part, plan, &e);
+        err = make(plan, &e);
         if (!err) {
             e->next = *bucket;
             *bucket = e;
@@ -125,9 +125,4 @@ void exp_emit_coder_free(struct exp_emit_coder *coder)
     pthread_mutex_destroy(&coder->part->lock);
     free(coder->part);
     free(coder);
-}
-
-const char *exp_emit_coder_why(const struct exp_emit_coder *coder)
-{
-    return coder->part->why;
 }

@@ -13,7 +13,4 @@ struct exp_emit_coder {
 int exp_emit_coder_new(struct exp_emit_coder **coder);
 void exp_emit_coder_free(struct exp_emit_coder *coder); /* NULL is fine */
 
-/* Says what went wrong last, for a reader; "" if nothing did. */
-const char *exp_emit_coder_why(const struct exp_emit_coder *coder);
-
 #endif

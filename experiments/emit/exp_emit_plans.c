@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/emit/exp_emit_set.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_main.h"
@@ -57,10 +58,11 @@ static int choose_algo(const struct exp_options *o, unsigned *bits, const struct
                     "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
 }
 
-static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup, char *why,
-                size_t why_bytes)
+/* Notes the plan of a case, with what `set` decides otherwise. */
+static int note(struct conv_noted_plans *noted, const struct exp_case *c, const struct exp_setup *setup,
+                const char *set, char *why, size_t why_bytes)
 {
-    const struct conv_noted_plan n = {
+    struct conv_noted_plan n = {
         .layer = c->layer->name,
         .machine = setup->machine.name,
         .caches = setup->caches,
@@ -70,12 +72,18 @@ static int note(struct conv_noted_plans *noted, const struct exp_case *c, const 
     if (c->plan.algorithm != CONV_SCONV)
         return exp_fail(why, why_bytes, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
                         c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
+    if (*set) {
+        int err = exp_emit_set(&n, set, &setup->openblas_ukr.ukr, why, why_bytes);
+
+        if (err)
+            return err;
+    }
     return conv_plans_add(noted, &n) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
 }
 
 /* Of a group of algorithms, what CSA chose is noted. */
 static int note_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
-                      const struct exp_algo *algo, char *why, size_t why_bytes)
+                      const struct exp_algo *algo, const char *set, char *why, size_t why_bytes)
 {
     struct exp_experiment e;
     int err = exp_experiment_plan(&e, &p->setup, model, bits, why, why_bytes);
@@ -84,7 +92,7 @@ static int note_model(struct exp_emit_plans *p, const struct exp_model *model, u
         return err;
     for (size_t i = 0; i < e.n_cases && !err; i++) {
         if (e.cases[i].is_chosen || !algo->members)
-            err = note(&p->noted, &e.cases[i], &p->setup, why, why_bytes);
+            err = note(&p->noted, &e.cases[i], &p->setup, set, why, why_bytes);
     }
     exp_experiment_release(&e);
     return err;
@@ -101,10 +109,19 @@ static int plan_models(struct exp_emit_plans *p, const struct exp_options *o, ch
     if (!err)
         err = read_models(models, o, why, why_bytes);
     for (size_t i = 0; !err && i < models->n; i++)
-        err = note_model(p, &models->model[i], bits, algo, why, why_bytes);
+        err = note_model(p, &models->model[i], bits, algo, o->set, why, why_bytes);
     if (models)
         exp_models_release(models);
     free(models);
+    return err;
+}
+
+static int read_file(struct exp_emit_plans *p, const char *path, char *why, size_t why_bytes)
+{
+    int err = conv_plans_read(&p->noted, path, &p->setup.openblas_ukr.ukr, why, why_bytes);
+
+    if (!err && *p->noted.derived_anew)
+        fprintf(stderr, "%s\n", p->noted.derived_anew);
     return err;
 }
 
@@ -117,8 +134,10 @@ int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_options *o, c
         err = exp_setup_init(&p->setup, o->ukr, o->core, why, why_bytes);
     if (err)
         return err;
+    if (*o->plan && *o->set)
+        return exp_fail(why, why_bytes, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
     if (*o->plan)
-        return conv_plans_read(&p->noted, o->plan, &p->setup.openblas_ukr.ukr, why, why_bytes);
+        return read_file(p, o->plan, why, why_bytes);
     return plan_models(p, o, why, why_bytes);
 }
 

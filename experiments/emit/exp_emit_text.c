@@ -1,5 +1,6 @@
 #include "experiments/emit/exp_emit_text.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "experiments/base/exp_error.h"
@@ -55,21 +56,25 @@ const char *exp_emit_name(enum exp_emit_what what)
 {
     static const char *const names[EXP_EMIT_N_FORMS] = { EXP_EMIT_NAMES };
 
+    assert(what < EXP_EMIT_N_FORMS);
     return names[what];
 }
 
 enum exp_emit_constants exp_emit_constants(enum exp_emit_what what)
 {
+    assert(what < EXP_EMIT_N_FORMS);
     return forms[what].constants;
 }
 
 const char *const *exp_emit_passes(enum exp_emit_what what)
 {
+    assert(what < EXP_EMIT_N_FORMS);
     return forms[what].passes;
 }
 
 bool exp_emit_has_kernels(enum exp_emit_what what)
 {
+    assert(what < EXP_EMIT_N_FORMS);
     return forms[what].has_kernels;
 }
 

@@ -70,8 +70,8 @@ static int check(struct session *s)
         sum += seconds;
         longest = seconds > longest ? seconds : longest;
     }
-    printf("%zu layers, %zu shapes: generated, compiled and right; %.2f s a shape to compile, %.2f s the longest\n",
-           s->plans.noted.n, n, sum / (double)n, longest);
+    printf("%zu layer%s, %zu shape%s: generated, compiled and right; %.2f s a shape to compile, %.2f s the longest\n",
+           s->plans.noted.n, s->plans.noted.n == 1 ? "" : "s", n, n == 1 ? "" : "s", sum / (double)n, longest);
     return 0;
 }
 

@@ -55,8 +55,8 @@ static int run(void *session)
     }
     err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
     return err ? err
-               : exp_emit_write(s->options.out, s->options.is_json ? print_json : print_lines, s, s->why,
-                                sizeof s->why);
+               : exp_emit_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
+                                s->why, sizeof s->why);
 }
 
 static void release(void *session)

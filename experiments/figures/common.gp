@@ -48,7 +48,7 @@ do for [i = 1:n_shown] {
 position(i) = Slot[int(i)]
 slot_name(dummy) = Slot_name[position(column("layer_index"))]
 slot_text = is_grouped ? " Layers of the same shape share a slot, named after the first of them: ×n says how many, their bars are means." : ""
-put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (Slot_name[i] i) }'
+put_layer_names = 'set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0); do for [i = 1:n_shown] { set xtics add (tic_text(Slot_name[i]) i) }'
 
 # Bars of some algorithms around each slot's number: Base and the schedules, where a figure does not say otherwise.
 base = word(algo_names, 1)
@@ -65,5 +65,5 @@ is_chosen(v) = column("chosen") == 1 ? v : NaN
 
 # Figures with one slot per layer along x: width, and room for the rotated names.
 slot_pixels = n_shown <= 20 ? 48 : n_shown <= 60 ? 26 : 17
-name_height = 12 + longest_name * 7.0
+name_height = 26 + longest_name * 7.0
 set_layer_width = 'W = 100 + n_shown * slot_pixels; if (W < 1000) { W = 1000 }'

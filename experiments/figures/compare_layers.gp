@@ -49,7 +49,7 @@ do for [p = 1:n_panels] {
     if (p == 2) { eval drop_head }
     if (p == n_panels && n_layers <= 60) {
         set xtics rotate by 90 right scale 0 font ",9"; set xtics ("" 0)
-        do for [i = 1:last] { if (Name[i] ne "") { set xtics add (Name[i] At[i]) } }
+        do for [i = 1:last] { if (Name[i] ne "") { set xtics add (tic_text(Name[i]) At[i]) } }
     }
     set yrange [*:*]
     plot for [a in found] file using (At[int(max2(1, column("layer_index")))] + shift(a)):(pick(m, a, 1)) with points pt 7 ps 0.7 lc rgb colour_of(a), \

@@ -20,8 +20,10 @@ set xlabel "share of the layers, each yardstick sorted on its own [%]"
 set ylabel sprintf("%s / %s (above 1: %s is better)", titles, reference, reference)
 set xrange [0:100]
 set logscale y
-set yrange [low / 1.1:high * 1.1]
-set ytics (0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
+low = low / 1.1; high = high * 1.1
+set yrange [low:high]
+eval find_log_tics
+eval "set ytics (".tics.")"
 set arrow from 0, 1 to 100, 1 nohead lc rgb "black"
 # Curves of the second variant are drawn through, but for what is predicted; those of later ones are dashed, and named after them.
 name_of_curve(v, text) = v == 2 || !strlen(text) ? text : word(variant_titles, v).": ".text

@@ -1,5 +1,5 @@
 # The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
-# compares algorithms that make different numbers of loads. Base, SConv with the chosen schedule, SConv with OpenBLAS's micro-kernel, which is
+# compares algorithms that make different numbers of loads, and whose quotients stand below, but for those of misses that are few. Base, SConv with the chosen schedule, SConv with OpenBLAS's micro-kernel, which is
 # what the paper compares, and what else ran. A machine with prefetchers is simulated twice, with and without them.
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # reads layers.csv
@@ -8,8 +8,8 @@ totals = model_csv
 
 n_all = words(total_algos)
 array Algo[n_all]; array Name[n_all]
-columns = 20
-do for [a = 1:n_all] { Algo[a] = word(total_algos, a); text = title_of(Algo[a]); eval wrap_text; Name[a] = wrapped }
+columns = 20; name_lines = 1
+do for [a = 1:n_all] { Algo[a] = word(total_algos, a); text = title_of(Algo[a]); eval wrap_text; Name[a] = wrapped; name_lines = max2(name_lines, n_lines) }
 array Simulated[3 * n_all]; array Measured[3 * n_all]; array Simulated_loads[n_all]; array Measured_loads[n_all]
 array Alone[3 * n_all]; array Alone_loads[n_all]
 at(a, l) = 3 * a + l - 3
@@ -51,8 +51,21 @@ foot = wrapped; foot_lines = n_lines
 text = "Simulated: ".machine.", ".simulator."."
 eval wrap_text
 foot = wrapped."\n".foot; foot_lines = foot_lines + n_lines
+few_percent = 0.1 # of all loads: less of both, and their quotient says nothing (exp_totals.h)
+# Below the bars of the second row: Base's misses / each other's, a line for each kind of number, whose name stands below Base.
+rate_of(kind, a) = kind eq "alone" ? Alone[at(a, l)] : kind eq "measured" ? Measured[at(a, l)] : Simulated[at(a, l)]
+loads_of(kind, a) = kind eq "alone" ? Alone_loads[a] : kind eq "measured" ? Measured_loads[a] : Simulated_loads[a]
+is_few(kind, a) = rate_of(kind, 1) < few_percent && rate_of(kind, a) < few_percent
+quotient_of(kind, a) = is_few(kind, a) ? "few" : times(rate_of(kind, 1) * loads_of(kind, 1), rate_of(kind, a) * loads_of(kind, a))
+kinds = (has_alone ? "alone " : "")."simulated ".(has_measured ? "measured" : "")
+name_of_kind(kind) = kind eq "alone" ? "caches alone" : kind eq "simulated" && has_alone ? "as it is" : kind
+quotient_head = "Base's misses / the other's:"
+has_few = 0
+do for [l = 1:n_levels] { do for [k = 1:words(kinds)] { do for [b = 2:n_bars] { if (Bar_of[1] && is_few(word(kinds, k), Algo_of[b])) { has_few = 1 } } } }
+if (has_few) { foot = foot.sprintf("\nfew: Base and this one miss in less than %g %% of their loads.", few_percent); foot_lines = foot_lines + 1 }
 if (has_paper) { foot = foot."\nPaper: SConv, Figure 11, average of seven models, measured on a real machine of this kind."; foot_lines = foot_lines + 1 }
-panel = 300; head = 128; gap = 120; bottom = 108 + foot_lines * line_height
+n_quotients = Bar_of[1] && n_bars > 1 ? 1 + has_alone + has_measured + has_paper : 0
+panel = 300; head = 128; gap = 120; bottom = 40 + (name_lines + (n_quotients ? n_quotients + 1.5 : 0)) * line_height + foot_lines * line_height
 H = head + n_rows * panel + (n_rows - 1) * gap + bottom
 eval open_output
 
@@ -68,18 +81,24 @@ per_work(rate, loads) = rate / 100 * loads / macs * 1000
 simulated_of(a) = by_work ? per_work(Simulated[at(a, l)], Simulated_loads[a]) : Simulated[at(a, l)]
 alone_of(a) = !has_alone ? NaN : by_work ? per_work(Alone[at(a, l)], Alone_loads[a]) : Alone[at(a, l)]
 measured_of(a) = by_work ? per_work(Measured[at(a, l)], Measured_loads[a]) : Measured[at(a, l)]
-fewer(bar, of) = Algo_of[bar] == 1 || !Bar_of[1] ? "" : (of eq "a" ? \
-    times(Alone[at(1, l)] * Alone_loads[1], Alone[at(Algo_of[bar], l)] * Alone_loads[Algo_of[bar]]) : of eq "s" ? \
-    times(Simulated[at(1, l)] * Simulated_loads[1], Simulated[at(Algo_of[bar], l)] * Simulated_loads[Algo_of[bar]]) : \
-    times(Measured[at(1, l)] * Measured_loads[1], Measured[at(Algo_of[bar], l)] * Measured_loads[Algo_of[bar]]))
-more_from(bar, of) = bar > n_bars ? "" : (bar > 2 ? ", " : "").fewer(bar, of).more_from(bar + 1, of)
-both(of) = more_from(2, of)
+line_at(n) = -1.2 - name_lines - 1.15 * n
+put_line = 'n_lines = n_lines + 1; set label label_id line_name at first 1, graph 0 offset 0, line_at(n_lines) center front; label_id = label_id + 1'
+put_number = 'set label label_id line_text at first b, graph 0 offset 0, line_at(n_lines) center front tc rgb line_colour; label_id = label_id + 1'
+put_quotients = 'n_lines = 0; label_id = 300; \
+    set label 299 quotient_head at first 1, graph 0 offset -5, line_at(0) left front; \
+    do for [k = 1:words(kinds)] { \
+        kind = word(kinds, k); line_name = name_of_kind(kind); eval put_line; \
+        do for [b = 2:n_bars] { \
+            line_text = quotient_of(kind, Algo_of[b]); line_colour = line_text eq "few" ? "#909090" : "black"; eval put_number } }; \
+    if (strlen(paper_ratio)) { line_name = "paper"; eval put_line; \
+        b = paper_bar; line_text = paper_ratio; line_colour = colour_paper; eval put_number }'
+drop_quotients = 'do for [id = 299:330] { unset label id }'
 
 what(kind) = stringcolumn("what") eq kind ? column("y") : NaN
 title_text = sprintf("%s: cache misses of Base and SConv (%s)", model, layer_text)
 eval put_head
 if (has_alone) { legend_text = "simulated, caches alone (pale)"; legend_point = square; legend_colour = "#c0c0c0"; eval put_legend }
-legend_text = has_alone ? "simulated, with prefetchers" : "simulated"; legend_point = square; legend_colour = "#505050"; eval put_legend
+legend_text = has_alone ? "simulated, the machine as it is" : "simulated"; legend_point = square; legend_colour = "#505050"; eval put_legend
 if (has_measured) { legend_text = "measured (hatched)"; legend_point = open_square; eval put_legend }
 if (has_paper) { legend_text = "paper, average of 7 models"; legend_point = diamond; legend_colour = colour_paper; eval put_legend }
 set multiplot
@@ -110,9 +129,8 @@ do for [row = 1:n_rows] {
         set xtics scale 0
         set xtics ("" 0)
         do for [b = 1:n_bars] { set xtics add (Name[Algo_of[b]] b) }
-        set xlabel (by_work && Bar_of[1] && n_bars > 1 ? "misses of Base / misses of SConv:\n".(has_alone ? "caches alone ".both("a")."; " : "")."simulated ".both("s"). \
-            (has_measured ? "; measured ".both("m") : ""). \
-            (strlen(paper_ratio) ? "; paper ".paper_ratio : "") : "") offset 0, n_bars >= 3 ? -0.9 : 0.2
+        eval drop_quotients
+        if (by_work && n_quotients) { eval put_quotients }
         set print $bars
         print "x\ty\ttext\twhat"
         do for [b = 1:n_bars] {

@@ -78,6 +78,7 @@ do for [l = 1:n_levels] {
         do for [i = (a - 1) * 6 + 1:a * 6] { if (Seen[i]) { middle = middle + X[i]; n = n + 1 } }
         if (n) { set label 10 + a title_of(word(algos, a)) at first middle / n, graph 0.985 center front font ",10" }
     }
+    set yrange [*:*] # stats leaves out what is beyond a range
     stats classes using (is_here(l) ? column("misses") / 1e6 : NaN) nooutput
     set yrange [0:(STATS_max > 0 ? STATS_max * 1.2 : 1)]
     plot classes using (is_here(l) ? X[bar_of(0)] : NaN):(column("misses") / 1e6)\

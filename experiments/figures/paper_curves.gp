@@ -9,7 +9,9 @@ eval find_series
 
 array Shade[8] = ["#009e73", "#0072b2", "#e69f00", "#cc79a7", "#56b4e9", "#882255", "#000000", "#999933"]
 dash(i) = Algo[i] eq paper_algo ? 1 : 2
-label_of(i) = Heading[i].(View[i] eq "here" ? ": ".title_of(Algo[i]) : "")
+most_rows = 0
+do for [i = 1:n_series] { most_rows = max2(most_rows, Rows[i]) }
+label_of(i) = Heading[i].(View[i] eq "here" ? ": ".title_of(Algo[i]) : "").(Rows[i] < most_rows ? sprintf(", %d of %d convolutions", Rows[i], most_rows) : "")
 W = 1280
 eval wrap_what
 n_keys = 0
@@ -21,7 +23,16 @@ set label 98 title_text at screen 0.5, screen 1 - title_line / (1.0 * H) center 
 eval put_foot
 set multiplot
 set xrange [0:100]
-set yrange [0:2.5]
+# Quotients, so a logarithmic axis: half and twice are as far from 1. Every curve and diamond is on it.
+low = 0.5; high = 2.5
+note(v) = v > 0 ? (low = min2(low, v), high = max2(high, v), 0) : 0
+stats series_csv using (is_shown(0) && this_series(0) ? note(number("speedup")) : 0, 0) nooutput
+do for [arch in "x86 P10"] { eval published(best_metric, arch); high = max2(high, found) }
+low = low / 1.1; high = high * 1.1
+set logscale y
+set yrange [low:high]
+eval find_log_tics
+eval "set ytics (".tics.")"
 set tmargin at screen 1 - top / (1.0 * H)
 set bmargin at screen 1 - (top + panel) / (1.0 * H)
 set xlabel "share of the convolutions, each curve sorted on its own [%]"

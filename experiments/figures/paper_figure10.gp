@@ -5,8 +5,10 @@ load figures."/paper_common.gp"
 series_csv = models_csv
 is_shown(dummy) = stringcolumn("algo") eq paper_algo && !is_parts(stringcolumn("view")) && number("base_packing_percent") == number("base_packing_percent")
 eval find_series
-last = 0
-stats series_csv using (last = max2(last, column("model_index")), 0) nooutput
+last = 0; has_kernel = 0; has_rest = 0
+is_known(c) = number(c) == number(c)
+stats series_csv using (last = max2(last, column("model_index")), \
+    is_shown(0) && is_known("base_kernel_percent") ? (has_kernel = 1) : 0, is_shown(0) && !is_known("base_kernel_percent") ? (has_rest = 1) : 0, 0) nooutput
 
 W = 1000
 eval wrap_what
@@ -18,16 +20,18 @@ subtitle_text = "left bar: Base; right bar: SConv (OpenBLAS's micro-kernel)"
 eval put_head
 legend_point = square
 legend_text = "im2col and packing"; legend_colour = "#d55e00"; eval put_legend
-legend_text = "micro-kernel"; legend_colour = "#56b4e9"; eval put_legend
-legend_text = "others"; legend_colour = "#bbbbbb"; eval put_legend
-legend_text = "micro-kernel and others"; legend_colour = "#a8c8dc"; eval put_legend
+if (has_kernel) {
+    legend_text = "micro-kernel"; legend_colour = "#56b4e9"; eval put_legend
+    legend_text = "others"; legend_colour = "#bbbbbb"; eval put_legend
+}
+if (has_rest) { legend_text = "micro-kernel and others"; legend_colour = "#a8c8dc"; eval put_legend }
 legend_text = "paper: packing"; legend_point = diamond; legend_colour = "black"; eval put_legend
 eval put_foot
 set multiplot
 unset key
 set boxwidth 0.36 absolute
 set xrange [0.4:last + 0.6]
-set yrange [0:100]
+set yrange [0:101] # shares that were rounded
 set ylabel "share of the time [%]"
 set lmargin at screen 80.0 / W
 set rmargin at screen 1 - 20.0 / W
@@ -46,7 +50,7 @@ do for [i = 1:n_series] {
     do for [slot = 1:last] {
         name = ""
         stats series_csv using (is_series(i) && column("model_index") == slot ? (name = short_model(stringcolumn("model")), 0) : 0, 0) nooutput
-        set xtics add (name slot)
+        set xtics add (tic_text(name) slot)
     }
     eval published("base_packing_share_percent_avg", Arch[i])
     base_paper = found

@@ -48,4 +48,4 @@ share(b, p) = b > 1 && p == 1 ? 0 : number(word(bars, b)."_".word(parts, p)."_pe
 up_to(b, p) = scale(b) * (sum [i = 1:p] share(b, i))
 plot for [p = 4:1:-1] for [b = 1:n_bars] phases_csv using (column("number") + (b - 0.5 * (n_bars + 1)) * 0.84 / n_bars):(up_to(b, p)) with boxes lc rgb Colour[p] notitle, \
      for [p = 1:4] NaN with boxes lc rgb Colour[p] title Label[p], \
-     phases_csv using (column("number")):(NaN):xticlabel(stringcolumn("model")) notitle
+     phases_csv using (column("number")):(NaN):xticlabel(tic_text(stringcolumn("model"))) notitle

@@ -28,6 +28,18 @@ x_of_row(dummy) = column("flop_per_byte")
 y_of_row(dummy) = number("measured_gflops")
 last = Is_there[5] ? 5 : 4
 n_marks = 0; foot = ""; foot_lines = 0
+n_above = 0; furthest = 1
+is_above(m) = is_of(m) && number("measured_gflops") > roof(column("flop_per_byte"))
+do for [m = 1:5] {
+    stats layers_csv using (is_above(m) ? (n_above = n_above + 1, \
+        furthest = max2(furthest, number("measured_gflops") / roof(column("flop_per_byte"))), 0) : 0, 0) nooutput
+}
+if (n_above) {
+    text = sprintf("%d points lie above the roof, by %.0f %% at most, for three reasons: methods may skip the taps on padding, which the speed counts; \
+the core's clock at the time of a layer may be higher than when the peak was sampled; and what the layer before left in the caches is read faster than \
+from memory.", n_above, 100 * (furthest - 1))
+    eval wrap_text; foot = wrapped."\n"; foot_lines = n_lines
+}
 array Mark_x[8]; array Mark_y[8]; array Mark_side[8]
 do for [which = 1:2] {
     m = which == 1 ? 1 : last
@@ -61,7 +73,7 @@ set grid xtics ytics lt 1 lc rgb "#e0e0e0" lw 1
 set ytics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 2000, 5000)
 set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 set xrange [left_most / 1.3:right_most * 1.5]
-set yrange [lowest / 1.4:max2(highest, peak) * 1.4]
+set yrange [min2(lowest / 1.4, roof(left_most / 1.3)):max2(highest, peak) * 1.4]
 do for [k = 1:n_marks] {
     set label 200 + k sprintf("%d", k) at first Mark_x[k], first Mark_y[k] center offset Mark_side[k], (k % 2 ? -0.4 : 0.4) front font ",10"
 }

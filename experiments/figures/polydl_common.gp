@@ -23,7 +23,7 @@ find_mean = 'log_sum = 0; n_rows = 0; stats picks_csv using (v = of_model(m, num
 # Names the GEMMs below the axis. (Tics read along with a plot are lost where other rows stand before them.)
 label_gemms = 'gemms = ""; stats picks_csv using (is_gemm(0) && column("threads") == 1 ? \
     (gemms = gemms.(gemms eq "" ? "" : " ").stringcolumn("layer"), 0) : 0, 0) nooutput; \
-    set xtics (""0) rotate by 20 right font ",9"; do for [g = 1:words(gemms)] { set xtics add (word(gemms, g) g) }'
+    set xtics (""0) rotate by 20 right font ",9"; do for [g = 1:words(gemms)] { set xtics add (tic_text(word(gemms, g)) g) }'
 
 # A number that the paper prints, as text: `printed`, "" if it has none.
 find_printed = 'printed = ""; if (printed_csv ne "") { stats printed_csv using (stringcolumn("figure") eq f && stringcolumn("metric") eq c ? \

@@ -11,14 +11,19 @@ set key at graph 0.02, graph 0.96 left top
 set xlabel "speed of the pick / speed of HayStack's pick"
 set ylabel "layers at or below [%]"
 set logscale x
-set xtics (0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
 set yrange [0:1.02]
-set xrange [0.5:2]
 set ytics ("0" 0, "20" 0.2, "40" 0.4, "60" 0.6, "80" 0.8, "100" 1)
 set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "#404040" dt 2
 ratio(c) = is_gemm(0) ? NaN : one_thread(number(c) / number("pick_haystack"))
 mean_of(c) = 'sum = 0; n = 0; stats picks_csv using (v = ratio("'.c.'"), v == v ? (sum = sum + v, n = n + 1, 0) : 0, 0) nooutput; mean = n ? sum / n : NaN'
 names = "polydl polydl_dnn"
+low = 0.9; high = 1.1
+note(v) = v > 0 ? (low = min2(low, v), high = max2(high, v), 0) : 0
+stats picks_csv using (note(ratio("pick_polydl")), note(ratio("pick_polydl_dnn")), 0) nooutput
+low = low / 1.02; high = high * 1.02
+set xrange [low:high]
+eval find_log_tics
+eval "set xtics (".tics.")"
 array Shade[2] = [blue, vermilion]
 array Title[2]
 do for [k = 1:2] {

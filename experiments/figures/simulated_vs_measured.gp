@@ -20,7 +20,7 @@ views = "caches_alone as_machine"
 panel = 265; gap_x = 64; gap_y = 88; top = head_height + 30; left = 92
 W = left + 4 * panel + 3 * gap_x + 24
 columns = W / char_width
-text = "One point per layer and algorithm, in % of the measured loads. On the line both agree; above it too many are simulated. Upper row: LRU caches \
+text = "One point per layer and algorithm, in % of the measured loads. On the line both agree; above it too many are simulated. Zero, which a logarithmic axis cannot show, stands at the edge marked 0. Upper row: LRU caches \
 that fetch what is asked for and no more, the paper's view; lower row: the machine as its file has it. Lines were ".what."."
 eval wrap_text
 H = top + 2 * panel + gap_y + 62 + n_lines * line_height
@@ -40,14 +40,21 @@ do for [v = 1:2] {
     do for [c = 1:4] {
         q = word(quantities, c)
         simulated = word(views, v)."_percent_of_loads"
-        low = NaN; high = NaN; n_points = 0
-        reach(m, s) = m > 0 && s > 0 ? (low = min2(low, min2(m, s)), high = max2(high, max2(m, s)), n_points = n_points + 1, 0) : 0
+        low = NaN; high = NaN; n_points = 0; n_zeros = 0
+        reach(v) = v > 0 ? (low = min2(low, v), high = max2(high, v), 0) : (n_zeros = n_zeros + 1, 0)
+        note(m, s) = m >= 0 && s >= 0 ? (n_points = n_points + 1, reach(m), reach(s)) : 0
         unset logscale; set xrange [*:*]; set yrange [*:*]
-        stats points_file using (stringcolumn("quantity") eq q ? reach(number("measured_percent_of_loads"), number(simulated)) : 0) nooutput
+        stats points_file using (stringcolumn("quantity") eq q ? note(number("measured_percent_of_loads"), number(simulated)) : 0) nooutput
         set logscale xy
-        if (n_points == 0) { low = 0.1; high = 10 }
-        set xrange [low / 1.4:high * 1.4]
-        set yrange [low / 1.4:high * 1.4]
+        if (low != low) { low = 0.1; high = 10 }
+        low = low / 1.15; high = high * 1.15
+        eval find_log_tics
+        zero = low / (1.0 * high / low)**0.08
+        if (n_zeros) { tics = "'0' ".sprintf("%.9g", zero).(n_tics ? ", " : "").tics; low = zero / 1.05 }
+        shown(v) = v > 0 ? v : v == 0 ? zero : NaN
+        set xrange [low:high]
+        set yrange [low:high]
+        eval "set xtics (".tics."); set ytics (".tics.")"
         x0 = left + (c - 1) * (panel + gap_x); y0 = top + (v - 1) * (panel + gap_y)
         set lmargin at screen x0 / (1.0 * W)
         set rmargin at screen (x0 + panel) / (1.0 * W)
@@ -61,7 +68,7 @@ do for [v = 1:2] {
         unset label 2
         if (n_points == 0) { set label 2 "nothing to compare" at graph 0.5, graph 0.5 center }
         plot x with lines lw 1 lc rgb "#404040", \
-             for [a in algos] points_file using (is_of(q, a) ? number("measured_percent_of_loads") : NaN):(number(simulated)) \
+             for [a in algos] points_file using (is_of(q, a) ? shown(number("measured_percent_of_loads")) : NaN):(shown(number(simulated))) \
                  with points pt symbol_of(a) ps 0.8 lc rgb colour_of(a)
     }
 }

@@ -8,15 +8,23 @@ set multiplot layout 1,2 title "Time of input stationary / time of weight statio
 eval put_what
 set key at screen 0.5, 0.14 center top horizontal maxrows 1
 set logscale xy
-set xrange [0.5:5]
-set yrange [0.2:5]
-set xtics (0.5, 0.7, 1, 1.5, 2, 3, 5)
-set ytics (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
+low = 1; high = 1
+note(v) = v > 0 ? (low = min2(low, v), high = max2(high, v), 0) : 0
+stats file using (note(number("measured_is_ws")), 0) nooutput
+low = low / 1.1; high = high * 1.1
+set xrange [low:high]
+eval find_log_tics
+eval "set xtics (".tics.")"
+low = 1; high = 1
+stats file using (note(number("csa_is_ws")), note(number("csa2_is_ws")), 0) nooutput
+low = low / 1.1; high = high * 1.1
+set yrange [low:high]
+eval find_log_tics
+eval "set ytics (".tics.")"
 set xlabel "measured (left of 1: input stationary is faster)"
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "#404040"
 set arrow 2 from first 1, graph 0 to first 1, graph 1 nohead lc rgb "#404040"
-clip(v) = v < 0.2 ? 0.2 : v > 5 ? 5 : v
-of(m, s, v) = stringcolumn("machine") eq m && stringcolumn("caches") eq s ? clip(v) : NaN
+of(m, s, v) = stringcolumn("machine") eq m && stringcolumn("caches") eq s ? v : NaN
 machines = "zen3 spr here"; states = "cold warm"
 present = ""
 stats file using (strstrt(present, stringcolumn("machine")) ? 0 : (present = present." ".stringcolumn("machine"), 0), 0) nooutput

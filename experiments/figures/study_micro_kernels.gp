@@ -8,7 +8,8 @@ set multiplot layout 1,2 title "A faster micro-kernel, nothing else: Base and SC
 eval put_what
 set key at screen 0.5, 0.18 center top horizontal maxrows 2 samplen 3
 set logscale x 2
-set xrange [3.4:600]
+set autoscale x noextend
+set offsets graph 0.03, graph 0.05, 0, 0
 set xtics font ",10" scale 0.5
 set xlabel "multiply-adds per cycle of the micro-kernel" offset 0, -1
 array Shade[2] = [blue, vermilion]
@@ -16,7 +17,7 @@ cases = "hit wait"
 array Said[2] = ["loads that miss hit all the same", "loads that miss wait"]
 of(c, v) = stringcolumn("misses") eq c ? v : NaN
 short(w) = strstrt(w, ",") ? w[1:strstrt(w, ",") - 1] : w
-name(x) = sprintf("%d\n%s", column("macs_per_cycle"), short(stringcolumn("what")))
+name(x) = sprintf("%d\n%s", column("macs_per_cycle"), tic_text(short(stringcolumn("what"))))
 set datafile missing NaN
 set ylabel "im2col and packing, of all cycles [%]"
 set yrange [0:*]

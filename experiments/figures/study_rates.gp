@@ -8,7 +8,8 @@ set multiplot layout 1,2 title "A faster micro-kernel, nothing else: predicted f
 eval put_what
 set key at screen 0.5, 0.19 center top horizontal maxrows 1 samplen 3
 set logscale x 2
-set xrange [3.6:570]
+set autoscale x noextend
+set offsets graph 0.02, graph 0.02, 0, 0
 set xtics (4, 8, 16, 32, 64, 128, 256, 512)
 set xlabel "multiply-adds of the micro-kernel per cycle"
 machines = "zen3 spr"
@@ -22,6 +23,6 @@ plot for [k = 1:2] file using (column("macs_per_cycle")):(of(word(machines, k), 
 unset label 99
 set ylabel "cycles of Base / cycles of SConv"
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "#404040"
-set yrange [0.4:1.6]
+set yrange [0:*]
 plot for [k = 1:2] file using (column("macs_per_cycle")):(of(word(machines, k), number("speedup"))) with linespoints pt 7 lw 2 lc rgb Shade[k] notitle
 unset multiplot

@@ -31,14 +31,21 @@ text_mode = "noenhanced" # layer names have underscores
 
 missing_prefix = "not available:"
 is_missing(s) = s[1:strlen(missing_prefix)] eq missing_prefix
-short_reason(s) = s[strlen(missing_prefix)+2:*]
+# The beginning of a reason: whose it is, and its first clause. The table has all of it.
+first_clause(s, mark) = strstrt(s, mark) ? s[1:strstrt(s, mark) - 1] : s
+after_colon(s) = strstrt(s, ": ") ? ": ".first_clause(s[strstrt(s, ": ") + 2:*], ": ") : ""
+short_reason(s) = first_clause(first_clause(first_clause(s[strlen(missing_prefix)+2:*], ": ").after_colon(s[strlen(missing_prefix)+2:*]), "; "), " (")
 # NaN where the cell says why it has no number, and where an older table has no such column.
 number(c) = column(c)
+# Names at tics are formats to gnuplot, which takes two percent signs for one.
+tic_text(s) = strstrt(s, "%") ? s[1:strstrt(s, "%")]."%".tic_text(s[strstrt(s, "%") + 1:*]) : s
 max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b)
 min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
 
 # Opens the output; W and H in pixels.
-terminal_of(name) = sprintf("set terminal %s size %d,%d %s font 'DejaVu Sans,%d' background 'white'", name, W, H, text_mode, font_size)
+# A PNG's letters are as large as 96 pixels per inch make them; an SVG's would be a quarter smaller.
+terminal_of(name) = sprintf("set terminal %s size %d,%d %s font 'DejaVu Sans,%d'%s background 'white'", name, W, H, text_mode, font_size, \
+    name eq "svg" ? " fontscale 1.333" : "")
 open_output = 'eval terminal_of(format eq "svg" ? "svg" : "pngcairo"); set output output'
 
 # Breaks `text` into lines of at most `columns` characters: sets wrapped and n_lines.
@@ -64,6 +71,18 @@ put_legend = 'if (legend_point) { \
     }; legend_x = legend_x + 58 + 7.6 * strlen(legend_text); legend_id = legend_id + 1'
 drop_head = 'do for [i = 98:120] { unset label i }'
 square = 5; circle = 6; dot = 7; diamond = 13; open_square = 4; only_text = 0
+
+# Numbers for the tics of a logarithmic axis from `low` to `high`, four of them at least: sets tics. Where 1, 2 and 5 of each decade are too few,
+# steps are finer; where the decades are many, they do alone.
+list_tics = 'tics = ""; n_tics = 0; \
+do for [decade = int(floor(log10(low))):int(ceil(log10(high)))] { do for [s in steps] { \
+    value = s * 10.0**decade; \
+    if (value >= low * 0.999 && value <= high * 1.001) { tics = tics.(n_tics ? ", " : "").sprintf("%.10g", value); n_tics = n_tics + 1 } } }'
+find_log_tics = 'steps = 1.0 * high / low > 3e4 ? "1" : "1 2 5"; eval list_tics; \
+if (n_tics < 4) { steps = "1 1.2 1.5 2 2.5 3 4 5 6 7 8 9"; eval list_tics }; \
+if (n_tics < 4) { \
+    step = 10.0**floor(log10((high - low) / 3.0)); if ((high - low) / step > 8) { step = 2 * step }; tics = ""; n_tics = 0; \
+    do for [i = int(ceil(low / step)):int(floor(high / step))] { tics = tics.(n_tics ? ", " : "").sprintf("%.10g", i * step); n_tics = n_tics + 1 } }'
 
 # Finds the rows of the table `extremes_of` that stand out: by descending score(0), which is NaN for rows that do not, at most n_wanted of them and
 # each name_of(0) once. Sets n_extremes, and Extreme_name, Extreme_x, Extreme_y, Extreme_score by x_of_row(0), y_of_row(0).

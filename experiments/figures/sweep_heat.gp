@@ -1,25 +1,27 @@
-# Cost of every combination of the first two keys that vary, over the best one: a panel per algorithm. Other keys have their best value.
+# Cost of every combination of the first two keys that vary, over the best one of all algorithms: a panel per algorithm. Other keys have their best value.
 # draws configs.csv: cost_percent of algo: $shown_algos
-load figures."/style.gp"
+load figures."/sweep_common.gp"
 if (y_key eq "") { print "only one key varies: a curve shows it (sweep_pareto)"; exit status 77 }
-file = configs_csv
 n_x = words(x_values); n_y = words(y_values); n_algos = words(shown_algos)
 if (n_x > 40 || n_y > 40) { print "more than 40 values of a key do not fit a heat map"; exit status 77 }
 array Best[n_x * n_y]
-W = n_algos * (170 + (n_x < 4 ? 4 : n_x) * 78); H = head_height + 160 + (n_y < 3 ? 3 : n_y) * 44
-eval open_output
-title_text = sprintf("%s in %% of the best, by %s and %s", cost_label, x_key, y_key)
-subtitle_text = "simulated machine: ".machine.", changed in these keys"
-eval put_head
+W = max2(1000, n_algos * (170 + (n_x < 4 ? 4 : n_x) * 78))
 columns = int(W / char_width); text = what
 eval wrap_text
-set label 97 wrapped at screen 0.01, screen (6 + 14 * (n_lines - 1)) / (1.0 * H) left noenhanced font ",9" tc rgb "#606060"
+foot = n_lines * line_height
+H = head_height + 160 + (n_y < 3 ? 3 : n_y) * 44 + foot
+eval open_output
+eval find_models
+title_text = sprintf("%s: %s by %s and %s, in %% of the best of all panels", model_text, cost_label, x_key, y_key)
+subtitle_text = "simulated machine: ".machine."; these keys are varied; every panel has the same 100 % and the same colours"
+eval put_head
+set label 97 wrapped at screen 0.01, screen (foot - 8) / (1.0 * H) left noenhanced tc rgb "#606060"
 set multiplot
 set palette defined (0 "#f7fbff", 0.25 "#9ecae1", 0.5 "#4292c6", 1 "#08306b")
 set xrange [0.5:n_x + 0.5]; set yrange [0.5:n_y + 0.5]
 unset grid; unset colorbox; unset key
-set xtics font ",10"; set ytics font ",10"; set xtics ("" 0); do for [i = 1:n_x] { set xtics add (word(x_values, i) i) }
-set ytics ("" 0); do for [i = 1:n_y] { set ytics add (word(y_values, i) i) }
+set xtics font ",10"; set ytics font ",10"; set xtics ("" 0); do for [i = 1:n_x] { set xtics add (tic_text(word(x_values, i)) i) }
+set ytics ("" 0); do for [i = 1:n_y] { set ytics add (tic_text(word(y_values, i)) i) }
 set xlabel x_key; set ylabel y_key
 cell_of(dummy) = index_in(x_values, stringcolumn(x_key)) + n_x * (index_in(y_values, stringcolumn(y_key)) - 1)
 note(c, v) = (Best[c] = min2(v, Best[c]), 0)
@@ -28,15 +30,25 @@ y_of(c) = int((int(c + 0.5) - 1) / n_x) + 1
 value_of(c) = Best[int(c + 0.5)]
 is_dark(c) = value_of(c) > 100 + 0.6 * (most - 100)
 text_of(c, dark) = value_of(c) == value_of(c) && is_dark(c) == dark ? sprintf("%.4g", value_of(c)) : ""
+# A configuration costs what all models together do.
+last_config = 1
+stats file using (last_config = max2(last_config, int(column("config"))), 0) nooutput
+array Total[last_config]
+add_cost(i) = (Total[i] = Total[i] + number("cost"), 0)
+is_of(a) = stringcolumn("algo") eq a && index_in(x_values, stringcolumn(x_key)) && index_in(y_values, stringcolumn(y_key))
+find_cells = 'do for [c = 1:n_x * n_y] { Best[c] = NaN }; do for [i = 1:last_config] { Total[i] = 0 }; \
+    stats file using (is_of(algo) ? add_cost(int(column("config"))) : 0, 0) nooutput; \
+    stats file using (is_of(algo) ? note(cell_of(0), Total[int(column("config"))]) : 0, 0) nooutput'
+least = NaN; most = NaN
+do for [algo in shown_algos] { eval find_cells; do for [c = 1:n_x * n_y] { least = min2(least, Best[c]); most = max2(most, Best[c]) } }
+most = max2(120, 100 * most / least) # a difference of a few percent is no contrast
+set cbrange [100:most]
 do for [a = 1:n_algos] {
     algo = word(shown_algos, a)
-    do for [c = 1:n_x * n_y] { Best[c] = NaN }
-    stats file using (stringcolumn("algo") eq algo && index_in(x_values, stringcolumn(x_key)) && index_in(y_values, stringcolumn(y_key)) ? \
-        note(cell_of(0), number("cost_percent")) : 0, 0) nooutput
-    most = 101; do for [c = 1:n_x * n_y] { most = max2(most, Best[c]) }
-    set cbrange [100:most]
+    eval find_cells
+    do for [c = 1:n_x * n_y] { Best[c] = 100 * Best[c] / least }
     set lmargin at screen (a - 1 + 0.16) / n_algos; set rmargin at screen (a - 0.03) / n_algos
-    set tmargin at screen 1 - (head_height + 22) / (1.0 * H); set bmargin at screen 92 / (1.0 * H)
+    set tmargin at screen 1 - (head_height + 22) / (1.0 * H); set bmargin at screen (70 + foot) / (1.0 * H)
     set title title_of(algo) noenhanced
     plot sample [c = 0:n_x * n_y:1] "+" using (x_of(c)):(y_of(c)):(x_of(c) - 0.5):(x_of(c) + 0.5):(y_of(c) - 0.5):(y_of(c) + 0.5):(value_of(c)) \
              with boxxyerror fillcolor palette fillstyle solid 1.0 noborder, \

@@ -1,22 +1,45 @@
-# What more cache buys: cost against the size of all caches, a point per configuration, a line through those that none beats.
+# What more cache buys: cost against the size of all caches, a point per configuration, a line through those that none beats. A panel per model.
 # draws configs.csv: cost of algo: $shown_algos
-load figures."/style.gp"
-file = configs_csv
-n_algos = words(shown_algos)
-W = 1000; H = 620
-eval open_output
+load figures."/sweep_common.gp"
+low = NaN; high = NaN
+stats file using (low = min2(low, column("cache_bytes")), high = max2(high, column("cache_bytes")), 0) nooutput
+if (low == high) { print "the caches are of one size: what varies is not how much cache there is"; exit status 77 }
+eval find_models
+n_models = words(models)
+W = 1000
 columns = int(W / char_width)
 text = what; eval wrap_text
-set label 97 wrapped at screen 0.02, screen 0.03 + 0.025 * (n_lines - 1) left noenhanced font ",9" tc rgb "#606060"
-set bmargin 5 + n_lines
-set title sprintf("What more cache buys on %s: a point per configuration", machine) noenhanced
-set xlabel "all caches together [KiB]"; set ylabel cost_label
-set logscale x 2; set yrange [0:*]
-set key top right
-set offsets graph 0.03, graph 0.03, graph 0.05, graph 0.02
-only(a, v) = stringcolumn("algo") eq a ? v : NaN
-front(a, v) = stringcolumn("algo") eq a && column("pareto") == 1 ? v : NaN
+foot = n_lines * line_height
+panel = n_models > 1 ? 280 : 400; gap = 84
+H = head_height + n_models * (panel + gap) + foot
+eval open_output
+title_text = sprintf("What more cache buys on %s: %s", machine, model_text)
+subtitle_text = "a point per configuration; on a line: no other costs less with as little cache"
+eval put_head
+legend_point = circle; do for [a in shown_algos] { legend_text = title_of(a); legend_colour = colour_of(a); eval put_legend }
+set label 97 wrapped at screen 0.02, screen (foot - 8) / (1.0 * H) left noenhanced tc rgb "#606060"
+set multiplot
+set key off
+set lmargin at screen 110.0 / W; set rmargin at screen 1 - 24.0 / W
+set xlabel "all caches together [KiB]"; set ylabel cost_label offset 1, 0
+low = low / 1024.0 / 1.03; high = high / 1024.0 * 1.03
+set logscale x 2; set xrange [low:high]; set yrange [0:*]
+tics = ""; n_tics = 0
+do for [i = 0:40] { if (2.0**i >= low && 2.0**i <= high) { tics = tics.(n_tics ? ", " : "").sprintf("%.0f", 2.0**i); n_tics = n_tics + 1 } }
+if (n_tics < 4) { eval find_log_tics }
+eval "set xtics (".tics.")"
+set offsets 0, 0, graph 0.05, 0
+only(m, a, v) = stringcolumn("model") eq m && stringcolumn("algo") eq a ? v : NaN
+front(m, a, v) = column("pareto") == 1 ? only(m, a, v) : NaN
 set datafile missing NaN
-plot for [a in shown_algos] file using (column("cache_bytes") / 1024):(only(a, number("cost"))) with points pt 7 ps 0.7 lc rgb colour_of(a) notitle, \
-     for [a in shown_algos] file using (front(a, column("cache_bytes") / 1024)):(front(a, number("cost"))) smooth unique \
-         with linespoints lw 2 pt 6 ps 1.4 lc rgb colour_of(a) title title_of(a).": none is better and as small"
+do for [p = 1:n_models] {
+    m = word(models, p)
+    set tmargin at screen 1 - (head_height + (p - 1) * (panel + gap)) / (1.0 * H)
+    set bmargin at screen 1 - (head_height + (p - 1) * (panel + gap) + panel) / (1.0 * H)
+    if (n_models > 1) { set title m noenhanced offset 0, -0.6 }
+    plot for [a in shown_algos] file using (column("cache_bytes") / 1024):(only(m, a, number("cost"))) with points pt 7 ps 0.7 lc rgb colour_of(a), \
+         for [a in shown_algos] file using (front(m, a, column("cache_bytes") / 1024)):(front(m, a, number("cost"))) smooth unique \
+             with linespoints lw 2 pt 6 ps 1.4 lc rgb colour_of(a)
+    eval drop_head; unset label 97
+}
+unset multiplot

@@ -1,5 +1,6 @@
 #include "experiments/judge/exp_judge.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -162,6 +163,7 @@ double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
 {
+    assert(v->chosen < EXP_N_VARIANTS);
     t->n_layers++;
     t->n_chosen[v->chosen]++;
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {

@@ -90,14 +90,29 @@ static void say_estimates(const struct exp_judge_report *r, const struct exp_jud
     }
 }
 
+/* Says which models it is about: all seven, or their names, of many the first. */
+static void say_models(const struct exp_judge_report *r, size_t n, FILE *out)
+{
+    enum { MOST = 7 };
+    size_t shown = n <= MOST ? n : MOST;
+
+    if (r->has_whole_set)
+        fprintf(out, "all %zu models", n);
+    for (size_t i = 0; i < shown && !r->has_whole_set; i++)
+        fprintf(out, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ", r->model[i].name);
+    if (n > shown && !r->has_whole_set)
+        fprintf(out, " and %zu others", n - shown);
+    fprintf(out, ": ");
+}
+
 static int say(const void *report, FILE *out)
 {
     const struct exp_judge_report *r = report;
     const struct exp_judge_model *all = &r->model[r->n_models - 1];
     size_t n = r->n_models - 1;
 
-    fprintf(out, "VERDICT for %s, %s%s: ", r->machine->name, n == 1 ? r->model[0].name : "",
-            n == 1 ? "" : "all models");
+    fprintf(out, "VERDICT for %s, ", r->machine->name);
+    say_models(r, n, out);
     say_choice(all, out);
     say_lines(r, all, out);
     say_clock(r, all, out);

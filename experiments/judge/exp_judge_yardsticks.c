@@ -1,5 +1,6 @@
 #include "experiments/judge/exp_judge_yardsticks.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "experiments/replay/exp_totals.h"
@@ -12,11 +13,13 @@ static const struct {
 
 const char *exp_yardstick_name(enum exp_yardstick y)
 {
+    assert(y < EXP_N_YARDSTICKS);
     return yardsticks[y].name;
 }
 
 const char *exp_yardstick_colour(enum exp_yardstick y)
 {
+    assert(y < EXP_N_YARDSTICKS);
     return yardsticks[y].colour;
 }
 
@@ -24,6 +27,7 @@ void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char
 {
     char border[40];
 
+    assert(y < EXP_N_YARDSTICKS);
     if (yardsticks[y].label) {
         snprintf(text, bytes, "%s", yardsticks[y].label);
         return;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "experiments/judge/exp_judge_plot.h"
@@ -85,21 +86,40 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     return err;
 }
 
+/* Returns the path of the table that an experiment with these options left; NULL, with a line in why. From malloc. */
+static char *table_of_experiment(const struct session *s, const struct exp_options *o, const struct exp_model *model,
+                                 char *why, size_t why_bytes)
+{
+    struct exp_results experiment = { 0 };
+    char *path = NULL;
+
+    if (!exp_results_find(&experiment, EXP_EXPERIMENT, o, &s->setup.machine, model, 1, why, why_bytes))
+        path = exp_format("%s/layers.csv", experiment.path);
+    exp_results_release(&experiment);
+    return path;
+}
+
+/* Finds the times of the layers that were asked for: an experiment's with the same LAYERS, else the whole model's. */
+static char *find_times(const struct session *s, const struct exp_model *model, char *why, size_t why_bytes)
+{
+    struct exp_options whole = s->options;
+    char *path = table_of_experiment(s, &s->options, model, why, why_bytes);
+
+    if (!*s->options.layers || (path && !access(path, F_OK)))
+        return path;
+    free(path);
+    whole.layers = "";
+    return table_of_experiment(s, &whole, model, why, why_bytes);
+}
+
 /* Reports the model's layers, beside the times that an experiment left of them on this very machine. */
 static int report_model(struct session *s, const struct exp_experiment *e)
 {
-    const struct sim_machine *m = &s->setup.machine;
-    struct exp_results experiment = { 0 };
-    char *times = NULL, why_no_times[256] = "out of memory";
-    int err =
-        exp_results_find(&experiment, EXP_EXPERIMENT, &s->options, m, e->model, 1, why_no_times, sizeof why_no_times);
+    char why_no_times[256] = "out of memory", *times = find_times(s, e->model, why_no_times, sizeof why_no_times);
+    int err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
+                                     sizeof s->why);
 
-    if (!err)
-        times = exp_format("%s/layers.csv", experiment.path);
-    err = exp_judge_report_model(&s->report, e, (enum exp_cache_state)s->options.cache, times, why_no_times, s->why,
-                                 sizeof s->why);
     free(times);
-    exp_results_release(&experiment);
     return err;
 }
 

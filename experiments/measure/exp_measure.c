@@ -38,6 +38,7 @@ struct measure {
     struct counting hardware, common, software;
     struct conv_blas_parts parts; /* base's steps, unless info->why_no_base_steps */
     struct exp_cold cold;         /* unless warm */
+    struct exp_ruler *ruler;      /* NULL: none */
     struct exp_measure_info *info;
     int err;
 };
@@ -137,14 +138,20 @@ static int count(struct counting *k, struct runner *r)
     return err;
 }
 
-static int keep_samples(struct exp_measured *k, const uint64_t *sample, size_t n)
+static int keep_samples(struct exp_measured *k, const uint64_t *sample, const struct exp_mark *mark, size_t n)
 {
     uint64_t *all = realloc(k->sample_ns, (k->n_samples + n) * sizeof *all);
+    struct exp_mark *marks;
 
     if (!all)
         return -ENOMEM;
-    memcpy(all + k->n_samples, sample, n * sizeof *sample);
     k->sample_ns = all;
+    marks = realloc(k->mark, (k->n_samples + n) * sizeof *marks);
+    if (!marks)
+        return -ENOMEM;
+    k->mark = marks;
+    memcpy(all + k->n_samples, sample, n * sizeof *sample);
+    memcpy(marks + k->n_samples, mark, n * sizeof *mark);
     k->n_samples += n;
     k->why_no_time = NULL;
     return 0;
@@ -200,27 +207,32 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
 {
     struct exp_contender contender[EXP_N_ALGOS];
     const size_t n_before = runner[0].c->measured.n_samples;
+    const struct exp_watch watch = exp_ruler_watch(m->ruler);
+    uint64_t *sample = calloc(n * n_rounds, sizeof *sample);
+    struct exp_mark *mark = calloc(n * n_rounds, sizeof *mark);
     const struct exp_bench bench = {
         .n_warmups = 1,
         .first = n_before,
         .rounds = { n_rounds, n_rounds, 0 },
         .now_ns = m->o->now_ns,
         .interrupted = exp_interrupted,
+        .watch = m->ruler ? &watch : NULL,
+        .mark = mark,
     };
     struct exp_bench_result result;
-    uint64_t *sample = calloc(n * n_rounds, sizeof *sample);
-    int err = sample ? 0 : -ENOMEM;
+    int err = sample && mark ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < n; i++)
         contender[i] = (struct exp_contender){ runner[i].c->algo->name, run, prepare, &runner[i] };
     if (!err)
         err = exp_bench_run(&bench, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++) {
-        err = keep_samples(&runner[i].c->measured, sample + i * n_rounds, result.n_rounds);
+        err = keep_samples(&runner[i].c->measured, sample + i * n_rounds, mark + i * n_rounds, result.n_rounds);
         if (!err && !n_before)
             err = count_runner(m, &runner[i]);
     }
     free(sample);
+    free(mark);
     return err;
 }
 
@@ -351,6 +363,7 @@ static int measure_layers(struct measure *m)
     const uint64_t start_ns = ctr_now_ns();
     int err = 0;
 
+    exp_ruler_limit(m->ruler, m->o->ruler_ns);
     while (!err && m->info->end == EXP_GOES_ON) {
         size_t left = rounds->most - m->info->n_rounds;
 
@@ -379,6 +392,37 @@ static double median_percent(const struct exp_experiment *e)
     return exp_times_median_percent(&sum);
 }
 
+/* Judges all timings by the best readings of the whole run. */
+static struct exp_ruler_report report_ruler(const struct measure *m)
+{
+    struct exp_ruler_report report = { .limit_ended = m->ruler && m->ruler->kept.limit_ended };
+
+    for (size_t i = 0; i < m->e->n_cases && m->ruler; i++) {
+        const struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            exp_ruler_report_add(&report, &m->ruler->best, k->mark, k->n_samples);
+    }
+    return report;
+}
+
+/* Takes back all times if too many were disturbed. Their samples stay, with their marks. */
+static void refuse_disturbed(struct measure *m)
+{
+    char said[128];
+
+    if (exp_ruler_is_measured(&m->info->ruler))
+        return;
+    exp_ruler_say(&m->info->ruler, said, sizeof said);
+    exp_say(m->info->why_disturbed, sizeof m->info->why_disturbed, "disturbed: %s", said);
+    for (size_t i = 0; i < m->e->n_cases; i++) {
+        struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            k->why_no_time = m->info->why_disturbed;
+    }
+}
+
 /* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
 static void *measure_thread(void *ctx)
 {
@@ -388,11 +432,16 @@ static void *measure_thread(void *ctx)
     if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
         m->info->core = -1;
     m->err = open_all(m, m->info);
+    if (!m->err && m->o->ruler_ns)
+        m->err = exp_ruler_new(&m->ruler, peak);
     exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
     if (!m->err)
         m->err = measure_layers(m);
     exp_disturbance_end(&m->info->disturbance, "/proc", peak);
     m->info->disturbance.median_percent = median_percent(m->e);
+    m->info->ruler = report_ruler(m);
+    refuse_disturbed(m);
+    exp_ruler_free(m->ruler);
     ctr_counters_close(&m->hardware.counters);
     ctr_counters_close(&m->common.counters);
     ctr_counters_close(&m->software.counters);

@@ -8,8 +8,10 @@
  * before each run the caches are emptied of all that it uses (exp_cold.h), as in the replay.
  * Network: the same, and then the input is written, as the layer before would do. Warm: one untimed run of the same
  * algorithm directly before each timed one. Counters, where the machine has them,
- * count runs of their own, so that reading them costs no time in the samples. So do the clocks that tell packing from
- * micro-kernels: one run step by step, repeated at most twice while it takes much longer than the samples did.
+ * count runs of their own, so that reading them costs no time in the samples. So do the clocks
+ * that tell packing from micro-kernels: one run step by step, repeated at most twice while it takes much longer than the
+ * samples did. A ruler (exp_ruler.h) stands beside each timing: what it finds disturbed is taken again, until the time
+ * limit is over. If too much stays disturbed, nothing counts as timed, and why_no_time says so.
  */
 #ifndef EXPERIMENTS_EXP_MEASURE_H
 #define EXPERIMENTS_EXP_MEASURE_H
@@ -20,12 +22,14 @@
 #include "experiments/base/exp_bench.h"
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/base/exp_progress.h"
 
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
+    uint64_t ruler_ns;               /* how long a ruler (exp_ruler.h) has timings taken again; 0: there is none */
     uint64_t (*now_ns)(void);        /* the clock of the samples */
     const char *groups_dir;          /* counters/groups */
     const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */
@@ -48,7 +52,9 @@ struct exp_measure_info {
     size_t n_rounds;  /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end; /* why there were no more */
     struct exp_disturbance disturbance;
-    char emptied[96]; /* how the caches were emptied; "" when warm */
+    struct exp_ruler_report ruler; /* how many timings were taken again */
+    char why_disturbed[160];       /* "" = the times are the core's own */
+    char emptied[96];              /* how the caches were emptied; "" when warm */
 };
 
 /*

@@ -9,8 +9,8 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_folders.h"
-#include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_chapter.h"
+#include "experiments/page/exp_page_found.h"
 #include "experiments/setup/exp_main.h"
 
 struct job {
@@ -99,7 +99,10 @@ static void write_overview_row(const struct job *j, struct exp_page_writer *w, s
     char id[24], answer[640] = "";
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    exp_page_answer_of_folder(&f, answer, sizeof answer);
+    if (exp_page_found(&f, answer, sizeof answer))
+        exp_page_lacks(w);
+    if (!*answer)
+        exp_say(answer, sizeof answer, "no verdict: this folder has tables and figures only");
     w->ops->row(w, (struct exp_page_cell[]){ { f.name, id }, { answer, NULL } }, 2);
 }
 
@@ -121,7 +124,11 @@ static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
     char id[24], reason[1024] = "";
     const struct exp_page_folder f = chapter(j, i, id, sizeof id);
 
-    if (exp_page_chapter_write(w, &f, reason, sizeof reason))
+    int err = exp_page_chapter_write(w, &f, reason, sizeof reason);
+
+    if (err == -ENOMEM)
+        exp_page_lacks(w);
+    else if (err)
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/replay/exp_totals.h"
 #include "experiments/setup/exp_algo.h"
 
 /* How a sentence's lines begin after the first; labels of a paragraph stand further left (exp_wrap.h). */
@@ -112,33 +113,41 @@ static void say_answer(struct exp_page_writer *w, const char *verdict, size_t at
     for (size_t i = 0; *verdict && *verdict != '\n'; i++) {
         char *sentence = next_sentence(&verdict);
 
-        if (sentence)
-            w->ops->say(w, i == at ? EXP_PAGE_ANSWER : EXP_PAGE_PARAGRAPH, sentence);
+        if (!sentence) {
+            exp_page_lacks(w);
+            return;
+        }
+        w->ops->say(w, i == at ? EXP_PAGE_ANSWER : EXP_PAGE_PARAGRAPH, sentence);
         free(sentence);
     }
 }
 
-enum { MOST_CARDS = 8, CARD_BYTES = 96 };
+/* ---- cards ---- */
+
+enum { MOST_CARDS = 24, CARD_BYTES = 96, NOTE_BYTES = 400 };
 
 struct cards {
     struct exp_page_fact fact[MOST_CARDS];
-    char name[MOST_CARDS][CARD_BYTES], value[MOST_CARDS][CARD_BYTES], note[MOST_CARDS][2 * CARD_BYTES];
+    char name[MOST_CARDS][CARD_BYTES], value[MOST_CARDS][CARD_BYTES], note[MOST_CARDS][NOTE_BYTES];
     size_t n;
 };
 
-/* Adds a card; the value is NaN where it is not known, and then there is no card. */
-static void add_card(struct cards *c, const char *name, double value, const char *unit, const char *note)
+static void add_card(struct cards *c, const char *name, const char *value, const char *note, bool is_faint)
 {
-    char number[48];
-
-    if (isnan(value) || c->n == MOST_CARDS)
+    if (c->n == MOST_CARDS)
         return;
-    exp_page_print_number(number, sizeof number, value, EXP_PAGE_DECIMAL);
     exp_say(c->name[c->n], CARD_BYTES, "%s", name);
-    exp_say(c->value[c->n], CARD_BYTES, "%s%s", number, unit);
-    exp_say(c->note[c->n], 2 * CARD_BYTES, "%s", note);
-    c->fact[c->n] = (struct exp_page_fact){ c->name[c->n], c->value[c->n], c->note[c->n] };
+    exp_say(c->value[c->n], CARD_BYTES, "%s", value);
+    exp_say(c->note[c->n], NOTE_BYTES, "%s", note);
+    c->fact[c->n] = (struct exp_page_fact){ c->name[c->n], c->value[c->n], c->note[c->n], is_faint };
     c->n++;
+}
+
+/* Writes "1.26x". */
+static void put_times(char *text, size_t bytes, double value)
+{
+    exp_page_print_number(text, bytes, value, EXP_PAGE_DECIMAL);
+    exp_say_more(text, bytes, "\xc3\x97");
 }
 
 /* Tells whether a model's row is more than the reference or one of the schedules that CSA chose from. */
@@ -149,39 +158,146 @@ static bool is_contender(const char *name)
     return a && a != exp_algo_base() && a->when != EXP_ALGO_MEMBER;
 }
 
+/* Says what a measured speed-up holds for: the clock of this computer, but maybe the plans for another machine. */
+static void say_where(const struct exp_page_run *r, char *text, size_t bytes)
+{
+    const char *name = r->machine.n_levels ? r->machine.name : "host";
+    const bool is_host = !strcmp(name, "host");
+
+    exp_say(text, bytes, "as fast as Base on this computer%s%s", is_host ? "" : ", with plans for ",
+            is_host ? "" : name);
+}
+
+static void add_speedup(struct cards *c, const struct exp_page_run *r, size_t row)
+{
+    char value[48], low[32], high[32], note[NOTE_BYTES];
+    const double speedup = exp_page_csv_number(&r->model, row, "measured_speedup_vs_base");
+
+    if (isnan(speedup))
+        return;
+    put_times(value, sizeof value, speedup);
+    exp_page_print_number(low, sizeof low, exp_page_csv_number(&r->model, row, "measured_speedup_low"),
+                          EXP_PAGE_DECIMAL);
+    exp_page_print_number(high, sizeof high, exp_page_csv_number(&r->model, row, "measured_speedup_high"),
+                          EXP_PAGE_DECIMAL);
+    say_where(r, note, sizeof note);
+    if (*low && *high)
+        exp_say_more(note, sizeof note, ", 95 %% within [%s, %s]", low, high);
+    add_card(c, exp_page_algo_title(exp_page_csv_cell(&r->model, row, "algo")), value, note, false);
+}
+
+/* Adds whether the computer was quiet: it stands beside the speed-ups. */
+static void add_disturbance(struct cards *c, const struct exp_page_run *r)
+{
+    char text[NOTE_BYTES], *note;
+
+    exp_page_csv_said(&r->layers, "disturbance", text, sizeof text);
+    note = strstr(text, ": ");
+    if (!note || !c->n)
+        return;
+    *note = '\0';
+    add_card(c, "the computer, meanwhile", text, note + 2, false);
+}
+
 static void add_speedups(struct cards *c, const struct exp_page_run *r)
 {
     for (size_t row = 0; row < r->model.table.n_rows; row++) {
-        const char *algo = exp_page_csv_cell(&r->model, row, "algo");
-        char low[32], high[32], note[128];
+        if (is_contender(exp_page_csv_cell(&r->model, row, "algo")))
+            add_speedup(c, r, row);
+    }
+    add_disturbance(c, r);
+}
 
-        if (!is_contender(algo))
-            continue;
-        exp_page_print_number(low, sizeof low, exp_page_csv_number(&r->model, row, "measured_speedup_low"),
-                              EXP_PAGE_DECIMAL);
-        exp_page_print_number(high, sizeof high, exp_page_csv_number(&r->model, row, "measured_speedup_high"),
-                              EXP_PAGE_DECIMAL);
-        exp_say(note, sizeof note, "as fast as Base%s%s%s%s%s", *low ? ", 95 % within [" : "", low, *low ? ", " : "",
-                high, *low ? "]" : "");
-        add_card(c, exp_page_algo_title(algo), exp_page_csv_number(&r->model, row, "measured_speedup_vs_base"),
-                 "\xc3\x97", note);
+/* A simulation: how its columns begin, and what its cards are called. */
+struct view {
+    const char *prefix, *title;
+};
+
+/* What an algorithm missed in a level: NaN where it is not known. */
+struct missed {
+    double percent, misses;
+};
+
+/* Reads levels.csv, which has all levels. */
+static struct missed missed_in(const struct exp_page_run *r, const char *algo, const char *level, const struct view *v)
+{
+    struct missed m = { (double)NAN, (double)NAN };
+    char percent[64], misses[64];
+
+    exp_say(percent, sizeof percent, "%s_miss_percent", v->prefix);
+    exp_say(misses, sizeof misses, "%s_load_misses", v->prefix);
+    for (size_t i = 0; i < r->levels.table.n_rows; i++) {
+        if (!strcmp(exp_page_csv_cell(&r->levels, i, "algo"), algo) &&
+            !strcmp(exp_page_csv_cell(&r->levels, i, "level"), level))
+            m = (struct missed){ exp_page_csv_number(&r->levels, i, percent),
+                                 exp_page_csv_number(&r->levels, i, misses) };
+    }
+    return m;
+}
+
+/* Reads model.csv, which has three, in a folder that an older version made. */
+static struct missed missed_in_model(const struct exp_page_run *r, const char *algo, size_t level, const struct view *v)
+{
+    const size_t row = exp_page_csv_find(&r->model, "algo", algo);
+    char percent[64], loads[64];
+    double value;
+
+    exp_say(percent, sizeof percent, "%s_l%zu_miss_percent", v->prefix, level + 1);
+    exp_say(loads, sizeof loads, "%s_loads", v->prefix);
+    value = exp_page_csv_number(&r->model, row, percent);
+    return (struct missed){ value, value / 100 * exp_page_csv_number(&r->model, row, loads) };
+}
+
+static void add_misses_card(struct cards *c, const char *level, const struct view *v, const struct missed *own,
+                            const struct missed *base)
+{
+    const bool is_few = exp_misses_are_few(own->percent, base->percent);
+    char name[CARD_BYTES], times[48], rate[48], its[48], note[NOTE_BYTES];
+
+    if (isnan(own->misses / base->misses))
+        return;
+    exp_say(name, sizeof name, "misses in %s%s", level, v->title);
+    put_times(times, sizeof times, own->misses / base->misses);
+    exp_page_print_number(rate, sizeof rate, own->percent, EXP_PAGE_DECIMAL);
+    exp_page_print_number(its, sizeof its, base->percent, EXP_PAGE_DECIMAL);
+    if (is_few)
+        exp_say(note, sizeof note,
+                "of all loads: SConv as CSA chose %s %%, Base %s %%. Too few to compare (%s), simulated", rate, its,
+                times);
+    else
+        exp_say(note, sizeof note, "of Base's, SConv as CSA chose: %s %% of its loads, Base %s %%, simulated", rate,
+                its);
+    if (is_few)
+        exp_say(times, sizeof times, "< %g %%", EXP_FEW_PERCENT);
+    add_card(c, name, times, note, is_few);
+}
+
+/* Adds a simulation's cards, one for each level. */
+static void add_view(struct cards *c, const struct exp_page_run *r, const struct view *v)
+{
+    const char *sconv = exp_algo_chosen()->name, *base = exp_algo_base()->name;
+    const bool has_all = r->machine.n_levels && r->levels.table.n_rows;
+    const size_t n = has_all ? r->machine.n_levels : EXP_PAGE_LEVELS;
+
+    for (size_t l = 0; l < n && (has_all || r->level[l]); l++) {
+        const char *level = has_all ? r->machine.level[l].name : r->level[l];
+        const struct missed own = has_all ? missed_in(r, sconv, level, v) : missed_in_model(r, sconv, l, v);
+        const struct missed its = has_all ? missed_in(r, base, level, v) : missed_in_model(r, base, l, v);
+
+        add_misses_card(c, level, v, &own, &its);
     }
 }
 
-/* Misses of the chosen SConv against Base's. */
+/* Adds misses of the chosen SConv against Base's: by caches alone, and on the machine as it is. */
 static void add_misses(struct cards *c, const struct exp_page_run *r)
 {
-    size_t base = exp_page_csv_find(&r->model, "algo", exp_algo_base()->name),
-           sconv = exp_page_csv_find(&r->model, "algo", exp_algo_chosen()->name);
+    static const struct view alone = { "simulated_alone", ", caches alone" },
+                             as_it_is = { "simulated", ", the machine as it is" }, only = { "simulated", "" };
+    const bool has_two_views = r->machine.n_levels && !sim_machine_is_plain(&r->machine);
 
-    for (size_t l = 0; l < EXP_PAGE_LEVELS && r->level[l]; l++) {
-        char column[64], name[64];
-
-        exp_say(column, sizeof column, "simulated_l%zu_misses_per_1000_macs", l + 1);
-        exp_say(name, sizeof name, "misses in %s", r->level[l]);
-        add_card(c, name, exp_page_csv_number(&r->model, sconv, column) / exp_page_csv_number(&r->model, base, column),
-                 "\xc3\x97", "of Base's, SConv as CSA chose, simulated");
-    }
+    if (has_two_views)
+        add_view(c, r, &alone);
+    add_view(c, r, has_two_views ? &as_it_is : &only);
 }
 
 static void say_question(struct exp_page_writer *w, const struct exp_page_run *r)
@@ -205,6 +321,8 @@ void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run 
     char *verdict = exp_page_folder_text(r->f, "verdict.txt");
 
     say_question(w, r);
+    if (!c || !verdict)
+        exp_page_lacks(w);
     if (verdict)
         say_answer(w, verdict, is_untimed(&r->model));
     if (c) {

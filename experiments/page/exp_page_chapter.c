@@ -19,7 +19,7 @@ static const struct kind {
     { "agreement.csv", "simulated beside counted", exp_page_other_write },
     { "phases.csv", "beside peers", exp_page_other_write },
     { "sweep.csv", "machines and tilings varied", exp_page_other_write },
-    { "rankings.csv", "loop orders and tilings ranked", exp_page_other_write },
+    { "picks.csv", "loop orders and tilings ranked", exp_page_other_write },
     { "compare.csv", "two runs compared", exp_page_other_write },
 };
 

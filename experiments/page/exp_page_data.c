@@ -14,7 +14,7 @@ static char *read_head(const char *path)
 {
     char *head = NULL, *line = NULL;
     size_t bytes = 0, room = 0;
-    FILE *in = fopen(path, "r"), *out = open_memstream(&head, &bytes);
+    FILE *in = fopen(path, "r"), *out = in || errno == ENOENT ? open_memstream(&head, &bytes) : NULL;
 
     while (in && out && getline(&line, &room, in) > 0 && *line == '#')
         fputs(line, out);
@@ -107,25 +107,27 @@ static const char *find_said(const struct exp_page_csv *csv, const char *name, s
 
 void exp_page_csv_said(const struct exp_page_csv *csv, const char *key, char *text, size_t bytes)
 {
-    char *name = exp_format("%s: ", key);
+    char name[160];
     size_t length = 0;
-    const char *said = name ? find_said(csv, name, &length) : NULL;
+    const char *said;
 
+    exp_say(name, sizeof name, "%s: ", key);
+    said = find_said(csv, name, &length);
     exp_say(text, bytes, "%.*s", (int)length, said ? said : "");
-    free(name);
 }
 
 /* Copies a column's unit and meaning. */
 static void describe(const struct exp_page_csv *csv, const char *column, char *unit, size_t unit_bytes, char *meaning,
                      size_t meaning_bytes)
 {
-    char *key = exp_format("column %s", column);
+    char key[160];
     size_t length = 0;
-    const char *said = key ? find_said(csv, key, &length) : NULL;
-    const char *colon = said ? strstr(said, ": ") : NULL;
+    const char *said, *colon;
 
+    exp_say(key, sizeof key, "column %s", column);
+    said = find_said(csv, key, &length);
+    colon = said ? strstr(said, ": ") : NULL;
     *unit = *meaning = '\0';
-    free(key);
     if (!colon || colon >= said + length || (*said != ' ' && *said != ':'))
         return;
     if (!strncmp(said, " [", 2) && colon[-1] == ']')
@@ -248,7 +250,7 @@ static void prepare(struct prepared *p, const struct exp_page_extract *x)
         put_title(title, sizeof p->title[0], x, f->title ? f->title : f->column);
         if (!has_values(x, f, &p->reason)) {
             if (p->reason)
-                exp_say_more(p->left_out, sizeof p->left_out, "%s%s", *p->left_out ? ", " : "", title);
+                exp_say_more(p->left_out, sizeof p->left_out, "%s%s", *p->left_out ? "; " : "", title);
             continue;
         }
         describe(x->csv, f->column, unit, sizeof p->unit[0], meaning, sizeof p->meaning[0]);
@@ -277,6 +279,8 @@ static void write_rows(struct exp_page_writer *w, const struct exp_page_extract 
     char *text = malloc(EXP_PAGE_FIELDS * CELL_BYTES);
     struct exp_page_cell cell[EXP_PAGE_FIELDS];
 
+    if (!text)
+        exp_page_lacks(w);
     for (size_t r = 0; text && r < x->n_rows; r++) {
         for (size_t i = 0; i < p->n; i++) {
             char *at = text + i * CELL_BYTES;
@@ -296,8 +300,10 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
     struct prepared *p = calloc(1, sizeof *p);
     struct exp_page_table table;
 
-    if (!p)
+    if (!p) {
+        exp_page_lacks(w);
         return;
+    }
     prepare(p, x);
     table = (struct exp_page_table){ x->caption, p->column, p->n, x->is_long };
     if (p->n && x->n_rows) {

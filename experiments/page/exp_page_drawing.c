@@ -24,7 +24,9 @@ static FILE *begin(char **text, size_t *bytes, int height, const char *label)
 static void end(struct exp_page_writer *w, FILE *out, char **text, const char *title, const char *caption)
 {
     fputs("</svg>", out);
-    if (!fclose(out))
+    if (fclose(out))
+        exp_page_lacks(w);
+    else
         w->ops->figure(w, &(struct exp_page_figure){ .drawing = *text, .title = title, .caption = caption });
     free(*text);
 }
@@ -117,8 +119,10 @@ void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_
     l3[2].n = k2 * k3;
     exp_say(title, sizeof title, "What %s keeps where", plan->algo);
     out = begin(&text, &bytes, 3 * LEVEL_HEIGHT, title);
-    if (!out)
+    if (!out) {
+        exp_page_lacks(w);
         return;
+    }
     put_level(out, 0, r->machine.level[0].name, c.l1_bytes, l1, 3);
     put_level(out, LEVEL_HEIGHT, r->machine.level[n > 1 ? 1 : 0].name, c.l2_bytes, l2, 3);
     put_level(out, 2 * LEVEL_HEIGHT, r->machine.level[n - 1].name, c.l3_bytes, l3, 3);
@@ -207,8 +211,10 @@ void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_pag
     if (!measure(r, page, &s) || s.most <= s.least)
         return;
     out = begin(&text, &bytes, 34 + 17 * (int)r->layer[page].n, "every timed round");
-    if (!out)
+    if (!out) {
+        exp_page_lacks(w);
         return;
+    }
     y = put_samples(w, out, r, page, &s, y);
     exp_page_print_number(least, sizeof least, s.least * 1e-6, EXP_PAGE_DECIMAL);
     exp_page_print_number(most, sizeof most, s.most * 1e-6, EXP_PAGE_DECIMAL);

@@ -10,7 +10,7 @@
 
 struct exp_page_run {
     const struct exp_page_folder *f;
-    struct exp_page_csv layers, model, traffic, samples;
+    struct exp_page_csv layers, model, levels, traffic, samples;
     struct sim_machine machine; /* the simulated one; n_levels 0 if it could not be read */
     const char *level[EXP_PAGE_LEVELS];
     struct exp_page_layer *layer; /* [n_layers], in the order of layers.csv */

@@ -30,8 +30,9 @@ char *exp_page_folder_text(const struct exp_page_folder *f, const char *file)
 {
     char *path = exp_format("%s/%s", f->path, file), *text = NULL;
     size_t bytes;
+    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
 
-    if (path && exp_text_read(&text, &bytes, path, NULL, 0))
+    if (err && err != -ENOMEM)
         text = strdup("");
     free(path);
     return text;
@@ -58,17 +59,18 @@ static void write_figure(struct exp_page_writer *w, const struct exp_page_folder
                .folder = f->path, .name = name, .title = c ? c->question : name, .caption = c ? c->reading : "" });
 }
 
-/* Calls take for the figures of figures.txt; returns whether there is one. */
-static bool each_of_recipe(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
+/* Calls take for the figures of figures.txt. Returns 0, or an error if there is none. */
+static int each_of_recipe(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
 {
     struct exp_plot_recipe r;
+    int err = exp_plot_recipe_read(&r, f->path, "", NULL, 0);
 
-    if (exp_plot_recipe_read(&r, f->path, "", NULL, 0))
-        return false;
+    if (err)
+        return err;
     for (size_t i = 0; i < r.figures.n_figures; i++)
         take(ctx, r.figures.figure[i]);
     exp_plot_recipe_release(&r);
-    return true;
+    return 0;
 }
 
 static int is_picture(const struct dirent *entry)
@@ -114,8 +116,13 @@ void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_fo
     if (only_first) {
         if (c.but)
             write_figure(w, f, c.but);
-    } else if (!each_of_recipe(f, take_figure, &c)) {
-        each_of_folder(f, take_figure, &c);
+    } else {
+        int err = each_of_recipe(f, take_figure, &c);
+
+        if (err == -ENOMEM)
+            exp_page_lacks(w);
+        else if (err)
+            each_of_folder(f, take_figure, &c);
     }
 }
 
@@ -143,10 +150,12 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
     char *host = exp_page_folder_text(f, "host.txt");
     size_t n = 0;
 
+    if (!value || !host)
+        exp_page_lacks(w);
     for (size_t i = 0; value && i < N_KEYS; i++) {
         exp_page_csv_said(csv, head_keys[i], value[i], VALUE_BYTES);
         if (*value[i])
-            fact[n++] = (struct exp_page_fact){ head_keys[i], value[i], "" };
+            fact[n++] = (struct exp_page_fact){ head_keys[i], value[i], "", false };
     }
     if (n)
         w->ops->facts(w, EXP_PAGE_LIST, fact, n);

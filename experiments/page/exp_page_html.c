@@ -70,8 +70,8 @@ static void say(struct exp_page_writer *w, enum exp_page_text kind, const char *
 
 static void facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n)
 {
-    static const struct exp_page_fact_marks marks = { "<div><dt>", "</dt><dd>", " <small>", "</small>",
-                                                      "</dd></div>\n" };
+    static const struct exp_page_fact_marks marks = { "<div><dt>", "<div class=faint><dt>", "</dt><dd>", " <small>",
+                                                      "</small>",  "</dd></div>\n" };
 
     fprintf(w->body, "<dl class=%s>\n", kind == EXP_PAGE_CARDS ? "cards" : "facts");
     exp_page_put_facts(w, put, &marks, fact, n);
@@ -210,6 +210,8 @@ static void figure(struct exp_page_writer *w, const struct exp_page_figure *f)
         put(w, strerror(-err));
         fputs(".</p>", w->body);
     }
+    if (err == -ENOMEM)
+        exp_page_lacks(w);
     fputs("</div><figcaption>", w->body);
     put(w, f->caption);
     fputs("</figcaption></figure>\n", w->body);
@@ -230,29 +232,55 @@ static int put_asset(const struct exp_page_writer *w, const char *name, FILE *ou
     return err;
 }
 
+/* Writes the title, as a part of HTML. */
+static int put_title(const struct exp_page_writer *w, FILE *out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *said = open_memstream(&text, &bytes);
+    bool failed;
+
+    if (!said)
+        return -ENOMEM;
+    exp_page_escape(w->title, said);
+    failed = ferror(said) != 0;
+    failed |= fclose(said) != 0;
+    if (!failed)
+        exp_page_put_clean(text, out);
+    free(text);
+    return failed ? -ENOMEM : 0;
+}
+
 static int finish(struct exp_page_writer *w, FILE *out)
 {
     int err;
 
     if (fflush(w->body) || fflush(w->contents) || ferror(w->body) || ferror(w->contents))
         return -ENOMEM;
+    if (w->err)
+        return w->err;
     fputs("<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
           "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=color-scheme content=\"light dark\">\n"
           "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';style-src 'unsafe-inline';"
           "script-src 'unsafe-inline';img-src data:\">\n<link rel=icon href=\"data:,\">\n<title>",
           out);
-    exp_page_escape(w->title, out);
+    err = put_title(w, out);
     fputs("</title>\n<style>\n", out);
-    err = put_asset(w, "page.css", out);
+    if (!err)
+        err = put_asset(w, "page.css", out);
     fputs(":root{", out);
     exp_page_palette_print(&w->palette, 0, out);
     fputs("}\n@media screen and (prefers-color-scheme:dark){:root{", out);
     exp_page_palette_print(&w->palette, 1, out);
     fprintf(out, "}}\n</style>\n</head>\n<body>\n%s<header><p>Convolution on the bench</p><h1>", exp_page_symbols);
-    exp_page_escape(w->title, out);
-    fprintf(out, "</h1></header>\n<nav aria-label=Contents><ul>\n%s</ul></nav>\n<main>\n%s</main>\n<script>\n",
-            w->contents_text, w->text);
+    if (!err)
+        err = put_title(w, out);
+    fputs("</h1></header>\n<nav aria-label=Contents><ul>\n", out);
+    exp_page_put_clean(w->contents_text, out);
+    fputs("</ul></nav>\n<main>\n", out);
+    exp_page_put_clean(w->text, out);
+    fputs("</main>\n<script>\n", out);
     if (!err)
         err = put_asset(w, "page.js", out);
     fputs("</script>\n</body>\n</html>\n", out);

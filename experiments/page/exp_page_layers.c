@@ -205,7 +205,7 @@ static void add_fact(struct facts *f, const char *name, const char *note, const 
     va_start(args, format);
     vsnprintf(f->value[f->n], sizeof f->value[0], format, args);
     va_end(args);
-    f->fact[f->n] = (struct exp_page_fact){ name, f->value[f->n], note };
+    f->fact[f->n] = (struct exp_page_fact){ name, f->value[f->n], note, false };
     f->n++;
 }
 

@@ -60,7 +60,7 @@ static void say(struct exp_page_writer *w, enum exp_page_text kind, const char *
 
 static void facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n)
 {
-    static const struct exp_page_fact_marks marks = { "- ", ": ", " ", "", "\n" };
+    static const struct exp_page_fact_marks marks = { "- ", "- ", ": ", " ", "", "\n" };
 
     (void)kind;
     if (exp_page_is_heard(w))
@@ -154,8 +154,11 @@ static int finish(struct exp_page_writer *w, FILE *out)
 {
     if (fflush(w->body) || ferror(w->body))
         return -ENOMEM;
-    fprintf(out, "# %s\n%s", w->title, w->text);
-    return 0;
+    fputs("# ", out);
+    exp_page_put_clean(w->title, out);
+    fputc('\n', out);
+    exp_page_put_clean(w->text, out);
+    return w->err;
 }
 
 static const struct exp_page_ops markdown_ops = {

@@ -103,10 +103,14 @@ static void put(struct exp_page_writer *w, const char *caption, const struct exp
     size_t bytes = 0;
     struct code c = { .out = open_memstream(&text, &bytes) };
 
-    if (!c.out)
+    if (!c.out) {
+        exp_page_lacks(w);
         return;
+    }
     nest(&c, plan);
-    if (!fclose(c.out)) {
+    if (fclose(c.out)) {
+        exp_page_lacks(w);
+    } else {
         w->ops->say(w, EXP_PAGE_NOTE, caption);
         w->ops->say(w, EXP_PAGE_CODE, text);
     }

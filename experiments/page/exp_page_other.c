@@ -11,11 +11,13 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
 #include "experiments/page/exp_page_answer.h"
+#include "experiments/page/exp_page_found.h"
 #include "experiments/page/exp_page_words.h"
 
 enum { MOST_ROWS = 200 };
 
-static const char *const texts[] = { "verdict.txt", "paper.md", "study.md" };
+/* The first of them that is there: a page begins with its verdict. */
+static const char *const texts[] = { "paper.md", "study.md", "verdict.txt" };
 
 /* Writes what the program said in words, if anything. */
 static void write_texts(struct exp_page_writer *w, const struct exp_page_folder *f)
@@ -125,7 +127,8 @@ static void write_answer(struct exp_page_writer *w, const struct exp_page_folder
     if (*question)
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "Asked: %s", question);
 
-    exp_page_answer_of_folder(f, answer, sizeof answer);
+    if (exp_page_found(f, answer, sizeof answer))
+        exp_page_lacks(w);
     if (*answer)
         w->ops->say(w, EXP_PAGE_ANSWER, answer);
 }

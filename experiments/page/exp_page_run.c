@@ -20,6 +20,7 @@ static const struct {
 } tables[] = {
     { "layers.csv", offsetof(struct exp_page_run, layers) },
     { "model.csv", offsetof(struct exp_page_run, model) },
+    { "levels.csv", offsetof(struct exp_page_run, levels) },
     { "traffic.csv", offsetof(struct exp_page_run, traffic) },
     { "samples.csv", offsetof(struct exp_page_run, samples) },
 };
@@ -70,8 +71,8 @@ static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
     return exp_page_layers_find(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
 }
 
-/* Simulated beside counted, else beside observed, else what was simulated. */
-static const char *const headlines[] = { "simulated_vs_measured", "observed_vs_replayed", "miss_rates_model", NULL };
+/* The gain in time, else what was simulated: why, and whether the replay is right, is told below. */
+static const char *const headlines[] = { "speedup_layers", "miss_rates_model", NULL };
 
 /* ---- parts ---- */
 
@@ -180,11 +181,36 @@ static void write_extract(struct exp_page_writer *w, const struct exp_page_run *
     free(row);
 }
 
+static const struct exp_page_field level_fields[] = {
+    { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
+    { .column = "level" },
+    { .column = "stands_for", .title = "CSA's" },
+    { .column = "simulated_miss_percent", .title = "misses, simulated", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_misses_per_1000_macs", .title = "per 1000 multiply-adds", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_alone_miss_percent", .title = "misses, caches alone", .format = EXP_PAGE_DECIMAL },
+    { .column = "simulated_alone_misses_per_1000_macs", .title = "per 1000 multiply-adds", .format = EXP_PAGE_DECIMAL },
+};
+
+/* Shows all levels where the tables' three are not all of them. */
+static void write_levels(struct exp_page_writer *w, const struct exp_page_run *r)
+{
+    char text[200] = "";
+
+    if (r->machine.n_levels)
+        exp_say_planned_levels(&r->machine, text, sizeof text);
+    if (!*text)
+        return;
+    w->ops->say(w, EXP_PAGE_PARAGRAPH, text);
+    write_extract(w, r, &r->levels, "All levels of the machine.", level_fields,
+                  sizeof level_fields / sizeof level_fields[0]);
+}
+
 static void write_model(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     write_extract(w, r, &r->model,
                   "All layers together, by algorithm. SConv is CSA's choice of schedule in each layer.", model_fields,
                   sizeof model_fields / sizeof model_fields[0]);
+    write_levels(w, r);
 }
 
 static void write_layer_table(struct exp_page_writer *w, const struct exp_page_run *r)
@@ -197,7 +223,9 @@ static void write_verdict(struct exp_page_writer *w, const struct exp_page_run *
 {
     char *verdict = exp_page_folder_text(r->f, "verdict.txt");
 
-    if (verdict && *verdict)
+    if (!verdict)
+        exp_page_lacks(w);
+    else if (*verdict)
         w->ops->say(w, EXP_PAGE_CODE, verdict);
     free(verdict);
 }
@@ -213,7 +241,9 @@ static void write_origin(struct exp_page_writer *w, const struct exp_page_run *r
         "Measured: this computer's clock and counters. Estimated: cycles computed from simulated counts. "
         "The word stands beside every number.");
     exp_page_folder_origin(w, r->f, &r->layers);
-    if (machine && *machine) {
+    if (!machine) {
+        exp_page_lacks(w);
+    } else if (*machine) {
         w->ops->say(w, EXP_PAGE_PARAGRAPH, "The simulated machine (machine.cfg):");
         w->ops->say(w, EXP_PAGE_CODE, machine);
     }

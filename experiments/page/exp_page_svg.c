@@ -35,6 +35,7 @@ struct copy {
     const char *run_end;
     bool skips;
     const char *skipped; /* until this element ends */
+    bool failed;         /* memory ran out: something is missing */
 };
 
 static void copy_numbers(struct copy *c, const struct attribute *a)
@@ -92,7 +93,7 @@ static const struct rule {
     { "stroke-width", "1.00", copy_numbers },
     { "stroke-dasharray", NULL, copy_numbers },
     { "fill-opacity", NULL, copy_numbers },
-    { "font-size", "11.00", copy_numbers },
+    { "font-size", "14.66", copy_numbers },
     { "text-anchor", "start", copy_word },
     { "font-weight", "normal", copy_word },
     { "color", "black", copy_colour },
@@ -165,25 +166,34 @@ static void end_run(struct copy *c)
     c->run = NULL;
 }
 
-/* Writes attributes into a string from malloc, all but one; NULL when out of memory. */
+/* Takes note of it when memory runs out: then there is no drawing. */
+static char *noted(struct copy *c, char *text)
+{
+    c->failed |= !text;
+    return text;
+}
+
+/* Writes attributes into a string from malloc, all but one; NULL when out of memory, which is noted. */
 static char *attributes_but(struct copy *c, const char *name, const struct attribute *a, size_t n)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = c->out, *said = open_memstream(&text, &bytes);
+    bool failed;
 
     if (!said)
-        return NULL;
+        return noted(c, NULL);
     c->out = said;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(a[i].name, name) != 0)
             copy_attributes(c, &a[i], 1);
     }
     c->out = out;
-    if (!fclose(said))
-        return text;
+    failed = ferror(said) != 0;
+    if (!fclose(said) && !failed)
+        return noted(c, text);
     free(text);
-    return NULL;
+    return noted(c, NULL);
 }
 
 /* Writes the groups that were opened and had no content until now; one that says nothing is not written at all. */
@@ -268,7 +278,7 @@ static void begin_run(struct copy *c, char *begins, const char *ends)
 static void copy_polygon(struct copy *c, const struct attribute *a, size_t n)
 {
     const char *points = value_of("points", a, n);
-    char *rest = attributes_but(c, "points", a, n), *begins = rest ? exp_format("<path%s d=\"", rest) : NULL;
+    char *rest = attributes_but(c, "points", a, n), *begins = rest ? noted(c, exp_format("<path%s d=\"", rest)) : NULL;
 
     free(rest);
     if (!begins || !exp_page_is_drawn(points)) {
@@ -301,7 +311,7 @@ static void copy_point(struct copy *c, const struct point *p, const struct attri
 {
     struct attribute colour = { "color", value_of("color", a, n) };
     char *rest = attributes_but(c, "", &colour, 1), text[RECENT_BYTES];
-    char *begins = rest ? exp_format("<g%s transform=\"scale(%.3g)\">", rest, p->scale) : NULL;
+    char *begins = rest ? noted(c, exp_format("<g%s transform=\"scale(%.3g)\">", rest, p->scale)) : NULL;
 
     free(rest);
     if (!begins)
@@ -316,7 +326,7 @@ static void copy_point(struct copy *c, const struct point *p, const struct attri
 static void copy_element(struct copy *c, const char *name, const struct attribute *a, size_t n, bool is_empty)
 {
     char *attributes = attributes_but(c, "", a, n);
-    char *text = attributes ? exp_format("<%s%s%s>", name, attributes, is_empty ? "/" : "") : NULL;
+    char *text = attributes ? noted(c, exp_format("<%s%s%s>", name, attributes, is_empty ? "/" : "")) : NULL;
 
     if (text && !(is_empty && is_repeated(c, text, strlen(text)))) {
         end_run(c);
@@ -416,7 +426,7 @@ int exp_page_svg_copy(char *text, const char *label, struct exp_page_palette *pa
         close_group(&c);
     end_run(&c);
     fputs("</svg>\n", out);
-    return 0;
+    return c.failed ? -ENOMEM : 0;
 }
 
 int exp_page_svg_embed(const char *path, const char *label, struct exp_page_palette *palette, FILE *out)

@@ -17,8 +17,8 @@ extern const char exp_page_symbols[];
 
 /*
  * Reads an SVG file and writes it as an element of an HTML page, with label as its text for people who do not see it.
- * Returns 0; -errno of opening or reading; -EINVAL if it is no SVG drawing, -EFBIG above 4 MiB; then nothing is
- * written.
+ * Returns 0; -errno of opening or reading; -EINVAL if it is no SVG drawing, -EFBIG above 4 MiB: then nothing is
+ * written. Returns -ENOMEM when memory runs out: what is written then lacks something.
  */
 int exp_page_svg_embed(const char *path, const char *label, struct exp_page_palette *palette, FILE *out);
 

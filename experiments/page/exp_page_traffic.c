@@ -151,8 +151,10 @@ void exp_page_traffic_write(struct exp_page_writer *w, const struct exp_page_run
 {
     struct pivot *p = calloc(1, sizeof *p);
 
-    if (!p)
+    if (!p) {
+        exp_page_lacks(w);
         return;
+    }
     p->csv = &r->traffic;
     p->n = exp_page_rows_of_layer(&r->traffic, r->layer[layer].index, &p->first);
     find_levels(p);

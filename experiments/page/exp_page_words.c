@@ -186,6 +186,8 @@ static char *write_table(struct words *v, char *line)
     after = take_grid(line, &g);
     if (g.cell)
         write_grid(v->w, &g, v->caption ? v->caption : "");
+    else
+        exp_page_lacks(v->w);
     free(g.cell);
     v->caption = NULL;
     v->plain = after ? after : strchr(v->plain, '\0');
@@ -215,6 +217,8 @@ bool exp_page_words_write(struct exp_page_writer *w, const struct exp_page_folde
     bool is_there;
 
     v.text = v.plain = exp_page_folder_text(f, file);
+    if (!v.text)
+        exp_page_lacks(w);
     is_there = v.text && *v.text;
     if (is_there) {
         open_part(&v, "What it found");

@@ -55,6 +55,7 @@ struct exp_page_cell {
 
 struct exp_page_fact {
     const char *name, *value, *note; /* note: "" for none */
+    bool is_faint;                   /* says next to nothing: not to be looked at first */
 };
 
 enum exp_page_facts { EXP_PAGE_LIST, EXP_PAGE_CARDS };
@@ -98,6 +99,7 @@ struct exp_page_writer {
     char *contents_text;
     size_t contents_bytes;
     struct exp_page_palette palette;
+    int err; /* the first -ENOMEM that left something out; finish returns it */
 };
 
 /* Begin a page. Return 0 or -ENOMEM. title, assets and base must outlive w. */
@@ -108,12 +110,15 @@ void exp_page_release(struct exp_page_writer *w);
 
 /* What stands around the parts of a fact. */
 struct exp_page_fact_marks {
-    const char *open, *value, *note, *note_end, *close;
+    const char *open, *faint, *value, *note, *note_end, *close; /* faint: opens one that is */
 };
 
 /* Writes facts, each text by put. */
 void exp_page_put_facts(struct exp_page_writer *w, void (*put)(struct exp_page_writer *w, const char *text),
                         const struct exp_page_fact_marks *marks, const struct exp_page_fact *fact, size_t n);
+
+/* Notes that something is left out because memory ran out: there will be no page. */
+void exp_page_lacks(struct exp_page_writer *w);
 
 /* Formats a text and says it. */
 void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
@@ -121,6 +126,9 @@ void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char
 
 /* Writes text as HTML does, in elements and in quoted attributes. Control characters become blanks. */
 void exp_page_escape(const char *text, FILE *out);
+
+/* Writes text with U+FFFD for bytes that are no UTF-8, and for characters that turn the direction of what follows. */
+void exp_page_put_clean(const char *text, FILE *out);
 
 /* Tells whether what is said now is kept. */
 bool exp_page_is_heard(const struct exp_page_writer *w);

@@ -51,14 +51,14 @@ double exp_paper_number(const char *text)
 
 enum exp_paper_verdict exp_paper_judge(const struct exp_paper_claim *c, double paper, double ours)
 {
-    double off = c->in_points ? fabs(ours - paper) : fabs(ours / paper - 1);
+    double points = fabs(ours - paper), off = c->in_points ? points : fabs(ours / paper - 1);
     bool has_neutral = c->neutral != 0 || c->is_percent_faster;
 
     if (isnan(paper) || isnan(ours))
         return EXP_PAPER_NOT_JUDGED;
     if (c->bound == EXP_PAPER_AT_MOST    ? ours <= paper
         : c->bound == EXP_PAPER_AT_LEAST ? ours >= paper
-                                         : off <= c->tolerance)
+                                         : off <= c->tolerance || (c->floor > 0 && points <= c->floor))
         return EXP_PAPER_AGREES;
     return has_neutral && (ours - c->neutral) * (paper - c->neutral) > 0 ? EXP_PAPER_SAME_WAY : EXP_PAPER_DIFFERS;
 }
@@ -136,6 +136,42 @@ static void say_why_not(const struct exp_paper_evidence *e, const struct exp_pap
     exp_say(text, bytes, "%s", *why ? why : "this source has no such number or no such convolution");
 }
 
+static double published_of(const struct exp_paper_evidence *e, const struct row *row, size_t model)
+{
+    for (size_t i = 0; i < e->published->table.n_rows; i++) {
+        const struct row other = row_of(e->published, i);
+
+        if (!strcmp(other.figure, row->figure) && !strcmp(other.metric, row->metric) &&
+            !strcmp(other.arch, row->arch) && exp_published_is_model(other.model, e->models->model[model].name))
+            return exp_paper_number(other.value);
+    }
+    return (double)NAN;
+}
+
+/*
+ * Where a source lacks some of the models, the paper's geometric mean is taken over the same models as ours, if the paper
+ * prints the number of each. Says so, or that ours is of fewer models.
+ */
+static void take_same_models(const struct exp_paper_evidence *e, const struct row *row, const struct exp_paper_set *s,
+                             struct exp_paper_result *r)
+{
+    const struct exp_paper_claim *c = r->claim;
+    double x[EXP_MAX_MODELS];
+    size_t n = 0;
+
+    for (size_t m = 0; m < e->models->n; m++) {
+        if (exp_paper_set_has(s, m))
+            x[n++] = c->models && c->over == EXP_PAPER_GEOMEAN ? published_of(e, row, m) : (double)NAN;
+    }
+    if (n == e->models->n)
+        return;
+    exp_say(r->says, sizeof r->says, "ours is of %zu of the %zu models", n, e->models->n);
+    if (isnan(exp_paper_geomean(x, n)))
+        return;
+    r->paper = exp_paper_geomean(x, n);
+    exp_say_more(r->says, sizeof r->says, "; beside the paper's of the same ones");
+}
+
 static void compare(const struct exp_paper_evidence *e, const struct row *row, const struct exp_paper_view *v,
                     struct exp_paper_result *r)
 {
@@ -150,6 +186,8 @@ static void compare(const struct exp_paper_evidence *e, const struct row *row, c
         return;
     }
     r->ours = made_of(r->claim, s, model);
+    if (!isnan(r->ours) && !is_about_one_model(row))
+        take_same_models(e, row, s, r);
     if (isnan(r->ours))
         say_why_not(e, v, r->says, sizeof r->says);
     else if (!is_about_one_model(row) && !e->has_whole_set)

@@ -33,7 +33,7 @@ struct exp_paper_claim {
     exp_paper_all_fn layers;
     double (*machine)(const struct sim_machine *m, int arg);
     int arg;
-    double tolerance, neutral, expected; /* expected 0: what the paper prints */
+    double tolerance, floor, neutral, expected; /* expected 0: what the paper prints */
     bool in_points, is_percent_faster;
     enum exp_paper_bound bound;
     const char *word_for_100, *word_for_0; /* the paper's number is one of these words */

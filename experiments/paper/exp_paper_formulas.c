@@ -10,16 +10,6 @@ double exp_paper_amdahl(double share, double speedup)
     return 1 / (1 - share + share / speedup);
 }
 
-double exp_paper_amdahl_share(double whole, double speedup)
-{
-    return speedup == 1 ? (double)NAN : (1 - 1 / whole) / (1 - 1 / speedup);
-}
-
-double exp_paper_amdahl_limit(double share)
-{
-    return 1 / (1 - share);
-}
-
 double exp_paper_percent_faster(double speedup)
 {
     return 100 * (speedup - 1);

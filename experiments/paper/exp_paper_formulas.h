@@ -10,12 +10,6 @@
  */
 double exp_paper_amdahl(double share, double speedup);
 
-/* The share that the part must have had for the whole to become `whole` times as fast; NaN for a speedup of 1. */
-double exp_paper_amdahl_share(double whole, double speedup);
-
-/* The largest speed-up of the whole that a part of that share allows, however fast it becomes. */
-double exp_paper_amdahl_limit(double share);
-
 /* 1.15 times as fast is 15 % faster. */
 double exp_paper_percent_faster(double speedup);
 

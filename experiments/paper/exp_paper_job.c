@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/setup/exp_part.h"
 #include "experiments/setup/exp_plan_text.h"
+#include "experiments/setup/exp_results.h"
 
 enum exp_cache_state exp_paper_job_caches(const struct exp_paper_job *j)
 {
@@ -70,12 +71,15 @@ int exp_paper_job_key(struct exp_paper_job *j)
 {
     size_t bytes = 0;
     FILE *out = open_memstream(&j->key, &bytes);
+    char *name = exp_results_name(j->w->options, j->e.model, 1);
     int err = out ? print_key(j, out) : -ENOMEM;
 
     if (out && fclose(out))
         err = -ENOMEM;
-    j->folder = exp_format("%s/%s/paper/parts/%s-%s", j->w->options->results, j->setup->machine.name, how_of(j),
-                           j->e.model->name);
+    j->folder =
+        name ? exp_format("%s/%s/paper/parts/%s-%s", j->w->options->results, j->setup->machine.name, how_of(j), name)
+             : NULL;
+    free(name);
     return err || !j->folder ? exp_fail(j->why, j->why_bytes, -ENOMEM, "out of memory") : 0;
 }
 

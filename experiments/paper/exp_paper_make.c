@@ -18,6 +18,7 @@ struct exp_measure_options exp_paper_job_measuring(const struct exp_paper_job *j
         .rounds = exp_options_rounds(o, EXP_PAPER),
         .n_threads = o->jobs,
         .cache = exp_paper_job_caches(j),
+        .ruler_ns = exp_options_ruler_ns(o),
         .now_ns = exp_options_clock(o),
         .groups_dir = CTR_GROUPS_DIR,
     };
@@ -46,7 +47,7 @@ static double peak_of(const struct exp_disturbance *d)
 static int time_job(struct exp_paper_job *j, struct exp_paper_source *source, char *about, size_t bytes)
 {
     const struct exp_measure_options o = exp_paper_job_measuring(j);
-    char disturbance[320];
+    char disturbance[320], ruled[160];
     int err = exp_verify_all(&j->e, &o, j->w->progress, j->why, j->why_bytes);
 
     j->info = calloc(1, sizeof *j->info);
@@ -58,8 +59,9 @@ static int time_job(struct exp_paper_job *j, struct exp_paper_source *source, ch
         return err;
     exp_disturbance_describe(&j->info->disturbance, disturbance, sizeof disturbance);
     source->peak = peak_of(&j->info->disturbance);
-    exp_say(about, bytes, "%s: %zu rounds: %s; %s", j->e.model->name, j->info->n_rounds, exp_end_text(j->info->end),
-            disturbance);
+    exp_ruler_say(&j->info->ruler, ruled, sizeof ruled);
+    exp_say(about, bytes, "%s: %zu rounds: %s; %s; %s", j->e.model->name, j->info->n_rounds, exp_end_text(j->info->end),
+            ruled, disturbance);
     return 0;
 }
 
@@ -117,7 +119,7 @@ static int write_job(struct exp_paper_job *j, const struct exp_paper_source *sou
 int exp_paper_job_make(struct exp_paper_job *j)
 {
     struct exp_paper_source source = { .e = &j->e, .kind = j->setting->kind, .peak = (double)NAN };
-    char about[512] = "";
+    char about[768] = "";
     int (*const make[])(struct exp_paper_job *, struct exp_paper_source *, char *, size_t) = {
         [EXP_PAPER_TIMED] = time_job,
         [EXP_PAPER_OBSERVED] = observe_job,
@@ -130,7 +132,7 @@ int exp_paper_job_make(struct exp_paper_job *j)
 int exp_paper_job_write_replay(struct exp_paper_job *j)
 {
     const struct exp_paper_source source = { .e = &j->e, .kind = j->setting->kind, .peak = (double)NAN };
-    char about[512];
+    char about[768];
 
     exp_say(about, sizeof about, "replayed with %s caches: %s", exp_cache_state_name(exp_paper_job_caches(j)),
             j->setup->machine.description);

@@ -137,3 +137,18 @@ double exp_paper_over(const struct exp_paper_set *s, exp_paper_model_fn of, enum
     free(x);
     return result;
 }
+
+double exp_paper_geomean_like(const struct exp_paper_set *s, exp_paper_model_fn of, int arg,
+                              const struct exp_paper_set *like)
+{
+    double *x = calloc(s->n_models + 1, sizeof *x), result;
+    size_t n = 0;
+
+    for (size_t m = 0; m < s->n_models && x; m++) {
+        if (exp_paper_set_has(like, m))
+            x[n++] = of(s, m, arg);
+    }
+    result = exp_paper_geomean(x, n); /* NaN where one is NaN */
+    free(x);
+    return result;
+}

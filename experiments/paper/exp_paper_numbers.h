@@ -28,6 +28,10 @@ enum exp_paper_over { EXP_PAPER_GEOMEAN, EXP_PAPER_MEAN, EXP_PAPER_LEAST, EXP_PA
 
 double exp_paper_over(const struct exp_paper_set *s, exp_paper_model_fn of, enum exp_paper_over over, int arg);
 
+/* The geometric mean over those models that another set has; NaN if one of them has no such number in s. */
+double exp_paper_geomean_like(const struct exp_paper_set *s, exp_paper_model_fn of, int arg,
+                              const struct exp_paper_set *like);
+
 /* ---- of all layers ---- */
 
 typedef double (*exp_paper_all_fn)(const struct exp_paper_set *s, int arg);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/setup/exp_results.h"
 
 #define REFERENCE "results/reference"
 
@@ -89,29 +90,30 @@ static int read_model(struct exp_paper_part *p, const struct observed *o, const 
     return err;
 }
 
-/* The file of a model, or NULL; from malloc. */
-static char *find_file(const struct exp_paper_part *p, const char *results, const char *model)
+/* The file of a model, or NULL; from malloc. An experiment of just these layers is looked for first. */
+static char *find_file(const struct exp_paper_part *p, const struct exp_options *o, const struct exp_model *model)
 {
-    const char *const folders[] = { results, REFERENCE };
-    char *path = NULL;
+    const char *const folders[] = { o->results, o->results, REFERENCE };
+    char *these = exp_results_name(o, model, 1), *path = NULL;
 
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !path; i++) {
-        path = exp_format("%s/%s/%s/observed.csv", folders[i], p->setting->machine, model);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && these && !path; i++) {
+        path = exp_format("%s/%s/%s/observed.csv", folders[i], p->setting->machine, i ? model->name : these);
         if (path && access(path, R_OK)) {
             free(path);
             path = NULL;
         }
     }
+    free(these);
     return path;
 }
 
-int exp_paper_observed_read(struct exp_paper_part *p, const char *results, const struct exp_models *models, char *why,
-                            size_t why_bytes)
+int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_options *options,
+                            const struct exp_models *models, char *why, size_t why_bytes)
 {
     int err = 0;
 
     for (size_t m = 0; m < models->n && !err; m++) {
-        char *path = find_file(p, results, models->model[m].name);
+        char *path = find_file(p, options, &models->model[m]);
         struct observed o = { .layer_index = 0 };
 
         if (path)

@@ -1,7 +1,6 @@
 #include "experiments/paper/exp_paper_others.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/paper/exp_paper_formulas.h"
-#include "experiments/setup/exp_model.h"
+#include "experiments/setup/exp_models.h"
 
 int exp_paper_others_read(struct exp_paper_others *o, const char *experiments_dir, char *why, size_t why_bytes)
 {
@@ -67,39 +66,14 @@ static double lift_direct_mb(const char *dir)
     return of_layer(dir, "vgg16", "conv1_2", exp_paper_input_bytes) / 1e6;
 }
 
-/* Rows of PolyDL's tables: of those whose layers it evaluated, or of the others. */
-static double polydl_rows(const char *dir, bool is_excluded)
-{
-    char *pattern = exp_format("%s/models/polydl/*.csv", dir), ignored[256];
-    double n = 0;
-    glob_t g = { 0 };
-
-    if (!pattern || glob(pattern, 0, NULL, &g))
-        n = (double)NAN;
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        struct exp_model m;
-
-        if ((strstr(g.gl_pathv[i], "/excluded.csv") != NULL) != is_excluded ||
-            exp_model_read(&m, g.gl_pathv[i], ignored, sizeof ignored))
-            continue;
-        n += (double)m.n_layers;
-        exp_model_release(&m);
-    }
-    globfree(&g);
-    free(pattern);
-    return n;
-}
-
 static double polydl_layers(const char *dir)
 {
-    return polydl_rows(dir, false);
+    return exp_models_rows(dir, "polydl/*.csv") - exp_models_rows(dir, "polydl/excluded.csv");
 }
 
 static double polydl_percent(const char *dir)
 {
-    double evaluated = polydl_rows(dir, false);
-
-    return 100 * evaluated / (evaluated + polydl_rows(dir, true));
+    return 100 * polydl_layers(dir) / exp_models_rows(dir, "polydl/*.csv");
 }
 
 static const struct other {

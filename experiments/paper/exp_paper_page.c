@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/paper/exp_paper_answer.h"
 #include "experiments/paper/exp_paper_oddities.h"
 #include "experiments/paper/exp_paper_tables.h"
 
@@ -97,7 +98,7 @@ static size_t count_estimates(const struct exp_paper_findings *f)
     return n;
 }
 
-void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out)
+void exp_paper_page_numbers(const struct exp_paper_findings *f, FILE *out)
 {
     size_t compared = count(f, is_compared), stated = count(f, is_stated), taken = count(f, is_taken);
     size_t all = f->published.table.n_rows;
@@ -113,7 +114,9 @@ void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out)
 
 static void print_summary(const struct exp_paper_page *p, FILE *out)
 {
-    exp_paper_page_answer(p->f, out);
+    exp_paper_answer_print(p->f, out);
+    fprintf(out, "\n");
+    exp_paper_page_numbers(p->f, out);
     fprintf(out, "\nHow they compare, by the source of our number (agrees: within the tolerance that "
                  "`experiments/paper/claims.def` gives it; the same way: more or less of it, but on the same side):\n\n"
                  "| source of ours | what it is | agrees | the same way | differs | not judged "
@@ -126,7 +129,7 @@ static void print_summary(const struct exp_paper_page *p, FILE *out)
                     t.verdict[EXP_PAPER_AGREES], t.verdict[EXP_PAPER_SAME_WAY], t.verdict[EXP_PAPER_DIFFERS],
                     t.verdict[EXP_PAPER_NOT_JUDGED]);
     }
-    fprintf(out, "\nWhere the sources come from:\n\n");
+    fprintf(out, "\nWhere the sources come from. %s.\n\n", p->f->what);
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS; s++) {
         const struct exp_paper_part *part = &p->f->part[s];
 
@@ -160,7 +163,9 @@ static size_t say_verdict(const struct exp_paper_findings *f, size_t first, size
             fprintf(out, ", ");
         if (r->view)
             fprintf(out, "%s ", r->view->heading);
-        exp_paper_put(r->ours, out);
+        exp_paper_put_unit(r->ours, r->claim->unit, out);
+        if (r->view && *r->says)
+            fprintf(out, " (%s)", r->says);
     }
     return n;
 }
@@ -171,12 +176,11 @@ static void say_published(const struct exp_paper_findings *f, const struct exp_p
     const struct exp_published *p = &f->published;
     const char *arch = field(f, r, p->arch);
 
-    fprintf(out, "- %s (%s%s%s%s): the paper has ", r->claim->label, field(f, r, p->figure), *arch ? ", " : "", arch,
-            *r->claim->unit == '%' ? ", in %" : "");
+    fprintf(out, "- %s (%s%s%s): the paper has ", r->claim->label, field(f, r, p->figure), *arch ? ", " : "", arch);
     if (r->claim->expected != 0)
-        exp_paper_put(r->claim->expected, out);
+        exp_paper_put_unit(r->claim->expected, r->claim->unit, out);
     else
-        fprintf(out, "%s", field(f, r, p->value));
+        exp_paper_put_published(field(f, r, p->value), r->claim->unit, out);
 }
 
 /* A published number and all that ours say of it, in one sentence: results [first, end). */
@@ -293,7 +297,7 @@ int exp_paper_page_print(const void *page, FILE *out)
     char why[256];
     int err;
 
-    fprintf(out, "# The SConv paper, regenerated\n\n%s\n\n", p->f->what);
+    fprintf(out, "# The SConv paper, regenerated\n\n");
     print_summary(p, out);
     for (int s = 0; s < EXP_PAPER_N_SECTIONS; s++)
         print_section(p, (enum exp_paper_section)s, out);

@@ -20,7 +20,7 @@ extern const size_t exp_paper_n_figures;
 /* Prints the page. Returns 0 or -errno. Its ctx is a struct exp_paper_page. */
 int exp_paper_page_print(const void *page, FILE *out);
 
-/* Prints the first paragraph alone, for the command line. */
-void exp_paper_page_answer(const struct exp_paper_findings *f, FILE *out);
+/* Prints how many of the paper's numbers stand beside which of ours. */
+void exp_paper_page_numbers(const struct exp_paper_findings *f, FILE *out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/paper/exp_paper_oddities.h"
 #include "experiments/report/exp_cells.h"
 
@@ -116,9 +117,9 @@ static const struct exp_csv_column number_columns[] = {
     { "use", "", "compared, taken over, stated, or unused: no line of claims.def takes it", "" },
     COLUMN_VIEW,
     { "ours", "", "our number", "" },
-    { "ours_to_paper", "", "ours over the paper's", "" },
+    { "ours_to_paper", "", "ours over the paper's; the remark says so where that is of fewer models", "" },
     { "verdict", "", "agrees, points the same way, differs; empty: not compared", "" },
-    { "remark", "", "a stated fact, or why there is no number", "" },
+    { "remark", "", "a stated fact, why there is no number, or of how many models it is", "" },
 };
 
 static const struct exp_csv_column model_columns[] = {
@@ -127,11 +128,12 @@ static const struct exp_csv_column model_columns[] = {
     COLUMN_ARCH,
     { "model_index", "", "position of the model, from 1; the last stands for all", "" },
     { "model", "", "name of the layer table; Geo Mean: over the models that have a number", "" },
+    { "models", "", "how many the row is of", "" },
     EXP_COLUMN_ALGO,
     { "conv_speedup", "", "time of Base over that of the algorithm, all convolutions", "" },
     { "model_speedup", "", "whole model, by Amdahl's law with the paper's share", "SConv Table 2" },
-    { "paper_conv_speedup", "", "what the paper prints", "SConv Table 2" },
-    { "paper_model_speedup", "", "what the paper prints", "SConv Table 2" },
+    { "paper_conv_speedup", "", "what the paper prints; Geo Mean: of the same models", "SConv Table 2" },
+    { "paper_model_speedup", "", "the same", "SConv Table 2" },
     { "base_packing_percent", "%", "im2col and packing, of Base's time step by step", "" },
     { "base_kernel_percent", "%", "micro-kernel, likewise", "" },
     { "packing_percent", "%", "packing, of the algorithm's", "" },
@@ -240,11 +242,29 @@ static const struct {
     { "l3_miss_ratio", exp_paper_miss_ratio, 2 },
 };
 
-static double paper_of(const struct exp_paper_findings *f, const char *column, size_t model, const char *arch)
+static double paper_of_model(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch)
 {
-    const char *name = model < f->models->n ? paper_name(&f->published, f->models->model[model].name) : "GeoMean";
+    return exp_paper_published(&f->published, "Table 2", paper_name(&f->published, f->models->model[model].name), arch,
+                               metric);
+}
 
-    return exp_paper_published(&f->published, "Table 2", name, arch, column + strlen("paper_"));
+/* What Table 2 prints for a model; for all: its mean, or that of the models that the set has. */
+static double paper_of(const struct exp_paper_findings *f, const struct exp_paper_set *s, const char *column,
+                       size_t model)
+{
+    const char *metric = column + strlen("paper_"), *arch = exp_paper_view_arch(s->view);
+    double x[EXP_MAX_MODELS];
+    size_t n = 0;
+
+    if (model < f->models->n)
+        return paper_of_model(f, metric, model, arch);
+    if (exp_paper_set_models(s) == f->models->n)
+        return exp_paper_published(&f->published, "Table 2", "GeoMean", arch, metric);
+    for (size_t m = 0; m < f->models->n; m++) {
+        if (exp_paper_set_has(s, m))
+            x[n++] = paper_of_model(f, metric, m, arch);
+    }
+    return exp_paper_geomean(x, n);
 }
 
 static void write_model(const struct exp_paper_findings *f, struct exp_csv *csv, const struct exp_paper_set *s,
@@ -257,11 +277,12 @@ static void write_model(const struct exp_paper_findings *f, struct exp_csv *csv,
     exp_csv_string(csv, "arch", exp_paper_view_arch(s->view));
     exp_csv_u64(csv, "model_index", model + 1);
     exp_csv_string(csv, "model", is_all ? "Geo Mean" : f->models->model[model].name);
+    exp_csv_u64(csv, "models", is_all ? exp_paper_set_models(s) : 1);
     exp_csv_string(csv, "algo", algo);
     for (size_t i = 0; i < N_OF(model_numbers); i++) {
         exp_paper_model_fn of = model_numbers[i].of;
         int arg = model_numbers[i].arg;
-        double x = !of      ? paper_of(f, model_numbers[i].column, model, exp_paper_view_arch(s->view))
+        double x = !of      ? paper_of(f, s, model_numbers[i].column, model)
                    : is_all ? exp_paper_over(s, of, EXP_PAPER_GEOMEAN, arg)
                             : of(s, model, arg);
 

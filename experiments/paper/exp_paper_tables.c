@@ -2,11 +2,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/paper/exp_paper_formulas.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-void exp_paper_put(double x, FILE *out)
+/* Prints a number of less than 10 with so many digits after the point, a larger one with fewer. */
+static void put_digits(double x, int digits, FILE *out)
 {
     double size = fabs(x);
 
@@ -15,15 +20,58 @@ void exp_paper_put(double x, FILE *out)
     else if (x == floor(x) || size >= 100)
         fprintf(out, "%.0f", x);
     else
-        fprintf(out, size >= 10 ? "%.1f" : "%.2f", x);
+        fprintf(out, "%.*f", size >= 10 ? 1 : digits, x);
+}
+
+void exp_paper_put(double x, FILE *out)
+{
+    put_digits(x, 2, out);
+}
+
+static bool is_plain_number(const char *text)
+{
+    char *end;
+
+    strtod(text, &end);
+    return end != text && !*end;
+}
+
+/* A size as people write it: in the largest unit that leaves a whole number. */
+static void put_bytes(double x, FILE *out)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB" };
+    size_t i = 0;
+
+    for (; i + 1 < N_OF(units) && x >= 1024 && fmod(x, 1024) == 0; i++)
+        x /= 1024;
+    exp_paper_put(x, out);
+    fprintf(out, " %s", units[i]);
+}
+
+void exp_paper_put_unit(double x, const char *unit, FILE *out)
+{
+    if (!strcmp(unit, "bytes") && !isnan(x)) {
+        put_bytes(x, out);
+        return;
+    }
+    if (!strcmp(unit, "% faster") && x < 0) {
+        exp_paper_put_unit(-x, "% slower", out);
+        return;
+    }
+    put_digits(x, *unit == '%' ? 1 : 2, out);
+    if (*unit && !isnan(x))
+        fprintf(out, " %s", unit);
+}
+
+void exp_paper_put_published(const char *text, const char *unit, FILE *out)
+{
+    fprintf(out, "%s%s%s", text, *unit && is_plain_number(text) ? " " : "", is_plain_number(text) ? unit : "");
 }
 
 static void put_cell(double x, const char *unit, FILE *out)
 {
     fprintf(out, " | ");
-    exp_paper_put(x, out);
-    if (!isnan(x))
-        fprintf(out, "%s", unit);
+    exp_paper_put_unit(x, unit, out);
 }
 
 /* A table with a row per model and a column per view that has the number. */
@@ -89,21 +137,78 @@ static void print_heading(const struct model_table *t, const struct exp_paper_se
     fprintf(out, "|\n");
 }
 
-static void print_row(const struct exp_paper_findings *f, const struct model_table *t, const struct exp_paper_set *set,
-                      size_t n, size_t model, FILE *out)
-{
-    bool is_all = model == f->models->n;
+/* Prints what a column has: of a model, or over the models that another column has. */
+typedef void (*put_fn)(const struct model_table *t, const struct exp_paper_set *column, size_t model,
+                       const struct exp_paper_set *like, FILE *out);
 
-    fprintf(out, "| %s", is_all ? "geometric mean" : f->models->model[model].name);
+static void put_number(const struct model_table *t, const struct exp_paper_set *column, size_t model,
+                       const struct exp_paper_set *like, FILE *out)
+{
+    put_cell(like ? exp_paper_geomean_like(column, t->of, t->arg, like) : t->of(column, model, t->arg), t->unit, out);
+}
+
+static void print_row(const struct exp_paper_findings *f, const struct model_table *t, const struct exp_paper_set *set,
+                      size_t n, size_t model, put_fn put, FILE *out)
+{
+    fprintf(out, "| %s", f->models->model[model].name);
     if (t->paper)
         put_cell(paper_number_of(f, t, model), t->unit, out);
     for (size_t c = 0; c < n; c++)
-        put_cell(is_all ? exp_paper_over(&set[c], t->of, EXP_PAPER_GEOMEAN, t->arg) : t->of(&set[c], model, t->arg),
-                 t->unit, out);
+        put(t, &set[c], model, NULL, out);
     fprintf(out, " |\n");
 }
 
-static void print_model_table(const struct exp_paper_findings *f, const struct model_table *t, FILE *out)
+/* The paper's geometric mean over the models that a column has: of all, the one that it prints. */
+static double paper_mean_of(const struct exp_paper_findings *f, const struct model_table *t,
+                            const struct exp_paper_set *like)
+{
+    double x[EXP_MAX_MODELS];
+    size_t n = 0;
+
+    if (exp_paper_set_models(like) == f->models->n)
+        return paper_number_of(f, t, f->models->n);
+    for (size_t m = 0; m < f->models->n; m++) {
+        if (exp_paper_set_has(like, m))
+            x[n++] = paper_number_of(f, t, m);
+    }
+    return exp_paper_geomean(x, n);
+}
+
+static void print_mean(const struct exp_paper_findings *f, const struct model_table *t, const struct exp_paper_set *set,
+                       size_t n, const struct exp_paper_set *like, put_fn put, FILE *out)
+{
+    fprintf(out, "| geometric mean of %zu", exp_paper_set_models(like));
+    if (t->paper)
+        put_cell(paper_mean_of(f, t, like), t->unit, out);
+    for (size_t c = 0; c < n; c++)
+        put(t, &set[c], 0, like, out);
+    fprintf(out, " |\n");
+}
+
+static bool has_same_models(const struct exp_paper_set *a, const struct exp_paper_set *b)
+{
+    for (size_t m = 0; m < a->n_models; m++) {
+        if (exp_paper_set_has(a, m) != exp_paper_set_has(b, m))
+            return false;
+    }
+    return true;
+}
+
+/* A row for every choice of models that a column has: numbers of one row are means over the same models. */
+static void print_means(const struct exp_paper_findings *f, const struct model_table *t,
+                        const struct exp_paper_set *set, size_t n, put_fn put, FILE *out)
+{
+    for (size_t i = 0; i < n * f->models->n; i++) { /* those of more models first */
+        size_t n_models = f->models->n - i / n, c = i % n, first = 0;
+
+        while (!has_same_models(&set[first], &set[c]))
+            first++;
+        if (first == c && exp_paper_set_models(&set[c]) == n_models)
+            print_mean(f, t, set, n, &set[c], put, out);
+    }
+}
+
+static void print_model_table(const struct exp_paper_findings *f, const struct model_table *t, put_fn put, FILE *out)
 {
     struct exp_paper_set set[MAX_COLUMNS];
     size_t n = find_columns(f, t, set);
@@ -112,8 +217,9 @@ static void print_model_table(const struct exp_paper_findings *f, const struct m
         fprintf(out, "\n%s\n", t->title);
         print_heading(t, set, n, out);
     }
-    for (size_t m = 0; m <= f->models->n && n; m++)
-        print_row(f, t, set, n, m, out);
+    for (size_t m = 0; m < f->models->n && n; m++)
+        print_row(f, t, set, n, m, put, out);
+    print_means(f, t, set, n, put, out);
     release_columns(set, n);
 }
 
@@ -141,7 +247,7 @@ void exp_paper_print_table2(const struct exp_paper_findings *f, FILE *out)
     };
 
     for (size_t i = 0; i < N_OF(tables); i++)
-        print_model_table(f, &tables[i], out);
+        print_model_table(f, &tables[i], put_number, out);
 }
 
 void exp_paper_print_nothing(const struct exp_paper_findings *f, FILE *out)
@@ -175,7 +281,7 @@ static void print_ablation(const struct exp_paper_findings *f, FILE *out)
             if (s.n && !isnan(exp_paper_over(&s, exp_paper_packing_reduction, EXP_PAPER_GEOMEAN, 0))) {
                 fprintf(out, "| %s | %s", exp_paper_views[v].heading, rows[i].what);
                 put_cell(exp_paper_over(&s, exp_paper_speedup, EXP_PAPER_GEOMEAN, 0), "", out);
-                put_cell(exp_paper_over(&s, exp_paper_own_packing_percent, EXP_PAPER_GEOMEAN, 0), " %", out);
+                put_cell(exp_paper_over(&s, exp_paper_own_packing_percent, EXP_PAPER_GEOMEAN, 0), "%", out);
                 put_cell(exp_paper_over(&s, exp_paper_packing_reduction, EXP_PAPER_GEOMEAN, 0), "", out);
                 fprintf(out, " |\n");
             }
@@ -191,49 +297,33 @@ static void print_ablation(const struct exp_paper_findings *f, FILE *out)
 void exp_paper_print_figure10(const struct exp_paper_findings *f, FILE *out)
 {
     static const struct model_table tables[] = {
-        { "Base: im2col and packing, x86", " %", exp_paper_base_packing_percent, 0, NULL, "x86", EXP_PAPER_ALGO },
-        { "SConv: packing, x86", " %", exp_paper_own_packing_percent, 0, NULL, "x86", EXP_PAPER_ALGO },
+        { "Base: im2col and packing, x86", "%", exp_paper_base_packing_percent, 0, NULL, "x86", EXP_PAPER_ALGO },
+        { "SConv: packing, x86", "%", exp_paper_own_packing_percent, 0, NULL, "x86", EXP_PAPER_ALGO },
         { "Packing time, Base over SConv, x86", "", exp_paper_packing_reduction, 0, NULL, "x86", EXP_PAPER_ALGO },
-        { "Base: im2col and packing, POWER10", " %", exp_paper_base_packing_percent, 0, NULL, "P10", EXP_PAPER_ALGO },
-        { "SConv: packing, POWER10", " %", exp_paper_own_packing_percent, 0, NULL, "P10", EXP_PAPER_ALGO },
+        { "Base: im2col and packing, POWER10", "%", exp_paper_base_packing_percent, 0, NULL, "P10", EXP_PAPER_ALGO },
+        { "SConv: packing, POWER10", "%", exp_paper_own_packing_percent, 0, NULL, "P10", EXP_PAPER_ALGO },
         { "Packing time, Base over SConv, POWER10", "", exp_paper_packing_reduction, 0, NULL, "P10", EXP_PAPER_ALGO },
     };
 
     for (size_t i = 0; i < N_OF(tables); i++)
-        print_model_table(f, &tables[i], out);
+        print_model_table(f, &tables[i], put_number, out);
     print_ablation(f, out);
 }
 
 /* A level's misses: of Base, of SConv, and how many times as many Base has. */
-static void put_misses(const struct exp_paper_set *s, size_t model, int level, FILE *out)
+static void put_misses(const struct model_table *t, const struct exp_paper_set *column, size_t model,
+                       const struct exp_paper_set *like, FILE *out)
 {
     static const exp_paper_model_fn of[] = { exp_paper_base_miss_percent, exp_paper_own_miss_percent,
                                              exp_paper_miss_ratio };
     double x[N_OF(of)];
 
     for (size_t i = 0; i < N_OF(of); i++)
-        x[i] = model < s->n_models ? of[i](s, model, level) : exp_paper_over(s, of[i], EXP_PAPER_GEOMEAN, level);
+        x[i] = like ? exp_paper_geomean_like(column, of[i], t->arg, like) : of[i](column, model, t->arg);
     if (isnan(x[0]))
         fprintf(out, " | -");
     else
         fprintf(out, " | %.2g / %.2g %%; %.2f", x[0], x[1], x[2]);
-}
-
-static void print_level(const struct exp_paper_findings *f, const char *arch, int level, FILE *out)
-{
-    const struct model_table t = { .of = exp_paper_miss_ratio, .arg = level, .arch = arch, .algo = EXP_PAPER_ALGO };
-    struct exp_paper_set set[MAX_COLUMNS];
-    size_t n = find_columns(f, &t, set);
-
-    for (size_t m = 0; m <= f->models->n && n; m++) {
-        if (!m)
-            print_heading(&t, set, n, out);
-        fprintf(out, "| %s", m < f->models->n ? f->models->model[m].name : "geometric mean");
-        for (size_t c = 0; c < n; c++)
-            put_misses(&set[c], m, level, out);
-        fprintf(out, " |\n");
-    }
-    release_columns(set, n);
 }
 
 void exp_paper_print_figure11(const struct exp_paper_findings *f, FILE *out)
@@ -241,12 +331,20 @@ void exp_paper_print_figure11(const struct exp_paper_findings *f, FILE *out)
     static const struct {
         const char *arch, *name;
     } machines[] = { { "x86", "x86" }, { "P10", "POWER10, which the paper does not show" } };
+    char title[160];
 
     for (size_t a = 0; a < N_OF(machines); a++) {
         for (int level = 0; level < 3; level++) {
-            fprintf(out, "\nL%d, %s: misses of all loads, Base / SConv; then how many times as many misses Base has\n",
+            const struct model_table t = { .title = title,
+                                           .of = exp_paper_miss_ratio,
+                                           .arg = level,
+                                           .arch = machines[a].arch,
+                                           .algo = EXP_PAPER_ALGO };
+
+            exp_say(title, sizeof title,
+                    "L%d, %s: misses of all loads, Base / SConv; then how many times as many misses Base has",
                     level + 1, machines[a].name);
-            print_level(f, machines[a].arch, level, out);
+            print_model_table(f, &t, put_misses, out);
         }
     }
 }

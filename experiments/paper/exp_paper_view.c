@@ -74,6 +74,24 @@ void exp_paper_set_release(struct exp_paper_set *s)
     *s = (struct exp_paper_set){ 0 };
 }
 
+bool exp_paper_set_has(const struct exp_paper_set *s, size_t model)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->pair[i].base->model == model)
+            return true;
+    }
+    return false;
+}
+
+size_t exp_paper_set_models(const struct exp_paper_set *s)
+{
+    size_t n = 0;
+
+    for (size_t m = 0; m < s->n_models; m++)
+        n += exp_paper_set_has(s, m);
+    return n;
+}
+
 enum exp_paper_value exp_paper_misses_column(const struct exp_paper_set *s, int level)
 {
     return s->view->misses ? s->view->misses + (enum exp_paper_value)level : EXP_PAPER_NONE;

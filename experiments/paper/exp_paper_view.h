@@ -41,6 +41,12 @@ int exp_paper_set_of(struct exp_paper_set *s, const struct exp_paper_view *v, co
                      const char *algo, size_t n_models);
 void exp_paper_set_release(struct exp_paper_set *s);
 
+/* Tells whether the set has a layer of a model. */
+bool exp_paper_set_has(const struct exp_paper_set *s, size_t model);
+
+/* How many of the models the set has a layer of. */
+size_t exp_paper_set_models(const struct exp_paper_set *s);
+
 /* The column of a level's misses (0, 1, 2), if the view has them. */
 enum exp_paper_value exp_paper_misses_column(const struct exp_paper_set *s, int level);
 

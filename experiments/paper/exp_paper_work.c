@@ -73,7 +73,7 @@ static int set_up(struct exp_paper_work *w, char *why, size_t why_bytes)
 
         w->part[s].setting = setting;
         if (setting->kind == EXP_PAPER_TIMED && !w->options->timing)
-            exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "TIMING=0 was asked for");
+            exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "%s", EXP_UNTIMED);
         if (setting->kind == EXP_PAPER_RECORDED || *w->part[s].why_not || is_looked_up(w, setting))
             continue;
         err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why, why_bytes);
@@ -260,7 +260,7 @@ static int look_up(struct exp_paper_work *w, char *why, size_t why_bytes)
         if (exp_paper_settings[s].kind == EXP_PAPER_RECORDED)
             err = exp_paper_recorded_read(&w->part[s], w->options->counts, w->models, why, why_bytes);
         if (is_looked_up(w, &exp_paper_settings[s]))
-            err = exp_paper_observed_read(&w->part[s], w->options->results, w->models, why, why_bytes);
+            err = exp_paper_observed_read(&w->part[s], w->options, w->models, why, why_bytes);
         if (exp_paper_settings[s].kind == EXP_PAPER_OBSERVED)
             say_why_no_guest(w, &w->part[s]);
     }

@@ -11,6 +11,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/page/exp_page.h"
+#include "experiments/paper/exp_paper_answer.h"
 #include "experiments/paper/exp_paper_page.h"
 #include "experiments/paper/exp_paper_work.h"
 #include "experiments/setup/exp_machine.h"
@@ -55,6 +56,7 @@ static int prepare(struct session *s)
         err = exp_machine_find(&s->p10, "power10", o->results, s->why, sizeof s->why);
     if (!err)
         err = exp_paper_others_read(&s->others, EXP_EXPERIMENTS_DIR, s->why, sizeof s->why);
+    exp_results_time(&s->results, o->timing ? NULL : EXP_UNTIMED);
     if (!err)
         err = exp_results_find(&s->results, EXP_PAPER, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
@@ -74,6 +76,8 @@ static int write_all(struct session *s)
 
     if (!err)
         err = exp_outdir_write(dir, PAGE, exp_paper_page_print, &page, s->why, sizeof s->why);
+    if (!err)
+        err = exp_outdir_write(dir, "verdict.txt", exp_paper_verdict_print, &s->findings, s->why, sizeof s->why);
     return err ? err : exp_outdir_write(dir, "host.txt", print_host, s, s->why, sizeof s->why);
 }
 
@@ -106,8 +110,11 @@ static int finish(struct session *s)
     if (err)
         return err;
     printf("\n");
-    exp_paper_page_answer(&s->findings, stdout);
-    printf("page: %s/" PAGE "\n", s->results.path);
+    exp_paper_page_numbers(&s->findings, stdout);
+    printf("page: %s/" PAGE "\n\n", s->results.path);
+    err = exp_paper_verdict_print(&s->findings, stdout);
+    if (err)
+        return exp_fail(s->why, sizeof s->why, err, "out of memory");
     return exp_program_drawn(drawn ? drawn : paged, s->why, sizeof s->why);
 }
 

@@ -221,8 +221,10 @@ static void close_layer(struct exp_peers_layer *l)
     for (int i = 0; i < EXP_N_PEERS_ONEDNN; i++)
         exp_dnnl_conv_free(l->conv[i]);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (int m = 0; m < EXP_N_PEERS; m++)
+        for (int m = 0; m < EXP_N_PEERS; m++) {
+            free(l->times[c][m].mark);
             free(l->times[c][m].sample_ns);
+        }
     }
     free(l->in);
     free(l->filter);

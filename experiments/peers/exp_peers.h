@@ -14,6 +14,7 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_disturbance.h"
 #include "experiments/measure/exp_dnnl.h"
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/peers/exp_peers_methods.h"
 #include "experiments/setup/exp_phases.h"
 #include "experiments/base/exp_progress.h"
@@ -22,7 +23,8 @@
 
 /* The times of one layer by one method. */
 struct exp_peer_times {
-    uint64_t *sample_ns; /* [n] */
+    uint64_t *sample_ns;   /* [n] */
+    struct exp_mark *mark; /* [n] what the ruler read beside them */
     size_t n;
 };
 
@@ -56,7 +58,9 @@ struct exp_peers {
     struct conv_blas_parts parts;   /* base, step by step; */
     char why_no_parts[96];          /* "" = they are there */
     struct exp_disturbance disturbance;
-    struct exp_bench_result sweeps;  /* how many there were, and why no more */
+    struct exp_ruler *ruler;                           /* while it is timed; NULL: none */
+    struct exp_ruler_report ruled[EXP_N_PEERS_CACHES]; /* how many timings were taken again */
+    struct exp_bench_result sweeps;                    /* how many there were, and why no more */
     double peak_gflops, read_gbytes; /* the most that was sampled between the sweeps; 0 if there is no peak loop */
 };
 
@@ -68,6 +72,7 @@ enum {
 struct exp_peers_options {
     struct exp_rounds rounds; /* sweeps */
     unsigned n_hot_reps;      /* 0: no hot times */
+    uint64_t ruler_ns;        /* how long a ruler (exp_ruler.h) has timings taken again; 0: there is none */
     uint64_t (*now_ns)(void); /* the clock */
 };
 

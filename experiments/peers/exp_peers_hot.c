@@ -21,12 +21,15 @@ static int run_hot(void *ctx)
 }
 
 static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, const struct exp_peers_options *o,
-                             uint64_t *sample)
+                             uint64_t *sample, struct exp_mark *mark)
 {
     const unsigned n_reps = o->n_hot_reps;
+    const struct exp_watch watch = exp_ruler_watch(p->ruler);
     const struct exp_bench protocol = { .rounds = { n_reps, n_reps, 0 },
                                         .now_ns = o->now_ns,
-                                        .interrupted = exp_interrupted };
+                                        .interrupted = exp_interrupted,
+                                        .watch = p->ruler ? &watch : NULL,
+                                        .mark = mark };
     struct hot_runner runner[EXP_N_PEERS];
     struct exp_contender contender[EXP_N_PEERS];
     struct exp_bench_result result;
@@ -45,6 +48,7 @@ static int measure_hot_layer(struct exp_peers *p, struct exp_peers_layer *l, con
         struct exp_peer_times *t = &l->times[EXP_PEERS_HOT][runner[i].m];
 
         memcpy(t->sample_ns, sample + i * n_reps, result.n_rounds * sizeof *sample);
+        memcpy(t->mark, mark + i * n_reps, result.n_rounds * sizeof *mark);
         t->n = result.n_rounds;
     }
     return err;
@@ -54,14 +58,17 @@ int exp_peers_measure_hot(struct exp_peers *p, const struct exp_peers_options *o
 {
     const unsigned n_reps = o->n_hot_reps;
     uint64_t *sample = calloc((size_t)n_reps * EXP_N_PEERS, sizeof *sample);
-    int err = sample ? exp_peers_make_samples(p, EXP_PEERS_HOT, n_reps) : -ENOMEM;
+    struct exp_mark *mark = calloc((size_t)n_reps * EXP_N_PEERS, sizeof *mark);
+    int err = sample && mark ? exp_peers_make_samples(p, EXP_PEERS_HOT, n_reps) : -ENOMEM;
 
+    exp_ruler_limit(p->ruler, o->ruler_ns);
     exp_progress_begin(progress, EXP_WORK_PHASES, p->experiment.model->name, "hot runs");
     for (size_t i = 0; i < p->n_layers && !err; i++) {
-        err = measure_hot_layer(p, &p->layer[i], o, sample);
+        err = measure_hot_layer(p, &p->layer[i], o, sample, mark);
         exp_progress_step(progress, EXP_WORK_PHASES,
                           exp_peers_hot_seconds(conv_macs(exp_peers_problem(&p->layer[i])), o));
     }
     free(sample);
+    free(mark);
     return err;
 }

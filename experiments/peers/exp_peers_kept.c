@@ -59,6 +59,54 @@ static void move_text(struct moving *x, const char *prefix, char *text, size_t b
         exp_say(text, bytes, "%s", x->from->name[x->at++] + strlen(prefix));
 }
 
+/* A mark that is all 0 is not there: no ruler stood beside the timing. */
+static void move_mark(struct moving *x, const char *of, struct exp_mark *m)
+{
+    const struct {
+        const char *name;
+        uint32_t *value;
+    } parts_of[] = {
+        { "clock", &m->clock_ns }, { "fma", &m->fma_ns },    { "loads' clock", &m->loads_clock_ns },
+        { "loads", &m->loads_ns }, { "again", &m->n_again },
+    };
+    char name[NAME_BYTES];
+
+    for (size_t i = 0; i < sizeof parts_of / sizeof parts_of[0]; i++) {
+        uint64_t value = *parts_of[i].value;
+
+        exp_say(name, sizeof name, "%s/%s", of, parts_of[i].name);
+        if (x->to ? m->clock_ns > 0 : comes(x, name))
+            move_count(x, name, &value);
+        *parts_of[i].value = (uint32_t)value;
+    }
+}
+
+/* Moves how many timings of a cache state were taken again. */
+static void move_ruled(struct moving *x, enum exp_peers_cache c, struct exp_ruler_report *r)
+{
+    uint64_t limit_ended = r->limit_ended;
+    const struct {
+        const char *name;
+        size_t *value;
+    } counts[] = { { "timings", &r->n_timings },
+                   { "again", &r->n_again },
+                   { "disturbed", &r->n_disturbed },
+                   { "things", &r->n_things },
+                   { "lost", &r->n_lost } };
+    char name[NAME_BYTES];
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t value = *counts[i].value;
+
+        exp_say(name, sizeof name, "ruler/%s/%s", exp_peers_cache_name(c), counts[i].name);
+        move_count(x, name, &value);
+        *counts[i].value = value;
+    }
+    exp_say(name, sizeof name, "ruler/%s/limit", exp_peers_cache_name(c));
+    move_count(x, name, &limit_ended);
+    r->limit_ended = limit_ended;
+}
+
 static void move_samples(struct moving *x, const char *prefix, struct exp_peer_times *t)
 {
     char name[NAME_BYTES];
@@ -68,12 +116,14 @@ static void move_samples(struct moving *x, const char *prefix, struct exp_peer_t
     move_count(x, name, &n);
     if (x->from && !x->err) {
         t->sample_ns = n <= x->from->n ? calloc(n + 1, sizeof *t->sample_ns) : NULL;
+        t->mark = n <= x->from->n ? calloc(n + 1, sizeof *t->mark) : NULL;
         t->n = n;
-        x->err = t->sample_ns ? 0 : -ENOMEM;
+        x->err = t->sample_ns && t->mark ? 0 : -ENOMEM;
     }
     for (uint64_t i = 0; i < n && !x->err; i++) {
         exp_say(name, sizeof name, "%s/%llu", prefix, (unsigned long long)i);
         move_count(x, name, &t->sample_ns[i]);
+        move_mark(x, name, &t->mark[i]);
     }
 }
 
@@ -129,6 +179,8 @@ static void move_all(struct moving *x, struct exp_peers *p, struct exp_peers_ori
     move_number(x, "peak_before", &d->peak_before);
     move_number(x, "peak_after", &d->peak_after);
     move_number(x, "median_percent", &d->median_percent);
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
+        move_ruled(x, (enum exp_peers_cache)c, &p->ruled[c]);
     for (size_t i = 0; i < p->n_layers && !x->err; i++)
         move_layer(x, &p->layer[i], i);
 }

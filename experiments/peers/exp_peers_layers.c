@@ -44,6 +44,7 @@ static const struct exp_csv_column sample_columns[] = {
     { "cache", "", "as in layers.csv", "" },
     EXP_COLUMN_REPETITION,
     EXP_COLUMN_SAMPLE,
+    EXP_COLUMNS_MARK,
 };
 
 const struct exp_csv_file exp_peers_layers_file = EXP_CSV_FILE("layers.csv", layer_columns);
@@ -68,17 +69,19 @@ static const char *plan_text(const struct exp_peers_layer *l, enum exp_peer m, c
     return text;
 }
 
-static const char *reason(const struct exp_peers_layer *l, enum exp_peers_cache c, enum exp_peer m)
+static const char *reason(const struct exp_peers_model *model, const struct exp_peers_layer *l, enum exp_peers_cache c,
+                          enum exp_peer m)
 {
-    (void)c;
-    return *l->why_not[m] ? l->why_not[m] : "not asked for (HOT=0)";
+    return *l->why_not[m]             ? l->why_not[m]
+           : *model->why_disturbed[c] ? model->why_disturbed[c]
+                                      : "not asked for (HOT=0)";
 }
 
 void exp_peers_put_layer(struct exp_peers_report *r, const struct exp_peers *p, const struct exp_peers_layer *l,
                          const struct exp_peers_row *row, enum exp_peers_cache c, enum exp_peer m)
 {
     const struct exp_peer_times *t = &l->times[c][m];
-    const char *why = reason(l, c, m);
+    const char *why = reason(&r->model[r->n_models], l, c, m);
     const struct exp_times *times = &row->times[c][m];
     double ns = times->low_mean;
     char plan[160];
@@ -115,6 +118,7 @@ void exp_peers_put_samples(struct exp_peers_report *r, const struct exp_peers *p
         exp_csv_string(r->samples, "cache", exp_peers_cache_name(c));
         exp_csv_u64(r->samples, "repetition", i + 1);
         exp_csv_u64(r->samples, "time_ns", t->sample_ns[i]);
+        exp_cells_mark(r->samples, &t->mark[i]);
         exp_csv_end_row(r->samples);
     }
 }

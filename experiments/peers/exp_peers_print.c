@@ -103,7 +103,7 @@ static void print_phases(const struct exp_peers_report *r, FILE *out)
 
 static void print_sweeps(const struct exp_peers_report *r, FILE *out)
 {
-    char text[480];
+    char text[640];
 
     fprintf(out, "\n");
     for (size_t i = 0; i < r->n_models; i++) {

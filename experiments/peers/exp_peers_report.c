@@ -23,7 +23,8 @@ int exp_peers_report_open(struct exp_peers_report *r, const struct exp_outdir *d
 
 /* ---- one model ---- */
 
-static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t model)
+/* Times of a model that was disturbed are no times. */
+static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t model, const struct exp_peers_model *of)
 {
     const struct conv_problem *p = &l->base->layer->problem;
     const size_t *bytes = l->sconv[0].c->plan.layout.bytes;
@@ -32,7 +33,8 @@ static struct exp_peers_row make_row(const struct exp_peers_layer *l, size_t mod
     row.intensity = row.flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         for (int m = 0; m < EXP_N_PEERS; m++)
-            row.times[c][m] = exp_peers_times(l, (enum exp_peers_cache)c, (enum exp_peer)m);
+            row.times[c][m] = *of->why_disturbed[c] ? exp_times_of(NULL, 0)
+                                                    : exp_peers_times(l, (enum exp_peers_cache)c, (enum exp_peer)m);
     }
     return row;
 }
@@ -57,7 +59,7 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
 {
     struct exp_peers_row *row = &r->row[r->n_rows++];
 
-    *row = make_row(l, r->n_models);
+    *row = make_row(l, r->n_models, model);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         for (int m = 0; m < EXP_N_PEERS; m++) {
             exp_peers_put_layer(r, p, l, row, (enum exp_peers_cache)c, (enum exp_peer)m);
@@ -73,14 +75,29 @@ static void add_layer(struct exp_peers_report *r, const struct exp_peers *p, con
     exp_phases_add(&model->base, &l->base_phases);
 }
 
+void exp_peers_model_judge(struct exp_peers_model *model, const struct exp_peers *p)
+{
+    char said[128];
+
+    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
+        model->ruled[c] = p->ruled[c];
+        exp_ruler_say(&p->ruled[c], said, sizeof said);
+        if (!exp_ruler_is_measured(&p->ruled[c]))
+            exp_say(model->why_disturbed[c], sizeof model->why_disturbed[c], "not measured: disturbed: %s", said);
+    }
+}
+
 static void add_certainty(const struct exp_peers *p, struct exp_peers_model *model)
 {
     model->end = p->sweeps.end;
     model->disturbance = p->disturbance;
+    exp_peers_model_judge(model, p);
     for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
         model->n_rounds[c] = p->layer[0].times[c][EXP_PEER_BASE].n;
         for (int m = 0; m < EXP_N_PEERS; m++)
-            model->speedup[c][m] = exp_peers_speedup(p, (enum exp_peers_cache)c, (enum exp_peer)m);
+            model->speedup[c][m] = *model->why_disturbed[c]
+                                       ? exp_ratio_none()
+                                       : exp_peers_speedup(p, (enum exp_peers_cache)c, (enum exp_peer)m);
     }
 }
 

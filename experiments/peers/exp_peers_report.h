@@ -25,6 +25,8 @@ struct exp_peers_model {
     size_t n_rounds[EXP_N_PEERS_CACHES];
     enum exp_end end; /* of the sweeps */
     struct exp_disturbance disturbance;
+    struct exp_ruler_report ruled[EXP_N_PEERS_CACHES];
+    char why_disturbed[EXP_N_PEERS_CACHES][160]; /* "" = its times are the core's own; else it has no times */
     struct exp_ratio speedup[EXP_N_PEERS_CACHES][EXP_N_PEERS];
     char why_not[EXP_N_PEERS][96]; /* of the first layer that lacks the method; "" = all have it */
     struct exp_phases base, sconv[EXP_N_PEERS_SCONVS];

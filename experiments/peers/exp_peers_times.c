@@ -71,8 +71,11 @@ int exp_peers_make_samples(struct exp_peers *p, enum exp_peers_cache c, size_t n
 {
     for (size_t i = 0; i < p->n_layers; i++) {
         for (int m = 0; m < EXP_N_PEERS; m++) {
-            p->layer[i].times[c][m].sample_ns = calloc(n ? n : 1, sizeof(uint64_t));
-            if (!p->layer[i].times[c][m].sample_ns)
+            struct exp_peer_times *t = &p->layer[i].times[c][m];
+
+            t->sample_ns = calloc(n ? n : 1, sizeof *t->sample_ns);
+            t->mark = calloc(n ? n : 1, sizeof *t->mark);
+            if (!t->sample_ns || !t->mark)
                 return -ENOMEM;
         }
     }

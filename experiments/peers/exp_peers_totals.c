@@ -1,4 +1,5 @@
 /* Sums over the layers of models, and model.csv: exp_peers_report.h, exp_peers_files.h. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ struct exp_peers_total exp_peers_total(const struct exp_peers_report *r, size_t 
     struct exp_peers_total all = total_of_one(r, model, c, m);
     double network = 0, layers = 0, peak = 0, n = (double)r->n_models;
 
+    assert(c < EXP_N_PEERS_CACHES && m < EXP_N_PEERS && model <= r->n_models);
     if (model < r->n_models)
         return all;
     for (size_t i = 0; i < r->n_models; i++) {
@@ -91,6 +93,10 @@ static const char *why_no_total(const struct exp_peers_report *r, size_t model, 
 
     if (*r->model[first].why_not[m])
         return r->model[first].why_not[m];
+    for (size_t i = first; i < r->n_models && (i == first || model == r->n_models); i++) {
+        if (*r->model[i].why_disturbed[c])
+            return r->model[i].why_disturbed[c];
+    }
     return c == EXP_PEERS_HOT ? "not asked for (HOT=0), or no such layers" : "no such layers";
 }
 
@@ -138,16 +144,19 @@ static void put_total(const struct exp_peers_report *r, struct exp_csv *csv, siz
 /* Describes the sweeps: "63 sweeps: the ratios stand; quiet: ..." */
 void exp_peers_describe_sweeps(const struct exp_peers_model *m, char *text, size_t bytes)
 {
-    char disturbance[320];
+    char disturbance[320], ruled[160];
 
     exp_disturbance_describe(&m->disturbance, disturbance, sizeof disturbance);
-    exp_say(text, bytes, "%zu sweeps: %s; %s", m->n_rounds[EXP_PEERS_SWEEP], exp_end_text(m->end), disturbance);
+    exp_ruler_say(&m->ruled[EXP_PEERS_SWEEP], ruled, sizeof ruled);
+    exp_say(text, bytes, "%s%zu sweeps: %s; %s; %s",
+            *m->why_disturbed[EXP_PEERS_SWEEP] ? "not measured: disturbed: " : "", m->n_rounds[EXP_PEERS_SWEEP],
+            exp_end_text(m->end), ruled, disturbance);
 }
 
 int exp_peers_write_totals(struct exp_peers_report *r, const char *what, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    char text[480];
+    char text[640];
     int err = exp_csv_create(&csv, r->dir, &exp_peers_model_file, what, why, why_bytes);
 
     if (err)

@@ -37,7 +37,6 @@ struct session {
     struct exp_tasks_counts counts;
     struct exp_store *store;
     size_t share, n_shares;
-    char *const *argv;
     struct exp_peers_report report;
     struct exp_results results;
     char what[512];
@@ -53,6 +52,7 @@ static int open_results(struct session *s)
     int err =
         exp_results_find(&s->results, EXP_PEERS, &s->o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
 
+    exp_results_time(&s->results, NULL);
     return err || s->n_shares ? err : exp_results_open(&s->results, s->why, sizeof s->why);
 }
 
@@ -89,10 +89,10 @@ static long long run_after(const struct session *s)
 static char *setting_of(const struct session *s)
 {
     const struct exp_rounds *rounds = &s->times.rounds;
-    char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; micro-kernel %s; "
+    char *asked = exp_format("%zu to %zu sweeps, %llu ns, %u hot; clock %u; ruler %u; micro-kernel %s; "
                              "tuning %u, wisdom %s; the run after %lld",
                              rounds->least, rounds->most, (unsigned long long)rounds->limit_ns, s->times.n_hot_reps,
-                             s->o.clock, s->o.ukr, (unsigned)s->o.measures, s->o.wisdom, run_after(s));
+                             s->o.clock, s->o.ruler, s->o.ukr, (unsigned)s->o.measures, s->o.wisdom, run_after(s));
     const bool is_cluster = s->n_shares || s->o.launcher == EXP_LAUNCH_SLURM;
     char *setting = !asked       ? NULL
                     : is_cluster ? exp_format("a cluster; commit %s; %s", s->o.commit, asked)
@@ -138,6 +138,7 @@ static int prepare(struct session *s)
 
     s->times = (struct exp_peers_options){ .rounds = exp_options_rounds(&s->o, EXP_PEERS),
                                            .n_hot_reps = s->o.hot_reps,
+                                           .ruler_ns = exp_options_ruler_ns(&s->o),
                                            .now_ns = exp_options_clock(&s->o) };
     if (!err)
         err = exp_machine_find(&s->setup.machine, "host", s->o.results, s->why, sizeof s->why);
@@ -185,7 +186,7 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 static int launch(struct session *s, struct exp_progress *progress, double seconds)
 {
     const struct exp_tasks tasks = exp_peers_tasks(&s->tasks);
-    const struct exp_slurm slurm = { .request = { .argv = s->argv,
+    const struct exp_slurm slurm = { .request = { .argv = s->o.argv,
                                                   .name = "peers",
                                                   .needs = "--exclusive",
                                                   .words = s->o.slurm,
@@ -284,14 +285,14 @@ static int finish(struct session *s)
         err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, s->why, sizeof s->why);
     if (err)
         return err;
-    exp_peers_report_print(&s->report, stdout);
-    exp_peers_targets_print(&s->report, stdout);
     drawn = draw(s);
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
     printf("\n%s\ntables: %s/\n", s->what, s->results.path);
     exp_peers_tasks_say_kept(&s->tasks, stdout);
+    exp_peers_report_print(&s->report, stdout);
+    exp_peers_targets_print(&s->report, stdout);
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
@@ -334,7 +335,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_PEERS, .document = document, .run = run, .release = release
     };
-    struct session s = { .core = -1, .argv = argv, .tasks.models = &s.models };
+    struct session s = { .core = -1, .tasks.models = &s.models };
 
     return exp_main(&course, &s, &s.o, s.why, argc, argv);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_fusion.h"
 #include "kernels/backend/backend.h"
 #include "kernels/epilogue.h"
@@ -156,11 +157,33 @@ static int decide(struct exp_fused_layer *l)
     return err;
 }
 
-int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p)
+uint64_t exp_fused_bytes(const struct exp_fused_layer *l)
+{
+    enum { N_OUTPUTS = 5 }; /* of the convolution, its reordered copy, normalised from and to, and compared */
+    const struct conv_problem *p = &l->shape;
+    const uint64_t input = (uint64_t)p->n * p->c * p->h * p->w * sizeof(float);
+
+    return 2 * input + N_OUTPUTS * l->output_bytes;
+}
+
+static void make_layer(struct exp_fused_layer *l, const struct exp_polydl_layer *of, size_t n_images,
+                       uint64_t most_bytes)
+{
+    *l = (struct exp_fused_layer){ .of = of, .shape = *of->source.problem, .flops = of->flops * (double)n_images };
+    l->shape.n = n_images;
+    l->output_bytes = (uint64_t)n_images * l->shape.k * conv_windows(&l->shape) * sizeof(float);
+    if (exp_fused_bytes(l) > most_bytes)
+        exp_say(l->why_not, sizeof l->why_not, "%zu images take %.1f GiB of memory and %.1f may be used", n_images,
+                (double)exp_fused_bytes(l) / (1 << 30), (double)most_bytes / (1 << 30));
+}
+
+int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p, size_t n_images, uint64_t most_bytes)
 {
     int err = 0;
 
-    *f = (struct exp_fused){ .machine = p->machine, .layer = calloc(p->n_layers + 1, sizeof *f->layer) };
+    *f = (struct exp_fused){ .machine = p->machine,
+                             .layer = calloc(p->n_layers + 1, sizeof *f->layer),
+                             .n_images = n_images };
     if (!f->layer)
         return -ENOMEM;
     for (size_t i = 0; i < p->n_layers && !err; i++) {
@@ -168,10 +191,7 @@ int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p)
 
         if (!l->source.problem || !l->variants.n)
             continue;
-        f->layer[f->n_layers] = (struct exp_fused_layer){
-            .of = l,
-            .output_bytes = (uint64_t)l->source.problem->k * conv_windows(l->source.problem) * sizeof(float),
-        };
+        make_layer(&f->layer[f->n_layers], l, n_images, most_bytes);
         err = decide(&f->layer[f->n_layers++]);
     }
     return err;

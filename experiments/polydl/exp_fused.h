@@ -1,6 +1,10 @@
 /*
  * Operators fused and apart (PolyDL section 6.4, Figures 20 and 21): batch normalisation with ReLU, on a layer's output, and
  * the convolution itself with ReLU6. Each is run as two passes, as one, and by oneDNN as one.
+ *
+ * The paper has 28 images, whose tensors no cache holds; of one image the second pass finds the first one's output in a cache.
+ * The number of images is the caller's. The fused convolution is sconv_tuned, whose epilogue applies ReLU6 to a tile that is
+ * still in the first cache; PolyDL splits the last iteration of the reduction off its own nest.
  */
 #ifndef EXPERIMENTS_EXP_FUSED_H
 #define EXPERIMENTS_EXP_FUSED_H
@@ -48,7 +52,10 @@ int exp_fused_run(const struct exp_fused_site *s, enum exp_fused_pair pair, enum
 /* What is known of a layer. */
 struct exp_fused_layer {
     const struct exp_polydl_layer *of;
+    struct conv_problem shape; /* of all images */
+    double flops;              /* of the convolution, all images */
     uint64_t output_bytes;
+    char why_not[160];   /* "": it is timed; else it has no times */
     const char *verdict; /* of Algorithm 3, for both pairs: how they are fused, or why not */
     struct exp_polydl_time time[EXP_N_FUSED_PAIRS][EXP_N_FUSED_WAYS];
     struct sim_cell simulated[EXP_N_FUSED_PAIRS][EXP_FUSED_ONEDNN]; /* through caches alone, cold; of our ways */
@@ -57,11 +64,17 @@ struct exp_fused_layer {
 struct exp_fused {
     const struct sim_machine *machine;
     struct exp_fused_layer *layer;
-    size_t n_layers;
+    size_t n_layers, n_images;
 };
 
-/* Lists the convolutions among the layers, and has Algorithm 3 decide. Returns 0, -ENOMEM, -EINVAL. */
-int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p);
+/*
+ * Lists the convolutions among the layers, with so many images, and has Algorithm 3 decide. A layer whose tensors take more
+ * than so many bytes is not timed. Returns 0, -ENOMEM, -EINVAL.
+ */
+int exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p, size_t n_images, uint64_t most_bytes);
+
+/* Returns the bytes that are allocated to time a layer: what is convolved and normalised, and a copy to compare. */
+uint64_t exp_fused_bytes(const struct exp_fused_layer *l);
 void exp_fused_release(struct exp_fused *f);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
 
 /* ---- fusion.csv ---- */
@@ -21,6 +20,7 @@ static const struct exp_csv_column columns[] = {
     { "model", "", "layer table", "" },
     { "layer", "", "its name", "" },
     { "operators", "", "bnorm_relu: batch normalisation and ReLU on the layer's output; conv_relu6: the convolution and ReLU6", "" },
+    { "images", "", "that the operators have", "" },
     { "output_bytes", "bytes", "of the tensor that both operators write", "" },
     { "verdict", "", "of Algorithm 3", "" },
     { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" },
@@ -71,13 +71,15 @@ static void put_lines(struct exp_csv *csv, const char *way, const struct sim_cel
 }
 
 static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct exp_fused_layer *l,
-                    enum exp_fused_pair pair, const char *why_not)
+                    enum exp_fused_pair pair, const char *why_no_times)
 {
+    const char *why_not = *why_no_times ? why_no_times : l->why_not;
     const char *no_peer = *why_not ? why_not : "oneDNN is not there, or has no implementation";
 
     exp_csv_string(csv, "model", l->of->model);
     exp_csv_string(csv, "layer", l->of->name);
     exp_csv_string(csv, "operators", exp_fused_pair_name(pair));
+    exp_csv_u64(csv, "images", l->shape.n);
     exp_csv_u64(csv, "output_bytes", l->output_bytes);
     exp_csv_string(csv, "verdict", l->verdict);
     exp_csv_number(csv, "apart_time_min_ns", time_of(l, pair, EXP_FUSED_APART), why_not);
@@ -91,8 +93,8 @@ static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct
     exp_csv_end_row(csv);
 }
 
-int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *why_no_times, char *why,
-                    size_t why_bytes)
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
+                    char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
     int err =
@@ -100,6 +102,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
 
     if (err)
         return err;
+    exp_csv_header(csv, "run", "%s", run);
     exp_csv_header(csv, "machine", "%s: %s", f->machine->name, f->machine->description);
     for (size_t i = 0; i < f->n_layers; i++) {
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
@@ -138,20 +141,33 @@ static const char *find_printed(const struct exp_table *t, const char *figure, c
     return "-";
 }
 
-/* Says the geometric mean of the layers' speed-ups; room is [n_layers]. */
-static void say_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over, double *room,
-                        char *text, size_t bytes)
+double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over)
 {
+    double logs = 0;
     size_t n = 0;
 
     for (size_t i = 0; i < f->n_layers; i++) {
-        const double x = speedup(&f->layer[i], pair, over);
+        const double x = log(speedup(&f->layer[i], pair, over));
 
-        if (isfinite(x))
-            room[n++] = x;
+        logs += isfinite(x) ? x : 0;
+        n += isfinite(x);
     }
-    if (n)
-        exp_say(text, bytes, "%.2f", exp_stats_geomean(room, n));
+    return n ? exp(logs / (double)n) : (double)NAN;
+}
+
+static size_t count_timed(const struct exp_fused *f, enum exp_fused_pair pair)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        n += f->layer[i].time[pair][EXP_FUSED_TOGETHER].n_rounds > 0;
+    return n;
+}
+
+static void say_speedup(double x, char *text, size_t bytes)
+{
+    if (isfinite(x))
+        exp_say(text, bytes, "%.2f", x);
     else
         exp_say(text, bytes, "not timed");
 }
@@ -176,36 +192,36 @@ static double saved_percent(const struct exp_fused *f, enum exp_fused_pair pair,
     return lines[EXP_FUSED_APART] > 0 ? 100 * (1 - lines[EXP_FUSED_TOGETHER] / lines[EXP_FUSED_APART]) : 0;
 }
 
-static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, const struct exp_table *t, double *room,
-                       FILE *out)
+static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, const struct exp_table *t, FILE *out)
 {
     char over_apart[32], over_peer[32];
 
-    say_speedup(f, pair, EXP_FUSED_APART, room, over_apart, sizeof over_apart);
-    say_speedup(f, pair, EXP_FUSED_ONEDNN, room, over_peer, sizeof over_peer);
-    fprintf(out, "| %s | %zu | %s | %s | %s | %s | %.1f; %.1f; %.1f %% |\n", printed[pair].title, f->n_layers,
-            over_apart, find_printed(t, printed[pair].figure, "fused_over_unfused"), over_peer,
-            find_printed(t, printed[pair].figure, "fused_over_onednn"), saved_percent(f, pair, INTO_L1),
+    say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_APART), over_apart, sizeof over_apart);
+    say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_ONEDNN), over_peer, sizeof over_peer);
+    fprintf(out, "| %s | %zu of %zu | %s | %s | %s | %s | %.1f; %.1f; %.1f %% |\n", printed[pair].title,
+            count_timed(f, pair), f->n_layers, over_apart, find_printed(t, printed[pair].figure, "fused_over_unfused"),
+            over_peer, find_printed(t, printed[pair].figure, "fused_over_onednn"), saved_percent(f, pair, INTO_L1),
             saved_percent(f, pair, INTO_L2), saved_percent(f, pair, TO_MEMORY));
 }
 
 int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, char *why, size_t why_bytes)
 {
     char *path = exp_format("%s/published/others.csv", experiments_dir);
-    double *room = calloc(f->n_layers + 1, sizeof *room);
     struct exp_table t = { 0 };
-    int err =
-        path && room ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    int err = path ? exp_table_read(&t, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err && f->n_layers) {
-        fprintf(out, "\nWhat does fusing bring? Geometric means over layers, on one thread; printed: on 28 cores\n\n"
-                     "| operators | layers | over two passes | printed | over oneDNN, fused | printed | "
-                     "lines saved: into L1; into L2; to and from memory |\n|---|---|---|---|---|---|---|\n");
+        fprintf(out,
+                "\nWhat does fusing bring? %zu image%s of each layer, on one thread; geometric means over layers. "
+                "Printed: 28 "
+                "images on 28 cores (BATCH=28 has as many)\n\n"
+                "| operators | layers timed | over two passes | printed | over oneDNN, fused | printed | "
+                "lines saved: into L1; into L2; to and from memory |\n|---|---|---|---|---|---|---|\n",
+                f->n_images, f->n_images > 1 ? "s" : "");
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
-            print_pair(f, pair, &t, room, out);
+            print_pair(f, pair, &t, out);
     }
     exp_table_release(&t);
-    free(room);
     free(path);
     return err;
 }

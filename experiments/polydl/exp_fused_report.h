@@ -9,9 +9,12 @@
 
 extern const struct exp_csv_file exp_fused_file;
 
-/* Writes fusion.csv into an open folder. Returns 0, or -errno with one line in why. */
-int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *why_no_times, char *why,
-                    size_t why_bytes);
+/* Returns how many times as fast as another way fusing is, geometric mean over the layers; NaN if none was timed. */
+double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over);
+
+/* Writes fusion.csv into an open folder; `run` says what was run, with its commit. Returns 0, or -errno with one line in why. */
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
+                    char *why, size_t why_bytes);
 
 /* Prints what fusing brings, in time and in lines, beside what PolyDL prints in Figures 20 and 21. */
 int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, char *why, size_t why_bytes);

@@ -11,7 +11,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/polydl/exp_planned.h"
 #include "experiments/replay/exp_kept_counts.h"
-#include "experiments/setup/exp_host.h"
+#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/store/exp_task_list.h"
 #include "sim/hierarchy.h"
@@ -29,7 +29,7 @@ struct work {
 
 static bool are_same(const struct exp_fused_layer *a, const struct exp_fused_layer *b)
 {
-    return conv_problem_equal(a->of->source.problem, b->of->source.problem);
+    return conv_problem_equal(&a->shape, &b->shape);
 }
 
 static size_t first_same(const struct exp_fused *f, size_t layer)
@@ -172,7 +172,8 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
     const struct work *w = ctx;
     struct exp_planned planned = { .plans.n_cases = 0 };
     struct kept_cells k = { .machine = &w->alone, .put = result };
-    int err = exp_planned_init(&planned, w->setup, w->of->layer[w->layer[job]].of, "sconv_tuned", why, why_bytes);
+    const struct exp_fused_layer *l = &w->of->layer[w->layer[job]];
+    int err = exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", why, why_bytes);
 
     (void)pool;
     if (!err) {
@@ -203,10 +204,10 @@ static char *what_of(const struct work *w, const struct exp_fused_layer *l)
     struct exp_planned planned = { .plans.n_cases = 0 };
     char plan[EXP_PLAN_TEXT_BYTES], shape[512] = "", why[256], *text = NULL;
 
-    if (!exp_planned_init(&planned, w->setup, l->of, "sconv_tuned", why, sizeof why)) {
+    if (!exp_planned_init(&planned, w->setup, l->of, &l->shape, "sconv_tuned", why, sizeof why)) {
         exp_plan_text(&exp_planned_case(&planned, "sconv_tuned")->plan, plan);
         for (size_t i = 0; i < CONV_N_FIELDS; i++)
-            exp_say_more(shape, sizeof shape, " %s=%zu", conv_fields[i].name, conv_field(l->of->source.problem, i));
+            exp_say_more(shape, sizeof shape, " %s=%zu", conv_fields[i].name, conv_field(&l->shape, i));
         text = exp_format("conv%s; %s", shape, plan);
     }
     exp_planned_release(&planned);
@@ -219,7 +220,7 @@ static int list_tasks(struct work *w, const char *kind)
         const struct exp_fused_layer *l = &w->of->layer[i];
         int err;
 
-        if (first_same(w->of, i) != i)
+        if (first_same(w->of, i) != i || (w->timing && *l->why_not))
             continue;
         w->layer[w->list.n] = i;
         err = exp_task_list_add(&w->list, &(struct exp_task){ .kind = kind,
@@ -249,18 +250,18 @@ static void end(struct work *w)
 /* Says on which computer times are taken, and how; from malloc, NULL when out of memory. */
 static char *times_setting(const struct exp_fused_timing *t)
 {
-    struct exp_host host;
+    struct sim_here host;
     char name[128] = "", why[256];
 
     gethostname(name, sizeof name - 1);
-    return exp_format("%s, %s; %" PRIu64 " ns", name, exp_host_look(&host, why, sizeof why) ? "" : host.cpu,
+    return exp_format("%s, %s; %" PRIu64 " ns", name, sim_here_look(&host, why, sizeof why) ? "" : host.cpu.name,
                       t->budget_ns);
 }
 
 static double measure_seconds(void *ctx, size_t job)
 {
     const struct work *w = ctx;
-    const double macs = w->of->layer[w->layer[job]].of->flops / 2, least = 1e-9 + macs * 2e-11 * 10;
+    const double macs = w->of->layer[w->layer[job]].flops / 2, least = 1e-9 + macs * 2e-11 * 10;
     const double budget = (double)w->timing->budget_ns * 1e-9 * EXP_N_FUSED_WAYS;
 
     return (budget > least ? budget : least) * EXP_N_FUSED_PAIRS;
@@ -270,7 +271,7 @@ static double simulate_seconds(void *ctx, size_t job)
 {
     const struct work *w = ctx;
 
-    return 1e-10 * w->of->layer[w->layer[job]].of->flops;
+    return 1e-10 * w->of->layer[w->layer[job]].flops;
 }
 
 /* Does the work of a kind on so many threads, and gives layers that are the same the same results. */

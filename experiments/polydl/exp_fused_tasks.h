@@ -14,6 +14,7 @@ struct exp_fused_timing {
     const struct exp_setup *setup; /* of what runs on this computer */
     const struct exp_dnnl *dnnl;   /* NULL: it is not there */
     uint64_t budget_ns;            /* of each pair in each way */
+    struct exp_ruler *ruler;       /* beside each timing; or NULL */
 };
 
 /* Times one layer: fills time of *l. Returns 0; -EINTR; -ENOMEM; -EILSEQ if ways differ; with one line in why. */

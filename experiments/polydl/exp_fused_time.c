@@ -8,6 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/polydl/exp_fused_tasks.h"
 #include "experiments/polydl/exp_planned.h"
 #include "experiments/setup/exp_tensors.h"
@@ -98,7 +99,7 @@ static int open_conv(struct bench *b, const struct exp_dnnl *dnnl, char *why, si
 static int open(struct bench *b, const struct exp_fused_layer *l, const struct exp_fused_timing *t, char *why,
                 size_t why_bytes)
 {
-    int err = exp_planned_init(&b->planned, t->setup, l->of, "sconv_tuned", why, why_bytes);
+    int err = exp_planned_init(&b->planned, t->setup, l->of, &l->shape, "sconv_tuned", why, why_bytes);
 
     if (err)
         return err;
@@ -178,13 +179,15 @@ static struct exp_polydl_time time_of(const uint64_t *sample, size_t n)
     return (struct exp_polydl_time){ .n_rounds = n, .fastest_ns = t.fastest, .median_ns = t.median };
 }
 
-static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused_layer *l, uint64_t budget_ns)
+static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused_layer *l,
+                     const struct exp_fused_timing *t)
 {
+    const struct exp_watch watch = exp_ruler_watch(t->ruler);
     struct runner runner[EXP_N_FUSED_WAYS];
     struct exp_contender contender[EXP_N_FUSED_WAYS];
     uint64_t sample[EXP_N_FUSED_WAYS * MOST_ROUNDS];
     struct exp_bench_result result;
-    const bool is_long = pair == EXP_FUSED_CONV && l->of->flops >= long_run_flops; /* check() has run it before */
+    const bool is_long = pair == EXP_FUSED_CONV && l->flops >= long_run_flops; /* check() has run it before */
     size_t n = 0;
     int err;
 
@@ -195,11 +198,13 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
         contender[n] = (struct exp_contender){ exp_fused_way_name(w), run, prepare, &runner[n] };
         n++;
     }
+    exp_ruler_limit(t->ruler, t->budget_ns * n);
     err = exp_bench_run(&(struct exp_bench){ .n_warmups = !is_long,
-                                             .rounds = { LEAST_ROUNDS, MOST_ROUNDS, budget_ns * n },
+                                             .rounds = { LEAST_ROUNDS, MOST_ROUNDS, t->budget_ns * n },
                                              .now_ns = ctr_thread_ns,
                                              .wall_ns = ctr_now_ns,
-                                             .interrupted = exp_interrupted },
+                                             .interrupted = exp_interrupted,
+                                             .watch = t->ruler ? &watch : NULL },
                         contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++)
         l->time[pair][runner[i].way] = time_of(sample + i * MOST_ROUNDS, result.n_rounds);
@@ -209,12 +214,12 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
 int exp_fused_time(struct exp_fused_layer *l, const struct exp_fused_timing *t, char *why, size_t why_bytes)
 {
     struct bench b = { .in = NULL };
-    int err = open(&b, l, t, why, why_bytes);
+    int err = *l->why_not ? 0 : open(&b, l, t, why, why_bytes);
 
-    for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS && !err; pair++) {
+    for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS && !err && !*l->why_not; pair++) {
         err = check(&b, pair, l, why, why_bytes);
         if (!err)
-            err = time_pair(&b, pair, l, t->budget_ns);
+            err = time_pair(&b, pair, l, t);
     }
     close(&b);
     return err;

@@ -80,8 +80,8 @@ static int use_call(struct count *c)
     return err;
 }
 
-/* Steps to the next iteration of the outer loops. Returns whether there is one. */
-static bool step(struct count *c, uint64_t at[EXP_AFFINE_MAX_LOOPS])
+/* Steps to the next iteration of the outer loops; from the last one to the first. */
+static void step(struct count *c, uint64_t at[EXP_AFFINE_MAX_LOOPS])
 {
     for (size_t l = c->variant->n_outer; l-- > 0;) {
         const bool is_last = ++at[l] == c->variant->nest.loop[l].extent;
@@ -92,29 +92,44 @@ static bool step(struct count *c, uint64_t at[EXP_AFFINE_MAX_LOOPS])
             o->offset = is_last ? o->offset - o->lines.step[l] * (at[l] - 1) : o->offset + o->lines.step[l];
         }
         if (!is_last)
-            return true;
+            return;
         at[l] = 0;
     }
-    return false;
+}
+
+static uint64_t calls_of(const struct exp_variant *v)
+{
+    uint64_t n = 1;
+
+    for (size_t l = 0; l < v->n_outer; l++)
+        n *= v->nest.loop[l].extent;
+    return n;
+}
+
+/* Returns what all calls would have of what so many have. */
+static uint64_t scaled(uint64_t count, double share)
+{
+    return (uint64_t)((double)count / share + 0.5);
 }
 
 int exp_haystack_count(struct exp_haystack *h, const struct exp_variant *v, const struct exp_sources *s)
 {
     struct count c = { .variant = v };
     uint64_t at[EXP_AFFINE_MAX_LOOPS] = { 0 };
+    const uint64_t n_calls = calls_of(v), most = n_calls < EXP_HAYSTACK_CALLS ? n_calls : EXP_HAYSTACK_CALLS;
     int err = sim_stackdist_new(&c.distances);
 
     if (!err)
         err = find_operands(&c, s->line_bytes);
-    while (!err) {
+    for (uint64_t call = 0; call < most && !err; call++) {
         err = use_call(&c);
-        if (!step(&c, at))
-            break;
+        step(&c, at);
     }
+    h->share = (double)most / (double)n_calls;
     if (!err) {
-        h->uses = sim_stackdist_uses(c.distances);
+        h->uses = scaled(sim_stackdist_uses(c.distances), h->share);
         for (size_t i = 0; i < s->n_caches; i++)
-            h->misses[i] = sim_stackdist_misses(c.distances, s->source[i].bytes / s->line_bytes);
+            h->misses[i] = scaled(sim_stackdist_misses(c.distances, s->source[i].bytes / s->line_bytes), h->share);
     }
     for (size_t i = 0; i < c.n_operands; i++)
         exp_call_lines_release(&c.operand[i].lines);

@@ -12,9 +12,14 @@
 #include "experiments/polydl/exp_variant.h"
 
 struct exp_haystack {
+    double
+        share; /* of the calls: of a nest with more than EXP_HAYSTACK_CALLS the first ones are counted, and the rest is
+                                        scaled from them */
     uint64_t uses;                   /* of lines */
     uint64_t misses[SIM_MAX_LEVELS]; /* of each cache of the sources */
 };
+
+enum { EXP_HAYSTACK_CALLS = 1 << 19 };
 
 /*
  * Counts the misses of a variant, as one thread runs it all. Returns 0, or -ENOMEM. Takes some 100 ns for each operand of

@@ -3,13 +3,13 @@
 #include <string.h>
 
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const char *algos, char *why, size_t why_bytes)
+                     const struct conv_problem *shape, const char *algos, char *why, size_t why_bytes)
 {
     unsigned selected;
     int err;
 
     *p = (struct exp_planned){
-        .layer = { .name = (char *)l->name, .problem = *l->shape, .line = 1, .index = 1 },
+        .layer = { .name = (char *)l->name, .problem = *shape, .line = 1, .index = 1 },
         .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 },
     };
     p->model.layer = &p->layer;

@@ -12,11 +12,11 @@ struct exp_planned {
 };
 
 /*
- * Plans a layer's shape in a comma-separated list of algorithms. It must stay where it is. Returns 0; -ENOMEM,
+ * Plans a layer's shape, of as many images as are wanted, in a comma-separated list of algorithms. It must stay where it is. Returns 0; -ENOMEM,
  * -EOVERFLOW or -EINVAL with one line in why.
  */
 int exp_planned_init(struct exp_planned *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
-                     const char *algos, char *why, size_t why_bytes);
+                     const struct conv_problem *shape, const char *algos, char *why, size_t why_bytes);
 void exp_planned_release(struct exp_planned *p); /* one that is all zeros is fine */
 
 /* Returns the case of an algorithm; NULL if it was not asked for. */

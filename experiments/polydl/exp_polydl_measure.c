@@ -9,7 +9,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_polydl_tasks.h"
 #include "experiments/polydl/exp_polydl_text.h"
-#include "experiments/setup/exp_host.h"
+#include "sim/machine/machine_here.h"
 #include "experiments/store/exp_task_list.h"
 
 struct measuring {
@@ -123,13 +123,14 @@ static double seconds(void *ctx, size_t job)
 /* Says on which computer times are taken, and how. */
 static int say_setting(struct measuring *m, char *why, size_t why_bytes)
 {
-    struct exp_host host;
+    struct sim_here host;
     char name[128] = "";
-    int err = exp_host_look(&host, why, why_bytes);
+    int err = sim_here_look(&host, why, why_bytes);
 
     gethostname(name, sizeof name - 1);
-    exp_say(m->setting, sizeof m->setting, "%s, %s; %u threads; %" PRIu64 " ns; slices of what is slow", name,
-            err ? "" : host.cpu, m->timing->n_threads, m->timing->budget_ns);
+    exp_say(m->setting, sizeof m->setting,
+            "%s, %s; %u threads; %" PRIu64 " ns, leaders %" PRIu64 " ns; slices of what is slow", name,
+            err ? "" : host.cpu.name, m->timing->n_threads, m->timing->budget_ns, m->timing->refine_ns);
     return err;
 }
 

@@ -6,9 +6,16 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
+#include "experiments/setup/exp_descriptor.h"
 #include "experiments/setup/exp_main.h"
 
-#define ALL "alexnet,fastrcnn,googlenetv1,googlenetv3,maskrcnn,mobilenet,overfeat,resnet,xception,yolov2,gemm"
+/* PolyDL's, and its matrix multiplications. */
+static const char *const known[] = { "alexnet",  "fastrcnn", "googlenetv1", "googlenetv3", "maskrcnn", "mobilenet",
+                                     "overfeat", "resnet",   "xception",    "yolov2",      "gemm" };
+
+enum { N_KNOWN = sizeof known / sizeof known[0], NAME_BYTES = 64 };
+
 #define GEMM_TABLE EXP_EXPERIMENTS_DIR "/polydl/gemm.csv"
 
 const char *exp_polydl_baseline_name(enum exp_polydl_baseline b)
@@ -43,25 +50,62 @@ static char *table_of(const char *name, size_t length)
     return strndup(name, length);
 }
 
+static bool is_table_of_experiment(const char *name)
+{
+    char *path = exp_format(EXP_EXPERIMENTS_DIR "/models/%s.csv", name);
+    const bool is_there = path && !access(path, R_OK);
+
+    free(path);
+    return is_there;
+}
+
+/* Refuses a name that is neither a file nor known here. */
+static int check_name(const char *table, char *why, size_t why_bytes)
+{
+    const char *nearest;
+
+    if (strpbrk(table, "/.") || exp_descriptor_begins(table) || is_table_of_experiment(table))
+        return 0;
+    exp_say(why, why_bytes, "MODEL: unknown model '%.*s'", NAME_BYTES, table);
+    nearest = exp_names_nearest(table, known, N_KNOWN);
+    if (nearest)
+        exp_say_more(why, why_bytes, ": did you mean %s?", nearest);
+    exp_say_more(why, why_bytes, "%s PolyDL's are", nearest ? "" : ";");
+    for (size_t i = 0; i < N_KNOWN; i++)
+        exp_say_more(why, why_bytes, "%s %s", i ? "," : "", known[i]);
+    exp_say_more(why, why_bytes, "; layer tables of experiment may be named, too");
+    return -ENOENT;
+}
+
+/* Adds a model's table to a comma-separated list from malloc, which is NULL when out of memory. */
+static int add_table(char **tables, const char *name, size_t length, char *why, size_t why_bytes)
+{
+    char *table = table_of(name, length);
+    char *more = table && *tables ? exp_format("%s%s%s", *tables, **tables ? "," : "", table) : NULL;
+    int err = more ? check_name(table, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    free(table);
+    free(*tables);
+    *tables = more;
+    return err;
+}
+
 int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, char *why, size_t why_bytes)
 {
+    const bool is_all = !*list || !strcmp(list, "all");
     char *tables = strdup("");
-    int err;
+    int err = 0;
 
-    list = *list && strcmp(list, "all") ? list : ALL;
-    while (*list && tables) {
-        size_t length = strcspn(list, ",");
-        char *table = table_of(list, length);
-        char *more = table ? exp_format("%s%s%s", tables, *tables ? "," : "", table) : NULL;
+    for (size_t i = 0; i < N_KNOWN && is_all && !err; i++)
+        err = add_table(&tables, known[i], strlen(known[i]), why, why_bytes);
+    while (*list && !is_all && !err) {
+        const size_t length = strcspn(list, ",");
 
-        free(table);
-        free(tables);
-        tables = more;
+        err = add_table(&tables, list, length, why, why_bytes);
         list += length + (list[length] == ',');
     }
-    if (!tables)
-        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why, why_bytes);
+    if (!err)
+        err = exp_models_read(m, EXP_EXPERIMENTS_DIR, tables, patterns, why, why_bytes);
     free(tables);
     return err;
 }

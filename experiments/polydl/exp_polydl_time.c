@@ -15,10 +15,11 @@
 #include "experiments/polydl/exp_operands.h"
 #include "experiments/polydl/exp_rivals.h"
 #include "experiments/polydl/exp_team.h"
+#include "experiments/polydl/exp_turns.h"
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/polydl/exp_xsmm.h"
 
-enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40, MICRO_TILE = 16 };
+enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40, MOST_REFINED = 200, MICRO_TILE = 16 };
 
 /* A run that takes longer than this (ns) needs none before it: it has brought its own data into the caches soon. */
 static const uint64_t long_run_ns = 20000000;
@@ -32,6 +33,7 @@ static const double most_flops_of_loops = 5e8, most_flops_of_tiles = 2e9;
 struct bench {
     const struct exp_polydl_layer *layer;
     const struct exp_polydl_timing *timing;
+    struct exp_watch watch; /* the ruler's */
     struct exp_operands operands;
     struct exp_rivals rivals;
     struct exp_team *team[EXP_N_POLYDL_THREADS];
@@ -204,14 +206,18 @@ static int micro_variant(const struct bench *b, struct exp_variant *v, char *why
 
 /* ---- rounds ---- */
 
-/* Long runs have no others before them than those of check(), if any. */
+/*
+ * Long runs have no others before them than those of check(), if any. The ruler sees the calling thread's core: it stands
+ * beside runs of one thread only.
+ */
 static struct exp_bench protocol_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
 {
     return (struct exp_bench){ .n_warmups = expected_ns(b->layer) < long_run_ns,
                                .rounds = { LEAST_ROUNDS, MOST_ROUNDS, budget_ns * n },
                                .now_ns = now_ns,
                                .wall_ns = ctr_now_ns,
-                               .interrupted = exp_interrupted };
+                               .interrupted = exp_interrupted,
+                               .watch = b->timing->ruler && now_ns == ctr_thread_ns ? &b->watch : NULL };
 }
 
 /* Returns the times of rounds that ran a slice, as of everything. */
@@ -230,23 +236,29 @@ static struct exp_polydl_time time_of(const uint64_t *round, size_t n_rounds, co
     return time;
 }
 
-/* Has runners take turns, and gives each its times. */
-static int take_turns(struct runner *runner, size_t n, const struct exp_bench *protocol)
+/* Has runners take turns, of which the first n_ranked are refined for so long, and gives each its times. */
+static int take_turns(struct runner *runner, size_t n, const struct exp_bench *protocol, size_t n_ranked,
+                      uint64_t refine_ns)
 {
-    const size_t most = protocol->rounds.most;
+    const struct exp_turns turns = {
+        .protocol = *protocol, .n_ranked = n_ranked, .most = MOST_REFINED, .refine_ns = refine_ns
+    };
     struct exp_contender *contender = calloc(n + 1, sizeof *contender);
-    uint64_t *sample = calloc(n * most + 1, sizeof *sample);
-    struct exp_bench_result result;
-    int err = contender && sample ? 0 : -ENOMEM;
+    uint64_t *sample = calloc(n * MOST_REFINED + 1, sizeof *sample);
+    size_t *n_rounds = calloc(n + 1, sizeof *n_rounds);
+    int err = contender && sample && n_rounds ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < n && !err; i++)
         contender[i] = (struct exp_contender){ "", run, prepare, &runner[i] };
+    if (n)
+        exp_ruler_limit(runner->bench->timing->ruler, protocol->rounds.limit_ns + refine_ns);
     if (!err && n)
-        err = exp_bench_run(protocol, contender, n, sample, &result);
+        err = exp_turns_run(&turns, contender, n, sample, n_rounds);
     for (size_t i = 0; i < n && !err; i++)
-        *runner[i].time = time_of(sample + i * most, result.n_rounds, &runner[i].slice);
+        *runner[i].time = time_of(sample + i * MOST_REFINED, n_rounds[i], &runner[i].slice);
     free(contender);
     free(sample);
+    free(n_rounds);
     return err;
 }
 
@@ -281,7 +293,7 @@ static int time_variants(struct bench *b, struct exp_polydl_times *times, enum e
     if (!is_one && b->layer->flops >= once_flops)
         protocol.rounds.least = 1;
     if (!err)
-        err = take_turns(runner, n, &protocol);
+        err = take_turns(runner, n, &protocol, v->n, b->timing->refine_ns / (is_one ? 1 : 2) * v->n);
     free(runner);
     return err;
 }
@@ -300,7 +312,7 @@ static int time_rivals(struct bench *b, struct exp_polydl_times *times)
             };
     }
     protocol = protocol_of(b, b->timing->budget_ns, n, ctr_thread_ns);
-    return take_turns(runner, n, &protocol);
+    return take_turns(runner, n, &protocol, 0, 0);
 }
 
 /* Times the plain loops, which are slow: some iterations, once at least. */
@@ -315,7 +327,7 @@ static int time_loops(struct bench *b, struct exp_polydl_times *times)
 
     protocol.n_warmups = 0;
     protocol.rounds.least = 1;
-    return take_turns(&runner, 1, &protocol);
+    return take_turns(&runner, 1, &protocol, 0, 0);
 }
 
 /* ---- checks ---- */
@@ -409,7 +421,7 @@ static void close_bench(struct bench *b)
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
                     char *why, size_t why_bytes)
 {
-    struct bench b = { .layer = l, .timing = t };
+    struct bench b = { .layer = l, .timing = t, .watch = exp_ruler_watch(t->ruler) };
     int err = open_bench(&b, why, why_bytes);
 
     if (!err)
@@ -428,14 +440,15 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
     return err;
 }
 
+/* Of the time that leaders may take, half is reckoned with. */
 double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t)
 {
     const bool is_long = expected_ns(l) >= long_run_ns, has_two = t->n_threads > 1;
-    const double run = l->flops / 1e11, budget = (double)t->budget_ns / 1e9;
+    const double run = l->flops / 1e11, budget = (double)t->budget_ns / 1e9, refine = (double)t->refine_ns / 2e9;
     const double rounds = run * (is_long ? LEAST_ROUNDS : 2 * LEAST_ROUNDS + 2), one = fmax(rounds, budget);
     const double two =
         fmax((l->source.problem ? rounds : rounds / 2) / (l->flops < once_flops ? 1 : LEAST_ROUNDS), budget / 2);
     const double loops = exp_polydl_timed_share(l, EXP_POLYDL_LOOPS) * l->flops / (l->source.problem ? 3e9 : 3e8);
 
-    return (double)l->variants.n * (run + one + (has_two ? two : 0)) + 5 * one + loops;
+    return (double)l->variants.n * (run + one + refine + (has_two ? two + refine / 2 : 0)) + 5 * one + loops;
 }

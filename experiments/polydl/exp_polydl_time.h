@@ -3,12 +3,15 @@
  * unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does not have: its
  * threads share the parallel loop; and the wall's clock.
  *
+ * Variants that are about as fast as the fastest one have more rounds, until the clock repeats itself (exp_turns.h).
+ *
  * Everything accumulates into its output, as the paper's loops do, which clear it beforehand; SConv, oneDNN and Base
  * overwrite it. Before they are timed, all variants have made the same output, which is SConv's.
  */
 #ifndef EXPERIMENTS_EXP_POLYDL_TIME_H
 #define EXPERIMENTS_EXP_POLYDL_TIME_H
 
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/measure/exp_dnnl.h"
 #include "experiments/polydl/exp_polydl.h"
 #include "experiments/setup/exp_algo.h"
@@ -19,8 +22,11 @@ struct exp_polydl_timing {
     const struct exp_dnnl *dnnl;   /* NULL: it is not there */
     const struct conv_small *small;
     bool uses_xsmm;     /* variants run LIBXSMM's micro-kernels and not ours */
-    uint64_t budget_ns; /* of each variant, and each number of threads */
+    uint64_t budget_ns; /* of each variant, half of it on two threads */
+    uint64_t refine_ns; /* the same, which the variants of a layer that lead may have in all (exp_turns.h) */
     unsigned n_threads; /* up to so many are timed */
+    struct exp_ruler
+        *ruler; /* beside each timing of one thread, which are taken again for as long as they take; or NULL */
 };
 
 /* What is timed of a layer: of_variant is [variants.n]. */

@@ -133,6 +133,18 @@ static int judge_layer(struct exp_rank *r, size_t layer)
     return err;
 }
 
+size_t exp_rank_first(const struct exp_rank *r, size_t layer, enum exp_polydl_threads threads)
+{
+    const struct exp_analysis *a = r->analyses.of[layer];
+    size_t first = 0;
+
+    for (size_t i = 1; i < r->polydl->layer[layer].variants.n; i++) {
+        if (a[i].polydl[threads].cost < a[first].polydl[threads].cost)
+            first = i;
+    }
+    return first;
+}
+
 /* ---- all ---- */
 
 static int learn(struct exp_rank *r, char *why, size_t why_bytes)

@@ -41,6 +41,9 @@ int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs,
                   char *why, size_t why_bytes);
 void exp_rank_release(struct exp_rank *r); /* { 0 } is fine */
 
+/* Returns the variant of a layer that PolyDL's analysis puts first, timed or not. The layer has variants. */
+size_t exp_rank_first(const struct exp_rank *r, size_t layer, enum exp_polydl_threads threads);
+
 /* Judges one ranking of a layer: costs[n] beside times[n], those of all variants; what is not known is NaN. */
 struct exp_rank_verdict exp_rank_judge(const double *costs, const double *times, size_t n);
 

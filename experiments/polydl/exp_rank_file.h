@@ -22,10 +22,4 @@
 int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, char *why,
                         size_t why_bytes);
 
-/*
- * Reads a net. Returns 0; -errno of reading; -EINVAL for another format, version or shape, or a file that was cut or
- * changed; -ENOMEM; with one line in why.
- */
-int exp_rank_file_read(struct exp_rank_net *net, const char *path, char *why, size_t why_bytes);
-
 #endif

@@ -85,10 +85,13 @@ static const struct exp_csv_column total_columns[] = {
     { "title", "", "its name for people", "" },
     { "meaning", "", "what variants are ranked by", "" },
     { "layers", "", "with a verdict", "" },
+    { "training_layers", "", "of these, layers that trained the net: it has seen their times", "" },
     { "mean_share", "", "speed of its pick / that of the fastest variant, mean", "clock" },
     { "geomean_share", "", "geometric mean of the same", "clock" },
     { "worst_share", "", "the same of the worst layer", "clock" },
     { "near_best_percent", "%", "layers where the pick has at least 95 % of the fastest variant's speed", "clock" },
+    { "can_fail_layers", "", "layers where a pick can miss that: their slowest variant does", "clock" },
+    { "can_fail_near_best_percent", "%", "of these, those where the pick has at least 95 %", "clock" },
     { "geomean_top5_share", "", "speed of the best of its first 5 % / that of the fastest variant, geometric mean",
       "clock" },
     { "mean_spearman", "", "rank correlation of costs and times within a layer, mean", "" },
@@ -114,10 +117,13 @@ static void put_total(struct exp_csv *csv, const struct exp_rank *r, size_t part
     exp_csv_string(csv, "title", exp_ranking_title((enum exp_ranking)ranking));
     exp_csv_string(csv, "meaning", exp_ranking_meaning((enum exp_ranking)ranking));
     exp_csv_u64(csv, "layers", t.n);
+    exp_csv_u64(csv, "training_layers", t.n_seen);
     exp_csv_double(csv, "mean_share", t.mean_share);
     exp_csv_double(csv, "geomean_share", t.geomean_share);
     exp_csv_double(csv, "worst_share", t.worst_share);
     exp_csv_double(csv, "near_best_percent", t.near_best_percent);
+    exp_csv_u64(csv, "can_fail_layers", t.n_can_fail);
+    exp_csv_number(csv, "can_fail_near_best_percent", t.can_fail_percent, "no pick can fail");
     exp_csv_double(csv, "geomean_top5_share", t.geomean_top_share);
     exp_csv_number(csv, "mean_spearman", t.mean_spearman, "no layer has one");
     exp_csv_number(csv, "mean_kendall", t.mean_kendall, "no layer has one");
@@ -237,6 +243,8 @@ static const struct exp_csv_column analysis_columns[] = {
       "Algorithm 2" },
     { "polydl_cost", "", "latency / bandwidth times these, summed", "Eq. 1" },
     { "polydl_seconds", "s", "CPU time of both", "clock" },
+    { "haystack_share", "",
+      "of the calls of the micro-kernel that are counted: of long nests the first ones, and misses are scaled", "" },
     { "haystack_misses", "lines", "of a fully associative cache of each cache's size; of one thread",
       "stack distances" },
     { "haystack_cycles", "cycles", "these times the latencies of what is behind", "" },
@@ -266,6 +274,7 @@ static void put_analysis(struct exp_csv *csv, const struct exp_rank *r, size_t l
     put_numbers(csv, "reused_bytes", a->polydl[threads].resident.bytes, n_caches + 1);
     exp_csv_double(csv, "polydl_cost", a->polydl[threads].cost);
     exp_csv_double(csv, "polydl_seconds", a->polydl[threads].seconds);
+    exp_csv_double(csv, "haystack_share", a->haystack.share);
     put_numbers(csv, "haystack_misses", a->haystack.misses, n_caches);
     exp_csv_double(csv, "haystack_cycles", a->haystack_cycles);
     exp_csv_double(csv, "haystack_seconds", a->haystack_seconds);

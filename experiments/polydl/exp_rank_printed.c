@@ -8,7 +8,7 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
-#include "experiments/polydl/exp_rank_totals.h"
+#include "experiments/polydl/exp_rank_facts.h"
 
 /* ---- what is compared ---- */
 
@@ -52,18 +52,20 @@ static void say_mean(char *text, size_t bytes, double *x, size_t n)
 
 #define GEMMS ""
 
-/* A printed number, and what of ours stands beside it: method's speed, over that of another. */
+/* A printed number, and what of ours stands beside it: a fact, or method's speed over that of another. */
 struct claim {
     const char *figure, *workload, *metric;
-    const char *model;   /* NULL: of all convolutions; GEMMS */
-    const char *numbers; /* places of layers; "": all of the model */
+    exp_rank_fact_fn *fact; /* NULL: all that follows */
+    const char *model;      /* NULL: of all convolutions; GEMMS */
+    const char *numbers;    /* places of layers; "": all of the model */
     int method, over;
     say_fn say;
 };
 
 static const struct claim claims[] = {
 #define CLAIM(figure, workload, metric, model, numbers, method, over, say)                                             \
-    { figure, workload, metric, model, numbers, method, over, say_##say },
+    { figure, workload, metric, NULL, model, numbers, method, over, say_##say },
+#define FACT(in, about, what, says) { .figure = in, .workload = about, .metric = what, .fact = exp_rank_fact_##says },
 #include "experiments/polydl/printed.def"
 };
 
@@ -107,8 +109,15 @@ static bool is_of(const struct exp_polydl *p, size_t layer, const struct claim *
     return (!c->model || !strcmp(c->model, l->model)) && is_listed(exp_rank_place(p, layer), c->numbers);
 }
 
-/* Says our number; x[n_layers] is room. */
-static void say_ours(const struct exp_rank *r, const struct claim *c, double *x, char *text, size_t bytes)
+/* Tells whether the net's picks are in a number, or are ranked beside it as in Figure 15: then held-out layers count. */
+static bool is_of_net(const struct claim *c)
+{
+    return c->method == PICK(DNN) || c->method == TOP(DNN) || !c->model;
+}
+
+/* Says our number, of layers of a part if they are not GEMMs; x[n_layers] is room. */
+static void say_ratio(const struct exp_rank *r, const struct claim *c, bool held_out, double *x, char *text,
+                      size_t bytes)
 {
     size_t n = 0;
 
@@ -116,13 +125,28 @@ static void say_ours(const struct exp_rank *r, const struct claim *c, double *x,
         const struct exp_polydl_layer *l = &r->polydl->layer[i];
         const double own = time_of(r, i, c->method), other = c->over == NOBODY ? l->flops : time_of(r, i, c->over);
 
-        if (is_of(r->polydl, i, c) && own > 0 && other > 0)
+        if (is_of(r->polydl, i, c) && !(held_out && r->layer[i].is_training) && own > 0 && other > 0)
             x[n++] = other / own;
     }
     if (n)
         c->say(text, bytes, x, n);
     else
-        exp_say(text, bytes, "not available: not timed in this run");
+        exp_say(text, bytes, "not available: %s",
+                held_out ? "the net was trained on all of these layers" : "not timed in this run");
+}
+
+/* Says our number, and the same of layers that the net has not seen. */
+static void say_ours(const struct exp_rank_results *from, const struct claim *c, double *x, char *ours, char *held_out,
+                     size_t bytes)
+{
+    if (!c->fact)
+        say_ratio(from->rank, c, false, x, ours, bytes);
+    else
+        c->fact(from, ours, bytes);
+    if (c->fact && !*ours)
+        exp_say(ours, bytes, "not available: not in this run");
+    if (!c->fact && is_of_net(c) && from->rank->learnt[EXP_POLYDL_ONE].net.weight)
+        say_ratio(from->rank, c, true, x, held_out, bytes);
 }
 
 /* ---- the file ---- */
@@ -132,7 +156,13 @@ static const struct exp_csv_column columns[] = {
     { "workload", "", "what it is about", "" },
     { "metric", "", "what is compared", "" },
     { "printed", "", "the paper's number: 28 cores of a Xeon Platinum 8280, of a GEMM 32", "published/others.csv" },
-    { "ours", "", "ours, on one thread; of several layers the geometric mean, of Figure 15 the mean; - : not made here",
+    { "ours_held_out", "",
+      "ours, where PolyDL's net is in it, of the layers that did not train it; - : the net is not in it, or was not "
+      "trained",
+      "clock" },
+    { "ours", "",
+      "ours, on one thread, of all layers; of several layers the geometric mean, of Figure 15 the mean; - : not made "
+      "here",
       "clock" },
 };
 
@@ -154,19 +184,20 @@ static const struct claim *find_claim(const struct exp_table *t, size_t row, con
     return NULL;
 }
 
-static void put_row(struct exp_csv *csv, const struct exp_rank *r, const struct exp_table *t, size_t row,
+static void put_row(struct exp_csv *csv, const struct exp_rank_results *x, const struct exp_table *t, size_t row,
                     const size_t column[N_WANTED], double *room)
 {
     const struct claim *c = find_claim(t, row, column);
-    char ours[64] = "-";
+    char ours[80] = "", held_out[sizeof ours] = "-";
 
     if (c)
-        say_ours(r, c, room, ours, sizeof ours);
+        say_ours(x, c, room, ours, held_out, sizeof ours);
     exp_csv_string(csv, "figure", exp_table_string(t, row, column[FIGURE]));
     exp_csv_string(csv, "workload", exp_table_string(t, row, column[WORKLOAD]));
     exp_csv_string(csv, "metric", exp_table_string(t, row, column[METRIC]));
     exp_csv_string(csv, "printed", exp_table_string(t, row, column[VALUE]));
-    exp_csv_string(csv, "ours", ours);
+    exp_csv_string(csv, "ours_held_out", held_out);
+    exp_csv_string(csv, "ours", c ? ours : "-");
     exp_csv_end_row(csv);
 }
 
@@ -183,21 +214,22 @@ static int read_printed(struct exp_table *t, size_t column[N_WANTED], const char
     return err;
 }
 
-int exp_rank_printed_write(const struct exp_rank *r, const char *experiments_dir, const struct exp_outdir *dir,
-                           char *why, size_t why_bytes)
+int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    double *room = calloc(r->polydl->n_layers + 1, sizeof *room);
+    double *room = calloc(x->rank->polydl->n_layers + 1, sizeof *room);
     struct exp_table t = { 0 };
     size_t column[N_WANTED];
     struct exp_csv *csv = NULL;
-    int err = room ? read_printed(&t, column, experiments_dir, why, why_bytes)
+    int err = room ? read_printed(&t, column, x->experiments_dir, why, why_bytes)
                    : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err)
         err = exp_csv_create(&csv, dir, &exp_rank_printed_file, "what PolyDL prints, and ours", why, why_bytes);
+    if (!err)
+        exp_csv_header(csv, "run", "%s", x->run);
     for (size_t row = 0; row < t.n_rows && !err; row++) {
         if (!strcmp(exp_table_string(&t, row, column[PAPER]), "PolyDL"))
-            put_row(csv, r, &t, row, column, room);
+            put_row(csv, x, &t, row, column, room);
     }
     if (!err)
         err = exp_csv_close(csv, why, why_bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/polydl/exp_best.h"
 #include "experiments/polydl/exp_rank_file.h"
 #include "experiments/polydl/exp_rank_files.h"
 #include "experiments/polydl/exp_rank_printed.h"
@@ -14,6 +15,7 @@ static const struct {
     const char *what;
     void (*write)(struct exp_csv *csv, const struct exp_rank *r);
 } files[] = {
+    { &exp_best_file, "which order and tiles are best, layer by layer", exp_best_write },
     { &exp_rank_layers_file, "how fast is what each ranking puts first, layer by layer", exp_rank_layers_write },
     { &exp_rank_totals_file, "which analysis picks best, at what cost", exp_rank_totals_write },
     { &exp_rank_picks_file, "speeds of what was picked, and of what that is held against", exp_rank_picks_write },
@@ -25,13 +27,16 @@ enum { N_FILES = sizeof files / sizeof files[0] };
 
 /* ---- files ---- */
 
-static int write_file(const struct exp_rank *r, size_t i, const struct exp_outdir *dir, char *why, size_t why_bytes)
+static int write_file(const struct exp_rank_results *x, size_t i, const struct exp_outdir *dir, char *why,
+                      size_t why_bytes)
 {
+    const struct exp_rank *r = x->rank;
     struct exp_csv *csv;
     int err = exp_csv_create(&csv, dir, files[i].file, files[i].what, why, why_bytes);
 
     if (err)
         return err;
+    exp_csv_header(csv, "run", "%s", x->run);
     exp_csv_header(csv, "machine", "%s: %s", r->polydl->machine->name, r->polydl->machine->description);
     files[i].write(csv, r);
     return exp_csv_close(csv, why, why_bytes);
@@ -57,16 +62,15 @@ static int write_net(const struct exp_rank *r, size_t threads, const struct exp_
     return err;
 }
 
-int exp_rank_write(const struct exp_rank *r, const char *experiments_dir, const struct exp_outdir *dir, char *why,
-                   size_t why_bytes)
+int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     int err = 0;
 
     for (size_t i = 0; i < N_FILES && !err; i++)
-        err = write_file(r, i, dir, why, why_bytes);
+        err = write_file(x, i, dir, why, why_bytes);
     for (size_t t = 0; t < EXP_N_POLYDL_THREADS && !err; t++)
-        err = write_net(r, t, dir, why, why_bytes);
-    return err ? err : exp_rank_printed_write(r, experiments_dir, dir, why, why_bytes);
+        err = write_net(x->rank, t, dir, why, why_bytes);
+    return err ? err : exp_rank_printed_write(x, dir, why, why_bytes);
 }
 
 void exp_rank_document(FILE *out)
@@ -76,7 +80,7 @@ void exp_rank_document(FILE *out)
     exp_csv_document(&exp_rank_printed_file, out);
 }
 
-/* ---- the answer ---- */
+/* ---- the answer: tables ---- */
 
 static void print_number(FILE *out, const char *format, double x)
 {
@@ -94,8 +98,13 @@ static void print_total(const struct exp_rank *r, enum exp_polydl_threads thread
 
     if (!t.n)
         return;
-    fprintf(out, "| %s | %zu | %.3f | %.3f | %.2f | %.0f %% | %.3f", exp_ranking_title((enum exp_ranking)ranking), t.n,
-            t.mean_share, t.geomean_share, t.worst_share, t.near_best_percent, t.geomean_top_share);
+    fprintf(out, "| %s", exp_ranking_title((enum exp_ranking)ranking));
+    if (ranking == EXP_RANKING_DNN && t.n_seen)
+        fprintf(out, " (trained on %zu of these)", t.n_seen);
+    fprintf(out, " | %zu | %.3f | %.3f | %.2f | %.0f %%", t.n, t.mean_share, t.geomean_share, t.worst_share,
+            t.near_best_percent);
+    print_number(out, " | %.0f %%", t.can_fail_percent);
+    fprintf(out, " | %.3f", t.geomean_top_share);
     print_number(out, " | %.2f", t.mean_spearman);
     print_number(out, " | %.2f", t.mean_kendall);
     print_number(out, " | %.2g", t.mean_seconds);
@@ -103,26 +112,47 @@ static void print_total(const struct exp_rank *r, enum exp_polydl_threads thread
     fprintf(out, " |\n");
 }
 
-static bool has_verdicts(const struct exp_rank *r, size_t threads, size_t part)
+static const char *plural(size_t threads)
 {
-    return exp_rank_total_of(r, (enum exp_polydl_threads)threads, EXP_RANKING_POLYDL, (enum exp_rank_part)part, NULL)
-               .n > 0;
+    return threads ? "s" : "";
 }
 
-static void print_part(const struct exp_rank *r, size_t threads, size_t part, FILE *out)
+static void print_part(const struct exp_rank *r, size_t threads, enum exp_rank_part part, FILE *out)
 {
-    if (!has_verdicts(r, threads, part))
+    const struct exp_rank_total t =
+        exp_rank_total_of(r, (enum exp_polydl_threads)threads, EXP_RANKING_POLYDL, part, NULL);
+
+    if (!t.n)
         return;
-    fprintf(
-        out,
-        "\n%s, %u thread%s: speed of the pick as a share of the best variant's\n\n"
-        "| ranking | layers | mean | geomean | worst | >= 95 %% | best of top 5 %% | Spearman | Kendall | s/variant | "
-        "most |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-        exp_rank_part_meaning((enum exp_rank_part)part), exp_polydl_n_threads((enum exp_polydl_threads)threads),
-        threads ? "s" : "");
+    fprintf(out,
+            "\n%s, %u thread%s: speed of the pick as a share of the best variant's. A pick can fail on %zu of %zu "
+            "layers, where the slowest variant has less than 95 %%\n\n"
+            "| ranking | layers | mean | geomean | worst | >= 95 %% | ... where it can fail | best of top 5 %% | "
+            "Spearman | Kendall | s/variant | most |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+            exp_rank_part_meaning(part), exp_polydl_n_threads((enum exp_polydl_threads)threads), plural(threads),
+            t.n_can_fail, t.n);
     for (size_t k = 0; k < EXP_N_RANKINGS; k++)
         print_total(r, (enum exp_polydl_threads)threads, k, part, out);
 }
+
+void exp_rank_print(const struct exp_rank *r, FILE *out)
+{
+    fprintf(out, "Which analysis picks best, at what cost?\n");
+    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+        const enum exp_rank_part fair = exp_rank_fair_part(r, (enum exp_polydl_threads)t);
+
+        print_part(r, t, fair, out);
+        if (fair != EXP_RANK_ALL)
+            print_part(r, t, EXP_RANK_ALL, out);
+        print_part(r, t, EXP_RANK_GEMMS, out);
+        if (*r->learnt[t].why_not)
+            fprintf(out, "\nPolyDL-DNN is missing on %u thread%s: %s.\n",
+                    exp_polydl_n_threads((enum exp_polydl_threads)t), plural(t), r->learnt[t].why_not);
+    }
+    fprintf(out, "\ntotals.csv has these by model, too, and for the layers that the net was trained on.\n");
+}
+
+/* ---- the answer: verdicts ---- */
 
 /* Tells whether a ranking analyses, and does not run anything, or nothing at all. */
 static bool is_analysis(size_t ranking)
@@ -130,39 +160,96 @@ static bool is_analysis(size_t ranking)
     return ranking != EXP_RANKING_DEFAULT && ranking != EXP_RANKING_CLOCK;
 }
 
-/* Says in a sentence which analysis picks best on one thread. */
-static void print_best(const struct exp_rank *r, FILE *out)
+/* Returns what a ranking is worth; nothing, if it takes no part in a comparison: a net that has seen times of these layers. */
+static struct exp_rank_total candidate(const struct exp_rank *r, enum exp_polydl_threads threads, size_t ranking,
+                                       enum exp_rank_part part)
 {
-    struct exp_rank_total best = { .n = 0 };
-    size_t which = 0;
+    const struct exp_rank_total t = exp_rank_total_of(r, threads, (enum exp_ranking)ranking, part, NULL);
+    const bool is_fair = is_analysis(ranking) && !(ranking == EXP_RANKING_DNN && t.n_seen);
 
-    for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
-        const struct exp_rank_total t = exp_rank_total_of(r, EXP_POLYDL_ONE, (enum exp_ranking)k, EXP_RANK_ALL, NULL);
-
-        if (is_analysis(k) && t.n && (!best.n || t.geomean_share > best.geomean_share)) {
-            best = t;
-            which = k;
-        }
-    }
-    if (best.n)
-        fprintf(out,
-                "Best pick: %s, whose first variant has %.1f %% of the fastest one's speed (geometric mean of %zu "
-                "convolutions, one thread).\n",
-                exp_ranking_title((enum exp_ranking)which), 100 * best.geomean_share, best.n);
+    return is_fair ? t : (struct exp_rank_total){ 0 };
 }
 
-void exp_rank_print(const struct exp_rank *r, FILE *out)
+/* Finds the analysis whose picks are fastest. Returns EXP_N_RANKINGS if there is none. */
+static size_t find_best(const struct exp_rank *r, enum exp_polydl_threads threads, enum exp_rank_part part)
 {
-    fprintf(out, "Which analysis picks best, at what cost?\n");
-    print_best(r, out);
-    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
-        print_part(r, t, EXP_RANK_ALL, out);
-        if (r->learnt[t].net.weight)
-            print_part(r, t, EXP_RANK_HELD_OUT, out);
-        print_part(r, t, EXP_RANK_GEMMS, out);
-        if (*r->learnt[t].why_not)
-            fprintf(out, "\nPolyDL-DNN is missing on %u thread%s: %s.\n",
-                    exp_polydl_n_threads((enum exp_polydl_threads)t), t ? "s" : "", r->learnt[t].why_not);
+    double most = 0;
+    size_t best = EXP_N_RANKINGS;
+
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
+        const struct exp_rank_total t = candidate(r, threads, k, part);
+
+        if (!t.n || t.mean_share <= most)
+            continue;
+        most = t.mean_share;
+        best = k;
     }
-    fprintf(out, "\ntotals.csv has these by model, too, and for the layers that the net was trained on.\n");
+    return best;
+}
+
+/* Says which other analyses are as good as the best one, as far as the layers tell. */
+static void print_equals(const struct exp_rank *r, enum exp_polydl_threads threads, enum exp_rank_part part,
+                         size_t best, FILE *out)
+{
+    const char *before = " Not clearly behind it:";
+
+    for (size_t k = 0; k < EXP_N_RANKINGS; k++) {
+        if (k == best || !candidate(r, threads, k, part).n ||
+            exp_rank_lead_of(r, threads, (enum exp_ranking)best, (enum exp_ranking)k, part).is_clear)
+            continue;
+        fprintf(out, "%s %s", before, exp_ranking_title((enum exp_ranking)k));
+        before = ",";
+    }
+    fprintf(out, "%s\n", *before == ',' ? "." : "");
+}
+
+/* Says how far the clock's own repeat is above the best analysis, and that this is too little for a verdict. */
+static void print_no_verdict(const struct exp_rank_lead *lead, FILE *out)
+{
+    if (lead->n < EXP_RANK_LEAST_LAYERS)
+        fprintf(out, " No verdict: a comparison with the clock's own repeat wants %d layers, and %zu have one.\n",
+                EXP_RANK_LEAST_LAYERS, lead->n);
+    else
+        fprintf(
+            out,
+            " No verdict: the clock's own repeat is not clearly above it (%+.1f points, standard error %.1f), so these "
+            "times cannot tell analyses apart. More rounds may: REFINE=, on a quiet computer.\n",
+            100 * lead->mean, 100 * lead->error);
+}
+
+static void print_verdict(const struct exp_rank *r, enum exp_polydl_threads threads, enum exp_rank_part part, FILE *out)
+{
+    const size_t best = find_best(r, threads, part);
+    const struct exp_rank_total clock = exp_rank_total_of(r, threads, EXP_RANKING_CLOCK, part, NULL),
+                                none = exp_rank_total_of(r, threads, EXP_RANKING_DEFAULT, part, NULL);
+    struct exp_rank_total t;
+    struct exp_rank_lead lead;
+
+    if (best == EXP_N_RANKINGS)
+        return;
+    t = candidate(r, threads, best, part);
+    lead = exp_rank_lead_of(r, threads, EXP_RANKING_CLOCK, (enum exp_ranking)best, part);
+    fprintf(out,
+            "%s, %u thread%s: the picks of %s have %.1f %% of the fastest variant's speed (mean of %zu), the first "
+            "variant, without analysis, %.1f %%",
+            exp_rank_part_meaning(part), exp_polydl_n_threads(threads), plural(threads),
+            exp_ranking_title((enum exp_ranking)best), 100 * t.mean_share, t.n, 100 * none.mean_share);
+    if (clock.n)
+        fprintf(out, ", the clock itself %.1f %%", 100 * clock.mean_share);
+    fprintf(out, ".");
+    if (!lead.is_clear) {
+        print_no_verdict(&lead, out);
+        return;
+    }
+    fprintf(out, " Verdict: %s picks best.", exp_ranking_title((enum exp_ranking)best));
+    print_equals(r, threads, part, best, out);
+}
+
+void exp_rank_print_verdict(const struct exp_rank *r, FILE *out)
+{
+    fprintf(out, "VERDICT: which analysis picks best?\n");
+    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++) {
+        print_verdict(r, (enum exp_polydl_threads)t, exp_rank_fair_part(r, (enum exp_polydl_threads)t), out);
+        print_verdict(r, (enum exp_polydl_threads)t, EXP_RANK_GEMMS, out);
+    }
 }

@@ -34,7 +34,7 @@ int exp_rivals_init(struct exp_rivals *r, const struct exp_polydl_layer *l, cons
     int err;
 
     *r = (struct exp_rivals){ .setup = t->setup };
-    err = exp_planned_init(&r->planned, r->setup, l, "base,sconv_tuned", why, why_bytes);
+    err = exp_planned_init(&r->planned, r->setup, l, l->shape, "base,sconv_tuned", why, why_bytes);
     if (!err)
         err = make_tensors(r, EXP_POLYDL_SCONV);
     if (!err && l->source.problem)

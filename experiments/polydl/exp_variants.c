@@ -9,7 +9,7 @@
 #include "experiments/polydl/exp_space.h"
 
 /* PolyDL has 5 to 21 variants of a convolution. */
-enum { LEAST = 5, MOST = 21, TEXT_BYTES = 128, N_ORDERED = 5 };
+enum { LEAST = 5, MOST = 21, TEXT_BYTES = 128, N_ORDERED = 5, MAX_CUTS = 128, DRAWS_PER_VARIANT = 100 };
 
 /* Its orders without tiles, Figure 8 first; and those whose tile sizes it varies: T is a tile, U the micro-kernel's. */
 static const char *const conv_orders[] = { "img ofm ifm oj kj ki", "img oj kj ki ofm ifm", "img ofm kj ki ifm oj",
@@ -17,8 +17,14 @@ static const char *const conv_orders[] = { "img ofm ifm oj kj ki", "img oj kj ki
 static const char *const conv_tiled[] = { "img ofm.T ifm.T oj.T ofm ifm oj oi.T kj ki",
                                           "img ofm.T oj.T oj oi.T ofm ifm.T ifm kj ki" };
 static const char *const gemm_tiled[] = { "i.T* j.T k.T i.U j.U k.U", "i.T j.T* k.T i.U j.U k.U" };
+static const char *const gemm_parallel[] = { "i", "j" };
 
 enum { N_CONV_ORDERS = 4, N_CONV_TILED = 2, N_GEMM_TILED = 2 };
+
+/* The shares of a GEMM's dimension that a micro-kernel may have (the paper's M1, N1, K1), of those that divide it. */
+static const uint64_t gemm_units[] = { 64, 32, 16 };
+
+enum { N_UNITS = sizeof gemm_units / sizeof gemm_units[0] };
 
 /* ---- a list without repetitions ---- */
 
@@ -75,39 +81,43 @@ static size_t dim_named(const struct exp_space *s, const char *name, size_t leng
     return d;
 }
 
-/* The micro-kernel's share of a GEMM's dimension: the largest of 64, 32 and 16 that divides it. */
-static uint64_t unit_of(uint64_t extent)
-{
-    uint64_t unit = 64;
+/* The tile of each dimension, and what of it is the micro-kernel's. */
+struct tiling {
+    uint64_t tile[EXP_MAX_SPACE_DIMS], unit[EXP_MAX_SPACE_DIMS];
+};
 
-    while (unit > 16 && extent % unit)
-        unit /= 2;
-    return extent % unit ? extent : unit;
-}
-
-/* Adds a tiled order, with the tile of each of its dimensions. */
-static void add_tiled(struct list *l, const char *order, const uint64_t tile[EXP_MAX_SPACE_DIMS])
+/*
+ * Adds an order with the tiles of its dimensions. A tile that is all of its dimension is no loop: if it was to be parallel,
+ * the loop in steps of the micro-kernel's share is.
+ */
+static void add_tiled(struct list *l, const char *order, const struct tiling *t)
 {
     char text[TEXT_BYTES] = "";
+    size_t moved = l->space->n_dims; /* the dimension whose star moves inwards */
 
     for (const char *word = order; *word; word += strcspn(word, " "), word += strspn(word, " ")) {
-        size_t length = strcspn(word, " "), name = strcspn(word, ". ");
-        size_t d = dim_named(l->space, word, name);
+        const size_t length = strcspn(word, " "), name = strcspn(word, ". "), d = dim_named(l->space, word, name);
+        const bool is_unit = word[name] == '.' && word[name + 1] == 'U';
+        const bool is_star = word[length - 1] == '*', is_whole = !is_unit && t->tile[d] == l->space->dim[d].extent;
 
         exp_say_more(text, sizeof text, "%s%.*s", *text ? " " : "", (int)name, word);
-        if (name == length)
-            continue;
-        exp_say_more(text, sizeof text, ".%" PRIu64 "%.*s",
-                     word[name + 1] == 'T' ? tile[d] : unit_of(l->space->dim[d].extent), (int)(length - name - 2),
-                     word + name + 2);
+        if (word[name] == '.')
+            exp_say_more(text, sizeof text, ".%" PRIu64, is_unit ? t->unit[d] : t->tile[d]);
+        if (is_unit ? moved == d : is_star && !is_whole)
+            exp_say_more(text, sizeof text, "*");
+        if (is_star && is_whole)
+            moved = d;
     }
     add(l, text, NULL, 0);
 }
 
-static void whole_tiles(const struct exp_space *s, uint64_t tile[EXP_MAX_SPACE_DIMS])
+static struct tiling whole_tiles(const struct exp_space *s)
 {
+    struct tiling t = { .tile = { 0 } };
+
     for (size_t d = 0; d < s->n_dims; d++)
-        tile[d] = s->dim[d].extent;
+        t.tile[d] = t.unit[d] = s->dim[d].extent;
+    return t;
 }
 
 /* Adds the tiled orders of a convolution with one dimension tiled at a time: by halves, as long as they divide. */
@@ -115,32 +125,113 @@ static void add_conv_tiles(struct list *l)
 {
     for (size_t order = 0; order < N_CONV_TILED; order++) {
         for (size_t d = 0; d < l->space->n_dims; d++) {
+            struct tiling t = whole_tiles(l->space);
             char tiled[24];
-            uint64_t tile[EXP_MAX_SPACE_DIMS];
 
             exp_say(tiled, sizeof tiled, "%s.T", l->space->dim[d].name);
-            whole_tiles(l->space, tile);
-            while (*l->space->dim[d].name && strstr(conv_tiled[order], tiled) && tile[d] % 2 == 0 && tile[d] > 2) {
-                tile[d] /= 2;
-                add_tiled(l, conv_tiled[order], tile);
+            while (*l->space->dim[d].name && strstr(conv_tiled[order], tiled) && t.tile[d] % 2 == 0 && t.tile[d] > 2) {
+                t.tile[d] /= 2;
+                add_tiled(l, conv_tiled[order], &t);
             }
         }
     }
 }
 
-/* Adds the tiled orders of a GEMM with all tile sizes of all dimensions: doubles of the micro-kernel's. */
-static void add_gemm_tiles(struct list *l, size_t d, uint64_t tile[EXP_MAX_SPACE_DIMS])
-{
-    const uint64_t extent = l->space->dim[d].extent;
+/* The ways to cut a dimension of a GEMM: shares of the micro-kernel, and tiles, their doubles that divide, and all of it. */
+struct cuts {
+    uint64_t unit[MAX_CUTS], tile[MAX_CUTS];
+    size_t n;
+};
 
-    if (d == l->space->n_dims) {
-        for (size_t order = 0; order < N_GEMM_TILED; order++)
-            add_tiled(l, gemm_tiled[order], tile);
+static void add_cut(struct cuts *c, uint64_t unit, uint64_t tile)
+{
+    if (c->n == MAX_CUTS)
         return;
+    c->unit[c->n] = unit;
+    c->tile[c->n++] = tile;
+}
+
+static void add_cuts(struct cuts *c, uint64_t unit, uint64_t extent)
+{
+    for (uint64_t tile = unit; tile < extent; tile *= 2) {
+        if (extent % tile == 0)
+            add_cut(c, unit, tile);
     }
-    for (tile[d] = unit_of(extent); tile[d] <= extent; tile[d] *= 2) {
-        if (extent % tile[d] == 0)
-            add_gemm_tiles(l, d + 1, tile);
+    add_cut(c, unit, extent);
+}
+
+/* Lists them, the largest shares first; what none of the usual ones divides is the micro-kernel's as a whole. */
+static struct cuts cuts_of(uint64_t extent)
+{
+    struct cuts c = { .n = 0 };
+
+    for (size_t i = 0; i < N_UNITS; i++) {
+        if (extent % gemm_units[i] == 0)
+            add_cuts(&c, gemm_units[i], extent);
+    }
+    if (!c.n)
+        add_cut(&c, extent, extent);
+    return c;
+}
+
+/* Adds a GEMM's order unless its parallel loop would have one iteration. */
+static void add_gemm(struct list *l, size_t order, const struct tiling *t)
+{
+    const size_t d = dim_named(l->space, gemm_parallel[order], 1);
+
+    if (t->unit[d] < l->space->dim[d].extent)
+        add_tiled(l, gemm_tiled[order], t);
+}
+
+/* Adds both orders of a GEMM in all tilings of the dimensions from d on. */
+static void add_gemm_tiles(struct list *l, size_t d, struct tiling *t)
+{
+    struct cuts c;
+
+    for (size_t order = 0; order < N_GEMM_TILED && d == l->space->n_dims; order++)
+        add_gemm(l, order, t);
+    if (d == l->space->n_dims)
+        return;
+    c = cuts_of(l->space->dim[d].extent);
+    for (size_t i = 0; i < c.n; i++) {
+        t->unit[d] = c.unit[i];
+        t->tile[d] = c.tile[i];
+        add_gemm_tiles(l, d + 1, t);
+    }
+}
+
+/* Adds both orders of a GEMM without tiles but the micro-kernel's, the largest and the smallest ones. */
+static void add_untiled_gemms(struct list *l)
+{
+    struct tiling t = whole_tiles(l->space);
+
+    for (size_t is_small = 0; is_small < 2; is_small++) {
+        for (size_t d = 0; d < l->space->n_dims; d++) {
+            const struct cuts c = cuts_of(l->space->dim[d].extent);
+
+            t.unit[d] = c.unit[is_small ? c.n - 1 : 0];
+        }
+        for (size_t order = 0; order < N_GEMM_TILED; order++)
+            add_gemm(l, order, &t);
+    }
+}
+
+/* Draws tilings until there are so many variants: the same ones every time. */
+static void draw_gemm_tiles(struct list *l, size_t most)
+{
+    uint64_t state = 18;
+
+    for (size_t draws = 0; draws < DRAWS_PER_VARIANT * most && l->found.n < most && !l->err; draws++) {
+        struct tiling t = { .tile = { 0 } };
+
+        for (size_t d = 0; d < l->space->n_dims; d++) {
+            const struct cuts c = cuts_of(l->space->dim[d].extent);
+            const size_t i = exp_random_next(&state) % c.n;
+
+            t.unit[d] = c.unit[i];
+            t.tile[d] = c.tile[i];
+        }
+        add_gemm(l, exp_random_next(&state) % N_GEMM_TILED, &t);
     }
 }
 
@@ -211,13 +302,20 @@ static void list_conv(struct list *l, const struct choice *c)
         sample(&l->found, n_paper, c->least);
 }
 
+/* A GEMM has thousands of tilings: of fewer a sample is drawn, and not listed first. */
 static void list_gemm(struct list *l, const struct choice *c)
 {
-    uint64_t tile[EXP_MAX_SPACE_DIMS];
+    struct tiling t = whole_tiles(l->space);
 
-    add_gemm_tiles(l, 0, tile);
+    add_untiled_gemms(l);
+    if (c->most == SIZE_MAX)
+        add_gemm_tiles(l, 0, &t);
+    else
+        draw_gemm_tiles(l, c->most);
     if (l->found.n > c->most)
-        sample(&l->found, 0, c->most);
+        l->found.n = c->most;
+    if (!l->found.n && !l->err)
+        add(l, EXP_NO_LOOPS, NULL, 0);
 }
 
 /* Adds the variants of a list of texts. */

@@ -52,8 +52,9 @@ struct exp_variants {
 /*
  * Makes the variants that a text asks for:
  *
- *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8
- *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM
+ *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8; of a GEMM 21,
+ *                  i or j parallel, the first of which have no tiles but the micro-kernel's, 64, 32 or 16 of each dimension
+ *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM, inner and outer: up to 30,000
  *   a number       so many of paper and all, the first of paper and then a sample that is always the same
  *   else           exp_variant_read's texts, comma-separated
  *

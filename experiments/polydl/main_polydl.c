@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/polydl/exp_best.h"
 #include "experiments/polydl/exp_fused_report.h"
 #include "experiments/polydl/exp_fused_tasks.h"
 #include "experiments/polydl/exp_polydl_plan.h"
@@ -94,7 +96,10 @@ static int prepare_timing(struct session *s)
                                             .small = s->small,
                                             .uses_xsmm = s->timing.uses_xsmm,
                                             .budget_ns = s->options.budget * (uint64_t)1000000,
+                                            .refine_ns = s->options.refine * (uint64_t)1000000,
                                             .n_threads = s->options.threads };
+    if (!err && s->options.ruler && exp_ruler_new(&s->timing.ruler, conv_peak_best()))
+        err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
     return err;
 }
 
@@ -123,9 +128,17 @@ static void describe(struct session *s)
                      s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl, exp_xsmm_version());
 }
 
+/* Returns half of this computer's memory. */
+static uint64_t usable_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes / 2 : UINT64_MAX;
+}
+
 static int plan_fused(struct session *s)
 {
-    int err = exp_fused_plan(&s->fused, &s->polydl);
+    int err = exp_fused_plan(&s->fused, &s->polydl, s->options.batch, usable_bytes());
 
     if (err)
         return exp_fail(s->why, sizeof s->why, err, "out of memory for fused operators");
@@ -135,7 +148,9 @@ static int plan_fused(struct session *s)
 
 static struct exp_fused_timing fused_timing(const struct session *s)
 {
-    return (struct exp_fused_timing){ .setup = &s->here, .dnnl = s->dnnl, .budget_ns = s->timing.budget_ns / 2 };
+    return (struct exp_fused_timing){
+        .setup = &s->here, .dnnl = s->dnnl, .budget_ns = s->timing.budget_ns / 2, .ruler = s->timing.ruler
+    };
 }
 
 static int prepare(struct session *s)
@@ -155,6 +170,7 @@ static int prepare(struct session *s)
         err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, s->why, sizeof s->why);
     if (!err)
         err = plan_fused(s);
+    exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
     if (!err)
         err = exp_results_find(&s->results, EXP_POLYDL, o, &s->machine, s->models.model, s->models.n, s->why,
                                sizeof s->why);
@@ -223,15 +239,13 @@ static const struct exp_polydl_time *fastest(const struct exp_polydl_layer *l)
 }
 
 /* Prints how many times as fast as each baseline the best variant is, over the layers that have both. */
-static int print_answer(const void *session, FILE *out)
+static int print_baselines(const struct session *s, FILE *out)
 {
-    const struct session *s = session;
     const struct exp_polydl *p = &s->polydl;
     double *ratio = calloc(p->n_layers, sizeof *ratio);
 
     if (!ratio)
         return -ENOMEM;
-    exp_rank_print(&s->rank, out);
     fprintf(out, "\n%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
     for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
         size_t n = 0;
@@ -250,13 +264,55 @@ static int print_answer(const void *session, FILE *out)
     return 0;
 }
 
-static int print_answers(const void *session, FILE *out)
+/* Prints what answers are made of. */
+static int print_tables(const struct session *s, FILE *out)
+{
+    char why[200];
+    int err;
+
+    exp_rank_print(&s->rank, out);
+    err = print_baselines(s, out);
+    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, why, sizeof why);
+}
+
+/*
+ * Prints which analysis knows, and how disturbed this run's timings were. What the store has was taken again, too, but not
+ * counted.
+ */
+static void print_verdict(const struct session *s, FILE *out)
+{
+    const struct exp_ruler_report *r = s->timing.ruler ? &s->timing.ruler->kept : NULL;
+    const bool is_new = r && r->n_timings;
+    char said[160] = "";
+
+    if (is_new)
+        exp_ruler_say(r, said, sizeof said);
+    if (is_new && 4 * (r->n_timings - r->n_disturbed) < r->n_timings) {
+        fprintf(out, "VERDICT: not measured: disturbed: %s.\n", said);
+        return;
+    }
+    exp_rank_print_verdict(&s->rank, out);
+    if (is_new)
+        fprintf(out, "Of this run, with one thread, %s.\n", said);
+}
+
+/* Prints the answers: which orders and tiles are best, and which analysis knows. */
+static void print_answers(const struct session *s, FILE *out)
+{
+    exp_best_print(&s->rank, out);
+    fputc('\n', out);
+    print_verdict(s, out);
+}
+
+/* Fills verdict.txt. The terminal has the tables first, as what comes last there is read first. */
+static int print_verdict_file(const void *session, FILE *out)
 {
     const struct session *s = session;
-    int err = print_answer(session, out);
-    char why[200];
 
-    return err ? err : exp_fused_print(&s->fused, EXP_EXPERIMENTS_DIR, out, why, sizeof why);
+    fprintf(out, "%s\n\n", s->what);
+    print_answers(s, out);
+    fputc('\n', out);
+    return print_tables(s, out);
 }
 
 /* Draws the figures, which need times. */
@@ -284,18 +340,19 @@ static void say_counts(const char *what, const struct exp_tasks_counts *c)
 
 static int finish(struct session *s)
 {
+    const struct exp_rank_results ranked = { &s->rank, &s->fused, s->what, EXP_EXPERIMENTS_DIR };
     int drawn = 0,
         err = exp_polydl_report_write(&s->polydl, &s->results.dir, s->what,
                                       *s->why_no_times ? s->why_no_times : "not measured", s->why, sizeof s->why);
 
     if (!err)
-        err = exp_rank_write(&s->rank, EXP_EXPERIMENTS_DIR, &s->results.dir, s->why, sizeof s->why);
+        err = exp_rank_write(&ranked, &s->results.dir, s->why, sizeof s->why);
     if (!err)
-        err = exp_fused_write(&s->fused, &s->results.dir, s->why_no_times, s->why, sizeof s->why);
+        err = exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, s->why, sizeof s->why);
     if (!err)
         err = exp_results_write_machine(&s->results.dir, &s->machine, s->options.machine, s->why, sizeof s->why);
     if (!err)
-        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_answers, s, s->why, sizeof s->why);
+        err = exp_outdir_write(&s->results.dir, "verdict.txt", print_verdict_file, s, s->why, sizeof s->why);
     if (!err && !*s->why_no_times)
         drawn = draw(s);
     if (!err)
@@ -306,7 +363,9 @@ static int finish(struct session *s)
     say_counts("layers' times", &s->timed);
     say_counts("simulations", &s->simulated);
     fputc('\n', stdout);
-    err = print_answers(s, stdout);
+    err = print_tables(s, stdout);
+    fputc('\n', stdout);
+    print_answers(s, stdout);
     return err ? err : exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 
@@ -329,6 +388,7 @@ static void release(void *session)
     exp_rank_release(&s->rank);
     exp_fused_release(&s->fused);
     exp_polydl_release(&s->polydl);
+    exp_ruler_free(s->timing.ruler);
     exp_dnnl_unload(s->dnnl);
     exp_setup_release(&s->here);
     exp_setup_release(&s->replayed);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_error.h"
+
 static size_t level_of(size_t n_levels, size_t name)
 {
     size_t last = n_levels - 1;
@@ -26,6 +28,30 @@ size_t exp_n_level_names(const struct sim_machine *m)
     return m->n_levels < EXP_N_NAMED_LEVELS ? m->n_levels : EXP_N_NAMED_LEVELS;
 }
 
+size_t exp_name_of_level(const struct sim_machine *m, size_t level)
+{
+    size_t name = 0;
+
+    while (name < EXP_N_NAMED_LEVELS && level_of(m->n_levels, name) != level)
+        name++;
+    return name;
+}
+
+void exp_say_planned_levels(const struct sim_machine *m, char *text, size_t bytes)
+{
+    const size_t first = EXP_N_NAMED_LEVELS - 1, n = m->n_levels > first ? m->n_levels - 1 - first : 0;
+
+    *text = '\0';
+    if (!n)
+        return;
+    exp_say(text, bytes, "CSA plans for three levels: its L1, L2 and L3 are this machine's %s, %s and %s;",
+            exp_level_name(m, 0), exp_level_name(m, 1), exp_level_name(m, 2));
+    for (size_t i = first; i < first + n; i++)
+        exp_say_more(text, bytes, "%s %s", i > first ? "," : "", m->level[i].name);
+    exp_say_more(text, bytes, " %s simulated and %s in levels.csv and traffic.csv.", n > 1 ? "are" : "is",
+                 n > 1 ? "stand" : "stands");
+}
+
 void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes)
 {
     size_t level = level_of(m->n_levels, name);
@@ -36,6 +62,11 @@ void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_
 double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name)
 {
     return (double)cell->level[exp_named_level(s, name)].load_misses;
+}
+
+bool exp_misses_are_few(double percent, double other_percent)
+{
+    return percent < EXP_FEW_PERCENT && other_percent < EXP_FEW_PERCENT;
 }
 
 double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source)
@@ -70,13 +101,15 @@ static void add_counts(struct exp_total *t, const struct exp_case *c)
     }
 }
 
-static void add_simulation(double *loads, double *misses, const struct sim_stats *s)
+static void add_simulation(double *loads, double *misses, double *at, const struct sim_stats *s)
 {
     const struct sim_cell sum = sim_stats_total(s);
 
     *loads += (double)sum.loads;
     for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
         misses[l] += exp_load_misses(s, &sum, l);
+    for (size_t l = 0; l < s->n_levels; l++)
+        at[l] += (double)sum.level[l].load_misses;
 }
 
 static void add_simulated(struct exp_total *t, const struct exp_case *c)
@@ -85,8 +118,8 @@ static void add_simulated(struct exp_total *t, const struct exp_case *c)
         t->why_not_simulated = c->simulated.why_not;
         return;
     }
-    add_simulation(&t->simulated_loads, t->simulated_misses, &c->simulated.stats);
-    add_simulation(&t->alone_loads, t->alone_misses, &c->alone.stats);
+    add_simulation(&t->simulated_loads, t->simulated_misses, t->simulated_at, &c->simulated.stats);
+    add_simulation(&t->alone_loads, t->alone_misses, t->alone_at, &c->alone.stats);
 }
 
 double exp_per_1000_macs(double misses, double macs)

@@ -19,6 +19,7 @@ struct exp_total {
     double macs;
     double simulated_loads, alone_loads, measured_loads; /* alone: of caches alone */
     double simulated_misses[EXP_N_NAMED_LEVELS], alone_misses[EXP_N_NAMED_LEVELS], measured_misses[EXP_N_NAMED_LEVELS];
+    double simulated_at[SIM_MAX_LEVELS], alone_at[SIM_MAX_LEVELS]; /* misses of each of the machine's levels */
 };
 
 /* Returns the simulated machine's level that stands for L1, L2 or L3 (0, 1, 2). */
@@ -31,12 +32,29 @@ size_t exp_named_level(const struct sim_stats *s, size_t name);
 const char *exp_level_name(const struct sim_machine *m, size_t name);
 size_t exp_n_level_names(const struct sim_machine *m);
 
+/* Returns which of L1, L2, L3 (0, 1, 2) a machine's level stands for; EXP_N_NAMED_LEVELS: none. */
+size_t exp_name_of_level(const struct sim_machine *m, size_t level);
+
+/*
+ * Says that CSA plans for three levels, and which, where the machine has more: "CSA's L1, L2, L3 are L1, L2, L4; L3 is
+ * simulated and stands in levels.csv and traffic.csv." Otherwise "".
+ */
+void exp_say_planned_levels(const struct sim_machine *m, char *text, size_t bytes);
+
 /* Names the border beyond such a level: "L2-L3", "L3-memory". */
 void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes);
 
 /* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
 double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
 double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
+
+/*
+ * Tells whether so few loads miss that a quotient of misses says nothing: less than EXP_FEW_PERCENT of either's own
+ * loads.
+ */
+bool exp_misses_are_few(double percent, double other_percent);
+
+#define EXP_FEW_PERCENT 0.1
 
 /*
  * Relates misses to the work that was done. Rates divide by loads; where algorithms make different numbers of loads,

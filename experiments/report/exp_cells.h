@@ -35,6 +35,19 @@
 #define EXP_COLUMN_SAMPLE                                                                                              \
     { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" }
 
+/* What the ruler read beside a timing: exp_cells_mark. */
+#define EXP_COLUMNS_MARK                                                                                               \
+    { "ruler_clock_ns", "ns",                                                                                          \
+      "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the core's " \
+      "frequency",                                                                                                     \
+      "clock" },                                                                                                       \
+        { "ruler_fma_ns", "ns", "multiply-adds, which a neighbour on the core's other thread slows down", "clock" },   \
+        { "ruler_loads_clock_ns", "ns", "the divisions beside the loads", "clock" },                                   \
+        { "ruler_loads_ns", "ns", "reading 128 KiB again and again", "clock" },                                        \
+    {                                                                                                                  \
+        "taken_again", "", "how often this timing was disturbed and taken again", ""                                   \
+    }
+
 /* Sums over the layers of a model: exp_cells_sums. */
 #define EXP_COLUMNS_SUMS                                                                                               \
     { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" },   \
@@ -61,6 +74,9 @@
 /* Fill such columns; numbers that are NaN are missing for the reason why. */
 void exp_cells_sums(struct exp_csv *csv, const struct exp_times *sums, const char *why);
 void exp_cells_interval(struct exp_csv *csv, const struct exp_ratio *speedup, const char *why);
+
+/* Fills these columns; m may be NULL or all 0: there was no ruler. */
+void exp_cells_mark(struct exp_csv *csv, const struct exp_mark *m);
 
 /* Fills these columns. why NULL: there were rounds; otherwise they are missing for that reason. */
 void exp_cells_rounds(struct exp_csv *csv, size_t n_rounds, enum exp_end end, const char *why);

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/report/exp_counts_files.h"
 
 #define STACK "stack.csv"
@@ -114,20 +116,42 @@ static int read_host_line(struct exp_counts *c, const char *line, bool *has_form
     return check_format(c, value, why, why_bytes);
 }
 
+static int read_host_lines(struct exp_counts *c, char *text, bool *has_format, char *why, size_t why_bytes)
+{
+    int err = 0;
+
+    for (char *line = text, *next; line && !err; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        err = read_host_line(c, line, has_format, why, why_bytes);
+    }
+    return err;
+}
+
+/* Reads the whole file, which may be a link to anything. */
+static int read_host_text(const char *path, char **text, char *why, size_t why_bytes)
+{
+    struct stat s;
+    size_t bytes;
+
+    *text = NULL;
+    if (stat(path, &s))
+        return exp_fail(why, why_bytes, -errno, "COUNTS: cannot read '%s': %s", path, strerror(errno));
+    if (!S_ISREG(s.st_mode))
+        return exp_fail(why, why_bytes, -EINVAL, "COUNTS: cannot read '%s': not a regular file", path);
+    return exp_text_read(text, &bytes, path, why, why_bytes);
+}
+
 int exp_counts_read_host(struct exp_counts *c, char *why, size_t why_bytes)
 {
-    char *path = exp_format("%s/" EXP_COUNTS_HOST, c->folder);
-    FILE *in = path ? fopen(path, "r") : NULL;
-    int err = in ? 0 : path ? -errno : -ENOMEM;
+    char *path = exp_format("%s/" EXP_COUNTS_HOST, c->folder), *text = NULL;
     bool has_format = false;
-    char line[1024];
+    int err = path ? read_host_text(path, &text, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
-    if (err)
-        exp_fail(why, why_bytes, err, "COUNTS: cannot read '%s': %s", path ? path : c->folder, strerror(-err));
-    while (!err && fgets(line, sizeof line, in)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        err = read_host_line(c, line, &has_format, why, why_bytes);
-    }
+    if (!err)
+        err = read_host_lines(c, text, &has_format, why, why_bytes);
     if (!err && !has_format)
         err = exp_fail(why, why_bytes, -EINVAL,
                        "%s: no line 'counts format: %d': the folder holds no recorded counts; make experiment leaves "
@@ -137,8 +161,7 @@ int exp_counts_read_host(struct exp_counts *c, char *why, size_t why_bytes)
         err = place_machine(c);
     if (!err)
         err = place_stack(c);
-    if (in)
-        fclose(in);
+    free(text);
     free(path);
     return err;
 }

@@ -27,13 +27,12 @@ static void print_layer(const struct exp_report *r, const struct exp_case *first
     fprintf(out, "%-28.28s %8.1f  %-2s %5zu %5zu %5zu", first->layer->name, conv_macs(&first->layer->problem) / 1e6,
             csa_schedule_name(csa_choose(first->tiling)), first->tiling[csa_choose(first->tiling)].n_c,
             first->tiling[csa_choose(first->tiling)].k2, first->tiling[csa_choose(first->tiling)].k3);
-    for (size_t l = 0; l < exp_n_level_names(&r->e->setup->machine); l++) {
+    for (size_t l = 0; l < r->e->setup->machine.n_levels; l++) {
         for (int i = 0; i < 2; i++) {
             const struct exp_simulated *s = both[i] ? &both[i]->simulated : NULL;
             struct sim_cell sum = s && !s->why_not ? sim_stats_total(&s->stats) : (struct sim_cell){ 0 };
 
-            print_percent(out, s ? s->why_not : "not selected", sum.loads ? exp_load_misses(&s->stats, &sum, l) : 0,
-                          (double)sum.loads);
+            print_percent(out, s ? s->why_not : "not selected", (double)sum.level[l].load_misses, (double)sum.loads);
         }
     }
     fprintf(out, "\n");
@@ -45,10 +44,10 @@ static void print_layers(const struct exp_report *r, FILE *out)
 
     fprintf(out, "\n%-28s %8s  %-20s  %s\n%-59s", "", "", "CSA's plan",
             "simulated load misses, % of loads: Base's, and SConv's as CSA chose", "");
-    for (size_t l = 0; l < exp_n_level_names(m); l++)
-        fprintf(out, "%8.7s%8s", exp_level_name(m, l), "");
+    for (size_t l = 0; l < m->n_levels; l++)
+        fprintf(out, "%8.7s%8s", m->level[l].name, "");
     fprintf(out, "\n%-28s %8s  %-2s %5s %5s %5s", "layer", "Mmacs", "", "Nc", "K2", "K3");
-    for (size_t l = 0; l < exp_n_level_names(m); l++)
+    for (size_t l = 0; l < m->n_levels; l++)
         fprintf(out, "%8s%8s", exp_algo_base()->name, exp_algo_chosen()->name);
     fprintf(out, "\n");
     for (size_t l = 0; l < r->e->model->n_layers; l++)
@@ -65,7 +64,7 @@ static void print_per_work(FILE *out, const struct exp_total *t, size_t level)
     if (t->why_not_simulated)
         fprintf(out, "%9s", "-");
     else
-        fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_misses[level], t->macs));
+        fprintf(out, "%9.3f", exp_per_1000_macs(t->simulated_at[level], t->macs));
 }
 
 /* Tells whether the machine is more than its caches alone. */
@@ -74,10 +73,19 @@ static bool has_two_views(const struct exp_report *r)
     return !sim_machine_is_plain(&r->e->setup->machine);
 }
 
+/* Prints what counters counted of a level: they know three. */
+static void print_measured(const struct exp_report *r, const struct exp_total *t, size_t level, FILE *out)
+{
+    const size_t name = exp_name_of_level(&r->e->setup->machine, level);
+
+    print_percent(out, name < EXP_N_NAMED_LEVELS ? t->why_no_counts : "CSA has three levels",
+                  name < EXP_N_NAMED_LEVELS ? t->measured_misses[name] : 0, t->measured_loads);
+}
+
 static void print_total(const struct exp_report *r, const struct exp_total *t, const struct exp_total *base, FILE *out)
 {
     const char *chosen = strcmp(t->algo, exp_algo_chosen()->name) ? "" : " (CSA's choice)";
-    size_t n_levels = exp_n_level_names(&r->e->setup->machine);
+    size_t n_levels = r->e->setup->machine.n_levels;
 
     fprintf(out, "%s%-*s", t->algo, (int)(28 - strlen(t->algo)), chosen);
     if (t->why_no_time)
@@ -88,9 +96,9 @@ static void print_total(const struct exp_report *r, const struct exp_total *t, c
         fprintf(out, " %12.3f %9s", t->times.low_mean / 1e6, "-");
     for (size_t l = 0; l < n_levels; l++) {
         if (has_two_views(r))
-            print_percent(out, t->why_not_simulated, t->alone_misses[l], t->alone_loads);
-        print_percent(out, t->why_not_simulated, t->simulated_misses[l], t->simulated_loads);
-        print_percent(out, t->why_no_counts, t->measured_misses[l], t->measured_loads);
+            print_percent(out, t->why_not_simulated, t->alone_at[l], t->alone_loads);
+        print_percent(out, t->why_not_simulated, t->simulated_at[l], t->simulated_loads);
+        print_measured(r, t, l, out);
     }
     for (size_t l = 0; l < n_levels; l++)
         print_per_work(out, t, l);
@@ -132,7 +140,7 @@ static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
 static void print_totals_head(const struct exp_report *r, FILE *out)
 {
     const struct sim_machine *m = &r->e->setup->machine;
-    size_t n_levels = exp_n_level_names(m);
+    size_t n_levels = m->n_levels;
 
     fprintf(out,
             "\n%s, %zu convolutions, simulated on %s; load misses as %% of loads, simulated%s and measured,\n"
@@ -141,18 +149,19 @@ static void print_totals_head(const struct exp_report *r, FILE *out)
             has_two_views(r) ? " (by caches alone, then as the machine's file has it)" : "");
     fprintf(out, "%-28s %12s %9s", "", "measured ms", "speed-up");
     for (size_t l = 0; l < n_levels; l++)
-        fprintf(out, "%s%8.7s%8s", has_two_views(r) ? "   alone" : "", exp_level_name(m, l), "meas");
+        fprintf(out, "%s%8.7s%8s", has_two_views(r) ? "   alone" : "", m->level[l].name, "meas");
     for (size_t l = 0; l < n_levels; l++)
-        fprintf(out, "%9.8s", exp_level_name(m, l));
+        fprintf(out, "%9.8s", m->level[l].name);
     fprintf(out, "%14s\n", "sim loads");
 }
 
 static void print_rounds(const struct exp_measure_info *info, FILE *out)
 {
-    char text[320];
+    char text[320], ruled[160];
 
     exp_disturbance_describe(&info->disturbance, text, sizeof text);
-    fprintf(out, "Timed in %zu rounds: %s; %s.\n", info->n_rounds, exp_end_text(info->end), text);
+    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
+    fprintf(out, "Timed in %zu rounds: %s; %s; %s.\n", info->n_rounds, exp_end_text(info->end), ruled, text);
 }
 
 void exp_report_print(const struct exp_report *r, FILE *out)

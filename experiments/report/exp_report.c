@@ -10,6 +10,7 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_classes.h"
+#include "experiments/report/exp_levels.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/report/exp_report_file.h"
 #include "experiments/replay/exp_totals.h"
@@ -24,16 +25,17 @@ static const struct exp_csv_column model_columns[] = {
     EXP_COLUMNS_ROUNDS(", of the layer with the fewest", ""),
     { "measured_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "perf_event" },
     { "measured_l2_miss_percent", "%", "the same for L2", "perf_event" },
-    { "measured_l3_miss_percent", "%", "the same for L3", "perf_event" },
+    { "measured_l3_miss_percent", "%", "the same for L3, which is the last level", "perf_event" },
     { "measured_loads", "loads", "load instructions, summed over the layers", "perf_event" },
     { "simulated_l1_miss_percent", "%", "L1 load misses of all loads, summed over the layers", "replay" },
     { "simulated_l2_miss_percent", "%", "the same for L2", "replay" },
-    { "simulated_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "simulated_l3_miss_percent", "%",
+      "the same for CSA's L3, the machine's last level: its L4, if it has four. levels.csv has all levels", "replay" },
     { "simulated_loads", "loads", "load instructions, summed over the layers", "replay" },
     { "macs", "multiply-adds", "nominal, taps on padding included, summed over the layers", "" },
     { "simulated_l1_misses_per_1000_macs", "loads", "L1 load misses per 1000 multiply-adds", "replay" },
     { "simulated_l2_misses_per_1000_macs", "loads", "the same for L2", "replay" },
-    { "simulated_l3_misses_per_1000_macs", "loads", "the same for L3", "replay" },
+    { "simulated_l3_misses_per_1000_macs", "loads", "the same for CSA's L3, the last level", "replay" },
     { "estimated_issue_speedup", "", "estimate, if all loads hit L1: base's cycles / these cycles", "replay" },
     { "estimated_speedup", "", "estimate, if all loads wait for their level", "replay" },
     { "paper_conv_speedup", "",
@@ -42,7 +44,7 @@ static const struct exp_csv_column model_columns[] = {
       "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that",
       "replay" },
     { "simulated_alone_l2_miss_percent", "%", "the same for L2", "replay" },
-    { "simulated_alone_l3_miss_percent", "%", "the same for L3", "replay" },
+    { "simulated_alone_l3_miss_percent", "%", "the same for CSA's L3, the last level", "replay" },
     { "simulated_alone_loads", "loads", "load instructions of that simulation", "replay" },
 };
 
@@ -69,7 +71,8 @@ static const struct exp_csv_column traffic_columns[] = {
 };
 
 static const struct exp_csv_column sample_columns[] = {
-    EXP_COLUMN_LAYER_INDEX, EXP_COLUMN_LAYER, EXP_COLUMN_ALGO, EXP_COLUMN_REPETITION, EXP_COLUMN_SAMPLE,
+    EXP_COLUMN_LAYER_INDEX, EXP_COLUMN_LAYER,  EXP_COLUMN_ALGO,
+    EXP_COLUMN_REPETITION,  EXP_COLUMN_SAMPLE, EXP_COLUMNS_MARK,
 };
 
 static const struct exp_csv_file model_file = EXP_CSV_FILE("model.csv", model_columns);
@@ -311,6 +314,7 @@ static int write_samples(const struct exp_report *r, const struct exp_outdir *di
             exp_csv_string(csv, "algo", c->algo->name);
             exp_csv_u64(csv, "repetition", k + 1);
             exp_csv_u64(csv, "time_ns", c->measured.sample_ns[k]);
+            exp_cells_mark(csv, c->measured.mark ? &c->measured.mark[k] : NULL);
             exp_csv_end_row(csv);
         }
     }
@@ -320,7 +324,7 @@ static int write_samples(const struct exp_report *r, const struct exp_outdir *di
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     static int (*const writers[])(const struct exp_report *, const struct exp_outdir *, char *, size_t) = {
-        write_layers, write_model, write_traffic, exp_classes_write, write_samples,
+        write_layers, write_model, exp_levels_write, write_traffic, exp_classes_write, write_samples,
     };
     int err = 0;
 
@@ -333,8 +337,8 @@ int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, c
 
 void exp_report_document(FILE *out)
 {
-    const struct exp_csv_file *const files[] = { &exp_layers_file, &model_file, &traffic_file, &exp_classes_file,
-                                                 &samples_file };
+    const struct exp_csv_file *const files[] = { &exp_layers_file, &model_file,       &exp_levels_file,
+                                                 &traffic_file,    &exp_classes_file, &samples_file };
 
     for (size_t i = 0; i < N(files); i++)
         exp_csv_document(files[i], out);

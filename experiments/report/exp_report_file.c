@@ -9,7 +9,7 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     const struct exp_setup *s = r->e->setup;
     time_t now = time(NULL);
     struct tm utc;
-    char date[32] = "unknown", disturbance[320];
+    char date[32] = "unknown", disturbance[400], planned[200], ruled[160];
 
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
@@ -19,14 +19,18 @@ static void write_header(struct exp_csv *csv, const struct exp_report *r, const 
     exp_csv_header(csv, "commit", "%s", *r->commit ? r->commit : "unknown");
     exp_csv_header(csv, "compiler", "%s", __VERSION__);
     exp_csv_header(csv, "simulated machine", "%s (machine.cfg beside this file)", s->machine.description);
-    exp_csv_header(csv, "levels", "l1 is its %s, l2 its %s, l3 its %s", exp_level_name(&s->machine, 0),
-                   exp_level_name(&s->machine, 1), exp_level_name(&s->machine, 2));
+    exp_say_planned_levels(&s->machine, planned, sizeof planned);
+    exp_csv_header(csv, "levels", "l1 is its %s, l2 its %s, l3 its %s%s%s", exp_level_name(&s->machine, 0),
+                   exp_level_name(&s->machine, 1), exp_level_name(&s->machine, 2), *planned ? ". " : "", planned);
     exp_csv_header(csv, "OpenBLAS that ran", "%s", s->blas.handle ? s->blas.core : s->why_no_blas);
     exp_csv_header(csv, "caches at the start of a layer", "%s", exp_cache_state_name(r->cache));
     exp_csv_header(csv, "filters", "%s", s->packs_filters ? "packed at run time" : "packed ahead of time, not counted");
     exp_disturbance_describe(&r->info->disturbance, disturbance, sizeof disturbance);
     if (r->is_timed)
         exp_csv_header(csv, "disturbance", "%s", disturbance);
+    exp_ruler_say(&r->info->ruler, ruled, sizeof ruled);
+    if (r->is_timed)
+        exp_csv_header(csv, "ruler", "%s", ruled);
     if (r->is_timed)
         exp_csv_header(csv, "timed rounds", "%zu: %s", r->info->n_rounds, exp_end_text(r->info->end));
     else

@@ -21,7 +21,7 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char how[384];
+    char where[128], how[512], disturbance[400], planned_levels[200];
     char *elsewhere;
 };
 
@@ -32,14 +32,14 @@ static double phase_ns(const struct exp_case *c, uint64_t ns)
     return exp_case_why_no_phases(c) ? (double)NAN : (double)ns;
 }
 
-static void put_misses(const struct exp_case *c, double *misses)
+/* Puts the loads of a simulation and the misses of each of its levels; those that it does not have are not known. */
+static void put_misses(const struct exp_simulated *s, double *loads, double *misses)
 {
-    struct sim_cell sum;
+    const struct sim_cell sum = s->why_not ? (struct sim_cell){ 0 } : sim_stats_total(&s->stats);
 
-    if (!c->simulated.why_not)
-        sum = sim_stats_total(&c->simulated.stats);
-    for (size_t i = 0; i < EXP_VERDICT_LEVELS; i++)
-        misses[i] = c->simulated.why_not ? (double)NAN : exp_load_misses(&c->simulated.stats, &sum, i);
+    *loads = s->why_not ? (double)NAN : (double)sum.loads;
+    for (size_t i = 0; i < SIM_MAX_LEVELS; i++)
+        misses[i] = s->why_not || i >= s->stats.n_levels ? (double)NAN : (double)sum.level[i].load_misses;
 }
 
 static void put_estimate(const struct sim_machine *m, const struct exp_case *c, double *quantity)
@@ -62,7 +62,9 @@ static struct exp_verdict_layer layer_of(const struct exp_report *r, const struc
         .speedup = exp_case_speedup(r->e, c),
     };
 
-    put_misses(c, &l.quantity[EXP_MISSES_1]);
+    put_misses(&c->simulated, &l.quantity[EXP_SIMULATED_LOADS], &l.quantity[EXP_MISSES]);
+    put_misses(c->simulated.why_not ? &c->simulated : &c->alone, &l.quantity[EXP_ALONE_LOADS],
+               &l.quantity[EXP_ALONE_MISSES]);
     put_estimate(&r->e->setup->machine, c, l.quantity);
     return l;
 }
@@ -101,22 +103,41 @@ static int fill_variant(const struct exp_report *r, const struct exp_total *t, s
 
 /* ---- the whole ---- */
 
-static void name_levels(struct exp_verdict *v, const struct sim_machine *m)
+static void name_levels(struct answer *a, const struct sim_machine *m)
 {
-    v->n_levels = exp_n_level_names(m);
-    for (size_t i = 0; i < v->n_levels; i++)
-        v->level[i] = exp_level_name(m, i);
+    a->v.n_levels = m->n_levels;
+    for (size_t i = 0; i < m->n_levels; i++)
+        a->v.level[i] = m->level[i].name;
+    exp_say_planned_levels(m, a->planned_levels, sizeof a->planned_levels);
+    a->v.planned_levels = a->planned_levels;
+    a->v.has_two_views = !sim_machine_is_plain(m);
+}
+
+/* Says what a measured speed-up holds for: this computer's clock, but maybe another machine's plans. */
+static void say_where(struct answer *a, const struct sim_machine *m)
+{
+    const bool is_host = !strcmp(m->name, "host");
+
+    exp_say(a->where, sizeof a->where, "%s%s%s", ctr_is_emulated() ? "by an emulator's clock" : "on this computer",
+            is_host ? "" : ", with plans for ", is_host ? "" : m->name);
+    a->v.where = a->where;
 }
 
 static void describe(struct answer *a, const struct exp_report *r)
 {
-    char cpu[96];
+    char cpu[96], ruled[160] = "";
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_say(a->how, sizeof a->how, "Measured on %s%s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
             ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates, " : "", cpu,
             exp_cache_state_name(r->cache), r->info->n_rounds, exp_end_text(r->info->end));
+    if (r->info->ruler.n_timings)
+        exp_ruler_say(&r->info->ruler, ruled, sizeof ruled);
+    if (*ruled)
+        exp_say_more(a->how, sizeof a->how, " %s.", ruled);
     a->v.how = a->how;
+    exp_disturbance_describe(&r->info->disturbance, a->disturbance, sizeof a->disturbance);
+    a->v.disturbance = r->is_timed ? a->disturbance : NULL;
     a->v.observed = r->observed;
     a->v.why_no_check = r->why_elsewhere;
 }
@@ -159,9 +180,12 @@ static int fill(struct answer *a, const struct exp_report *r)
         a->layer[l] = r->e->model->layer[l].name;
     if (!r->is_timed)
         a->v.why_not_timed = r->e->cases[0].measured.why_no_time;
+    else if (*r->info->why_disturbed)
+        a->v.why_not_timed = r->info->why_disturbed;
     if (*r->info->why_no_base_steps)
         a->v.why_no_parts = r->info->why_no_base_steps;
-    name_levels(&a->v, &r->e->setup->machine);
+    name_levels(a, &r->e->setup->machine);
+    say_where(a, &r->e->setup->machine);
     describe(a, r);
     err = find_errors(a, r);
     err = err ? err : fill_variant(r, base ? base : &no_base, &a->v.reference);
@@ -184,6 +208,7 @@ static void release(struct answer *a)
 struct request {
     const struct exp_report *r;
     size_t most_rows;
+    int (*print)(const struct exp_verdict *v, size_t most_rows, FILE *out);
 };
 
 static int print(const void *request, FILE *out)
@@ -193,21 +218,21 @@ static int print(const void *request, FILE *out)
     int err = fill(&a, q->r);
 
     if (!err)
-        err = exp_verdict_print(&a.v, q->most_rows, out);
+        err = q->print(&a.v, q->most_rows, out);
     release(&a);
     return err;
 }
 
 int exp_answer_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
-    const struct request all = { r, SIZE_MAX };
+    const struct request all = { r, SIZE_MAX, exp_verdict_print };
 
     return exp_outdir_write(dir, "verdict.txt", print, &all, why, why_bytes);
 }
 
 int exp_answer_print(const struct exp_report *r, FILE *out, char *why, size_t why_bytes)
 {
-    const struct request some = { r, MOST_ROWS };
+    const struct request some = { r, MOST_ROWS, exp_verdict_print_last };
     int err = print(&some, out);
 
     return err ? exp_fail(why, why_bytes, err, "out of memory for the verdict") : 0;

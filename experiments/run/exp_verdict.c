@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_wrap.h"
+#include "experiments/replay/exp_totals.h"
 
 /* ---- numbers ---- */
 
@@ -157,14 +158,75 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
     fprintf(out, "\n");
 }
 
+/* ---- misses ---- */
+
+/* A simulation: its loads, and the misses of its first level. */
+struct view {
+    enum exp_quantity loads, misses;
+    const char *words; /* before and after the machine's name */
+    const char *more;
+};
+
+static const struct view as_it_is = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated on", "" },
+                         alone = { EXP_ALONE_LOADS, EXP_ALONE_MISSES, "simulated, caches of", " alone" },
+                         with_all = { EXP_SIMULATED_LOADS, EXP_MISSES, "simulated,", " as it is" };
+
+static enum exp_quantity misses_of(const struct view *view, size_t level)
+{
+    return (enum exp_quantity)(view->misses + level);
+}
+
+static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                               const struct view *view, size_t level)
+{
+    return 100 * sum_of(v, x, misses_of(view, level)) / sum_of(v, x, view->loads);
+}
+
+/* Prints a rate with two digits at least. */
+static void put_percent(double percent, FILE *out)
+{
+    fprintf(out, percent >= 10 ? "%.1f %%" : percent >= 1 ? "%.2f %%" : "%.2g %%", percent);
+}
+
+/* Says both rates, and how many misses there are beside the reference's, unless there are too few to compare. */
+static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+                      size_t level, FILE *out)
+{
+    const double own = percent_of_loads(v, x, view, level), its = percent_of_loads(v, &v->reference, view, level);
+
+    fprintf(out, "%s ", v->level[level]);
+    put_percent(own, out);
+    fprintf(out, " of its loads, %s ", v->reference.name);
+    put_percent(its, out);
+    if (exp_misses_are_few(own, its))
+        fprintf(out, ": both below %g %%, not compared", EXP_FEW_PERCENT);
+    else
+        fprintf(out, ": %.2f times %s's misses", to_reference(v, x, misses_of(view, level)), v->reference.name);
+}
+
+static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+                     FILE *out)
+{
+    fprintf(out, EXP_LABEL "%s %s%s: ", "misses", view->words, v->machine, view->more);
+    for (size_t i = 0; i < v->n_levels; i++) {
+        fputs(i ? "; " : "", out);
+        say_level(v, x, view, i, out);
+    }
+    fputc('\n', out);
+}
+
+static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return v->n_levels && !isnan(to_reference(v, x, EXP_MISSES));
+}
+
 static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    if (!v->n_levels || isnan(to_reference(v, x, EXP_MISSES_1)))
+    if (!is_simulated(v, x))
         return;
-    fprintf(out, EXP_LABEL, "misses");
-    for (size_t i = 0; i < v->n_levels; i++)
-        fprintf(out, "%s%s %.2f", i ? ", " : "", v->level[i], to_reference(v, x, EXP_MISSES_1 + (enum exp_quantity)i));
-    fprintf(out, " of %s's, simulated on %s\n", v->reference.name, v->machine);
+    if (v->has_two_views)
+        say_view(v, x, &alone, out);
+    say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);
 }
 
 /* ---- estimates ---- */
@@ -276,15 +338,15 @@ static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
     return best;
 }
 
-/* The variant with the fewest misses in the first level. */
+/* The variant with the fewest misses in the first level, by caches alone. */
 static const struct exp_verdict_variant *fewest_misses(const struct exp_verdict *v)
 {
     const struct exp_verdict_variant *best = NULL;
 
     for (size_t i = 0; i < v->n_variants; i++) {
-        double misses = sum_of(v, &v->variant[i], EXP_MISSES_1);
+        double misses = sum_of(v, &v->variant[i], EXP_ALONE_MISSES);
 
-        if (!isnan(misses) && (!best || misses < sum_of(v, best, EXP_MISSES_1)))
+        if (!isnan(misses) && (!best || misses < sum_of(v, best, EXP_ALONE_MISSES)))
             best = &v->variant[i];
     }
     return best;
@@ -294,13 +356,18 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
 {
     int side = exp_ratio_side(&best->speedup);
 
+    fprintf(out, "%s: ", v->where);
     if (side > 0)
         fprintf(out, "%s is faster than %s: ", best->label, v->reference.label);
     else
         fprintf(out, "nothing %s %s; the best is %s: ", side ? "comes up to" : "is certainly faster than",
                 v->reference.label, best->label);
     put_ratio(&best->speedup, out);
+    if (v->disturbance)
+        fprintf(out, "; the computer was %.*s", (int)strcspn(v->disturbance, ":"), v->disturbance);
     fprintf(out, "\n%s\n", v->how);
+    if (v->disturbance)
+        fprintf(out, "While it was timed, the computer was %s.\n", v->disturbance);
 }
 
 /* Says who misses least, where there are no times. */
@@ -310,11 +377,12 @@ static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 
     fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
             why_not_timed(v, NULL));
-    if (few && v->n_levels && !isnan(to_reference(v, few, EXP_MISSES_1)))
-        fprintf(out,
-                "By simulated misses alone, on %s: %s misses %s %.2f times as often as %s. Fewer misses need not be "
-                "less time.\n",
-                v->machine, few->label, v->level[0], to_reference(v, few, EXP_MISSES_1), v->reference.label);
+    if (few && is_simulated(v, few)) {
+        fprintf(out, "By simulated misses alone, on %s%s: %s misses ", v->machine,
+                v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
+        say_level(v, few, &alone, 0, out);
+        fputs(". Fewer misses need not be less time.\n", out);
+    }
 }
 
 static void say_answer(const struct exp_verdict *v, FILE *out)
@@ -341,6 +409,12 @@ static void say_observed(const struct exp_verdict *v, FILE *out)
         fprintf(out, "\nAccess by access: %s\n", v->observed);
 }
 
+static void say_planned_levels(const struct exp_verdict *v, FILE *out)
+{
+    if (*v->planned_levels)
+        fprintf(out, "\n%s\n", v->planned_levels);
+}
+
 static int say_all(const void *verdict, FILE *out)
 {
     const struct exp_verdict *v = verdict;
@@ -349,6 +423,7 @@ static int say_all(const void *verdict, FILE *out)
     say_answer(v, out);
     for (size_t i = 0; i < v->n_variants && !err; i++)
         err = say_variant(v, &v->variant[i], out);
+    say_planned_levels(v, out);
     say_no_parts(v, out);
     say_observed(v, out);
     say_unproven(v, out);
@@ -372,6 +447,21 @@ static void put_number(const char *format, int width, double x, FILE *out)
         fprintf(out, format, width, x);
 }
 
+static double layer_percent(const struct exp_verdict_layer *l, size_t level)
+{
+    return 100 * l->quantity[EXP_MISSES + level] / l->quantity[EXP_SIMULATED_LOADS];
+}
+
+/* Puts a layer's misses beside the reference's, if there are enough of them. */
+static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, size_t level,
+                         FILE *out)
+{
+    if (exp_misses_are_few(layer_percent(&x->layer[l], level), layer_percent(&v->reference.layer[l], level)))
+        fprintf(out, " %6s", "few");
+    else
+        put_number(" %*.2f", 6, layer_to_reference(v, x, l, misses_of(&as_it_is, level)), out);
+}
+
 static void put_row(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
 {
     const struct exp_verdict_layer *at = &x->layer[l];
@@ -391,7 +481,7 @@ static void put_row(const struct exp_verdict *v, const struct exp_verdict_varian
     put_number(" %*.0f", 8, share_percent(at, EXP_KERNEL_NS), out);
     put_number(" %*.2f", 9, layer_to_reference(v, x, l, EXP_KERNEL_NS), out);
     for (size_t i = 0; i < v->n_levels; i++)
-        put_number(" %*.2f", 6, layer_to_reference(v, x, l, EXP_MISSES_1 + (enum exp_quantity)i), out);
+        put_quotient(v, x, l, i, out);
     for (int q = EXP_ISSUE_CYCLES; q <= EXP_WAITING_CYCLES && has_estimates(v); q++)
         put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum exp_quantity)q), out);
     fprintf(out, "\n");
@@ -424,30 +514,46 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
     fprintf(
         out,
         "x: time of %s / its time, over 1 is faster; [low, high]: 95 %% of the values that random halves of the rounds "
-        "give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known.\n",
-        v->reference.name);
+        "give;\npays, loses: all of it is on that side of 1, open: it holds 1; -: not known; few: both miss in less "
+        "than "
+        "%g %% of their loads.\n",
+        v->reference.name, EXP_FEW_PERCENT);
 }
 
 /* Tells whether any row would have a number: a time or misses beside the reference's. */
 static bool is_anything_known(const struct exp_verdict *v)
 {
     for (size_t i = 0; i < v->n_variants; i++) {
-        if (count_compared(v, &v->variant[i]) || !isnan(to_reference(v, &v->variant[i], EXP_MISSES_1)))
+        if (count_compared(v, &v->variant[i]) || !isnan(to_reference(v, &v->variant[i], EXP_MISSES)))
             return true;
     }
     return false;
 }
 
-int exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out)
+static void put_some_rows(const struct exp_verdict *v, size_t most_rows, FILE *out)
 {
     size_t n_rows = v->n_layers * v->n_variants;
-    int err = exp_wrap_print(say_all, v, out);
 
-    if (err || !is_anything_known(v))
-        return err;
+    if (!is_anything_known(v))
+        return;
     if (n_rows <= most_rows)
         put_rows(v, out);
     else
         fprintf(out, "\nLayer by layer: %zu rows, in verdict.txt\n", n_rows);
+}
+
+int exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out)
+{
+    int err = exp_wrap_print(say_all, v, out);
+
+    if (!err)
+        put_some_rows(v, most_rows, out);
     return err;
+}
+
+int exp_verdict_print_last(const struct exp_verdict *v, size_t most_rows, FILE *out)
+{
+    put_some_rows(v, most_rows, out);
+    fputc('\n', out);
+    return exp_wrap_print(say_all, v, out);
 }

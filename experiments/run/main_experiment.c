@@ -25,6 +25,7 @@
 #include "experiments/observe/exp_observe_report.h"
 #include "experiments/page/exp_page.h"
 #include "experiments/base/exp_program.h"
+#include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_published.h"
 #include "experiments/replay/exp_replay.h"
 #include "experiments/report/exp_report.h"
@@ -48,7 +49,6 @@ struct session {
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
-    char *const *argv;
     char why[EXP_MAIN_WHY_BYTES]; /* the one line that explains a failure */
 };
 
@@ -56,7 +56,7 @@ struct session {
 static const char *why_not_timed(const struct session *s)
 {
     if (!s->options.timing)
-        return "TIMING=0 was asked for";
+        return EXP_UNTIMED;
     if (s->setup.ukr->fn)
         return NULL;
     return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
@@ -66,6 +66,7 @@ static const char *why_not_timed(const struct session *s)
 /* Finds the folder of the results. If it is there already, it is this machine's. */
 static int find_place(struct session *s)
 {
+    exp_results_time(&s->results, s->why_not_timed ? s->why_not_timed : s->options.timing ? NULL : EXP_UNTIMED);
     return exp_results_find(&s->results, EXP_EXPERIMENT, &s->options, &s->setup.machine, &s->model, 1, s->why,
                             sizeof s->why);
 }
@@ -108,7 +109,10 @@ static int read_plans(struct session *s)
     if (!*plan)
         return s->algos & noted ? exp_fail(s->why, sizeof s->why, -EINVAL, "ALGO=%s needs PLAN=file", algo) : 0;
     s->algos |= noted;
-    return conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why, sizeof s->why);
+    err = conv_plans_read(&s->setup.plans, plan, &s->setup.openblas_ukr.ukr, s->why, sizeof s->why);
+    if (!err && *s->setup.plans.derived_anew)
+        fprintf(stderr, "experiment: %s\n", s->setup.plans.derived_anew);
+    return err;
 }
 
 static void say_unwritten(const struct session *s)
@@ -194,6 +198,7 @@ static struct exp_measure_options measure_options(const struct session *s)
         .rounds = exp_options_rounds(&s->options, EXP_EXPERIMENT),
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
+        .ruler_ns = exp_options_ruler_ns(&s->options),
         .now_ns = exp_options_clock(&s->options),
         .groups_dir = CTR_GROUPS_DIR,
     };
@@ -271,7 +276,7 @@ static int print_host(const void *session, FILE *out)
     const struct session *s = session;
     const struct exp_counts_source counts = counts_of(s);
     struct ctr_timer timer;
-    char disturbance[320];
+    char disturbance[320], ruled[160];
     int err = ctr_hostinfo_print(out);
 
     if (!s->why_not_timed && s->info.core >= 0)
@@ -279,8 +284,10 @@ static int print_host(const void *session, FILE *out)
     else if (!s->why_not_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
     exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
+    exp_ruler_say(&s->info.ruler, ruled, sizeof ruled);
     if (!s->why_not_timed)
-        fprintf(out, "timed in %zu rounds: %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), disturbance);
+        fprintf(out, "timed in %zu rounds: %s; %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), ruled,
+                disturbance);
     if (*s->info.counter_note)
         fprintf(out, "counters: %s\n", s->info.counter_note);
     if (*s->info.emptied)
@@ -308,13 +315,16 @@ static void say_levels(const struct sim_machine *m, char *text, size_t bytes)
 static void say_figures(const struct session *s, struct exp_figures *f)
 {
     const struct exp_setup *u = &s->setup;
-    char cpu[256];
+    char cpu[256], planned[200];
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_say(f->machine, sizeof f->machine, "%s: %s", u->machine.name, u->machine.description);
     exp_say(f->simulator, sizeof f->simulator, "trace-driven, %s caches; SConv %s, base OpenBLAS %s",
             exp_cache_state_name((enum exp_cache_state)s->options.cache), u->ukr->name,
             u->core ? u->core->name : "unknown core");
+    exp_say_planned_levels(&u->machine, planned, sizeof planned);
+    if (*planned)
+        exp_say_more(f->simulator, sizeof f->simulator, ". %.*s", (int)strcspn(planned, "."), planned);
     exp_say(f->host, sizeof f->host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
             s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_options_clock_name(&s->options),
@@ -384,7 +394,7 @@ static int write_tables(struct session *s, const struct exp_report *report)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "traffic.csv",
+    static const char *const files[] = { "verdict.txt", "layers.csv",  "model.csv",   "levels.csv", "traffic.csv",
                                          "classes.csv", "samples.csv", "machine.cfg", "host.txt" };
 
     printf("tables\n");
@@ -464,6 +474,20 @@ static void document(FILE *out)
     exp_observe_document(out);
 }
 
+/* Reads all models and keeps the first. */
+static int read_first_model(struct session *s)
+{
+    struct exp_models models;
+    int err = exp_main_models(&models, &s->options, s->why, sizeof s->why);
+
+    if (err)
+        return err;
+    s->model = models.model[0];
+    models.model[0] = (struct exp_model){ 0 };
+    exp_models_release(&models);
+    return 0;
+}
+
 /*
  * Has a node of a cluster run it all: times of one table are of one computer, which has nothing else to do then. What
  * is wrong with the input wherever it runs is found here, before a job waits for its turn.
@@ -472,13 +496,13 @@ static int launch(struct session *s)
 {
     const struct exp_options *o = &s->options;
     const struct exp_slurm_request request = {
-        .argv = s->argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
+        .argv = s->options.argv, .name = "experiment", .has_threads = true, .needs = "--exclusive", .words = o->slurm
     };
     struct exp_store *store = NULL;
     int err = exp_algo_select(o->algos, &s->algos, s->why, sizeof s->why);
 
     if (!err)
-        err = exp_main_model(&s->model, o, s->why, sizeof s->why);
+        err = read_first_model(s);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, s->why, sizeof s->why);
     if (!err)
@@ -495,16 +519,6 @@ static int launch(struct session *s)
     return err;
 }
 
-static int obey(void *session)
-{
-    struct session *s = session;
-
-    if (!s->options.asks_guest)
-        return s->options.launcher == EXP_LAUNCH_SLURM ? launch(s) : run(s);
-    print_guest(s);
-    return 0;
-}
-
 static void release(void *session)
 {
     struct session *s = session;
@@ -517,12 +531,88 @@ static void release(void *session)
     exp_model_release(&s->model);
 }
 
+/* ---- several models, one after the other ---- */
+
+static bool are_several(const char *models)
+{
+    return strchr(models, ',') || !strcmp(models, "all");
+}
+
+/* Runs the experiment on one of them, in a session of its own. */
+static int run_one_of(struct session *all, const char *model)
+{
+    struct session *s = calloc(1, sizeof *s);
+    int err;
+
+    if (!s)
+        return exp_fail(all->why, sizeof all->why, -ENOMEM, "out of memory");
+    s->options = all->options;
+    s->options.model = model;
+    s->info.core = -1;
+    err = run(s);
+    if (err)
+        exp_fail(all->why, sizeof all->why, err, "%s", *s->why ? s->why : strerror(-err));
+    release(s);
+    free(s);
+    return err;
+}
+
+/* Runs one after the other; a model that fails does not keep the others from running, an interruption does. */
+static int run_each(struct session *s, const struct exp_models *models)
+{
+    const char *program = exp_options_program(EXP_EXPERIMENT);
+    char failed[512] = "";
+    int err = 0;
+
+    for (size_t i = 0; i < models->n && !exp_interrupted(); i++) {
+        int one;
+
+        printf("%s==== model %zu of %zu: %s\n\n", i ? "\n" : "", i + 1, models->n, models->model[i].name);
+        one = run_one_of(s, models->model[i].path);
+        if (one && exp_interrupted())
+            return one;
+        if (one) {
+            fprintf(stderr, "%s: %s: %s\n", program, models->model[i].name, s->why);
+            exp_say_more(failed, sizeof failed, "%s %s", *failed ? "," : "", models->model[i].name);
+            err = err ? err : one;
+        }
+    }
+    return err ? exp_fail(s->why, sizeof s->why, err, "of %zu models, these are not complete:%s", models->n, failed)
+               : 0;
+}
+
+/* Finds mistakes in any of the models before the first one runs. */
+static int run_several(struct session *s)
+{
+    const struct exp_options *o = &s->options;
+    struct exp_models models;
+    int err = exp_models_read(&models, EXP_EXPERIMENTS_DIR, o->model, o->layers, s->why, sizeof s->why);
+
+    if (!err)
+        err = run_each(s, &models);
+    exp_models_release(&models);
+    return err;
+}
+
+static int obey(void *session)
+{
+    struct session *s = session;
+
+    if (s->options.asks_guest) {
+        print_guest(s);
+        return 0;
+    }
+    if (s->options.launcher == EXP_LAUNCH_SLURM)
+        return launch(s);
+    return are_several(s->options.model) ? run_several(s) : run(s);
+}
+
 int main(int argc, char **argv)
 {
     static const struct exp_main course = {
         .program = EXP_EXPERIMENT, .document = document, .run = obey, .release = release
     };
-    struct session s = { .info.core = -1, .argv = argv };
+    struct session s = { .info.core = -1 };
 
     return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -10,7 +10,13 @@
 #include "experiments/base/exp_text.h"
 #include "experiments/setup/exp_model_build.h"
 
-enum { MAX_DEPTH = 8 };
+/* Of batch files within batch files; they may name one another any number of times. */
+enum { MAX_DEPTH = 8, MAX_FILES = 1000, MAX_BYTES = 64 << 20 };
+
+/* What was read so far. */
+struct amount {
+    size_t n_files, n_bytes;
+};
 
 /* What the options so far say of the descriptors to come. */
 struct state {
@@ -25,6 +31,7 @@ static const struct state start = { .is_conv = true, .is_forward = true, .is_f32
 struct batch {
     struct exp_model *m;
     struct state *state; /* of all files together */
+    struct amount *amount;
     const char *path;
     unsigned line, depth;
     char *why;
@@ -127,6 +134,17 @@ static int set_other_driver(struct batch *b, const char *value)
     return 0;
 }
 
+/* Says whether there was too much to read. */
+static int check_amount(const struct batch *b, const char *value)
+{
+    char what[64];
+
+    if (b->amount->n_files <= MAX_FILES && b->amount->n_bytes <= MAX_BYTES)
+        return 0;
+    exp_say(what, sizeof what, "batch files within batch files, more than %d, or %d MiB", MAX_FILES, MAX_BYTES >> 20);
+    return fail(b, what, value);
+}
+
 /* Reads another file, whose path is relative to this one's. */
 static int include(struct batch *b, const char *value)
 {
@@ -134,7 +152,7 @@ static int include(struct batch *b, const char *value)
     int folder = *value == '/' || !slash ? 0 : (int)(slash + 1 - b->path);
     char *path = exp_format("%.*s%s", folder, b->path, value), *text = NULL;
     struct batch inner = *b;
-    size_t bytes;
+    size_t bytes = 0;
     int err;
 
     if (!path)
@@ -144,6 +162,10 @@ static int include(struct batch *b, const char *value)
     inner.depth++;
     err = inner.depth > MAX_DEPTH ? fail(b, "batch files within batch files, too deep", value)
                                   : exp_text_read(&text, &bytes, path, b->why, b->why_bytes);
+    b->amount->n_files++;
+    b->amount->n_bytes += bytes;
+    if (!err)
+        err = check_amount(b, value);
     if (!err)
         err = read_batch(&inner, text);
     free(text);
@@ -286,7 +308,10 @@ static int read_batch(struct batch *b, char *text)
 int exp_benchdnn_read(struct exp_model *m, char *text, char *why, size_t why_bytes)
 {
     struct state state = start;
-    struct batch b = { .m = m, .state = &state, .path = m->path, .line = 1, .why = why, .why_bytes = why_bytes };
+    struct amount amount = { 0 };
+    struct batch b = {
+        .m = m, .state = &state, .amount = &amount, .path = m->path, .line = 1, .why = why, .why_bytes = why_bytes
+    };
     int err = read_batch(&b, text);
 
     if (state.has_match)

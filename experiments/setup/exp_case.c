@@ -91,8 +91,10 @@ int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup,
 
 void exp_experiment_release(struct exp_experiment *e)
 {
-    for (size_t i = 0; i < e->n_cases && e->cases; i++)
+    for (size_t i = 0; i < e->n_cases && e->cases; i++) {
         free(e->cases[i].measured.sample_ns);
+        free(e->cases[i].measured.mark);
+    }
     free(e->cases);
     *e = (struct exp_experiment){ 0 };
 }

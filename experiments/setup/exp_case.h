@@ -49,6 +49,7 @@ const char *exp_cache_state_name(enum exp_cache_state s);
 struct exp_measured {
     const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
     uint64_t *sample_ns;     /* [n_samples], in the order of the rounds, as many as the layer's other algorithms have */
+    struct exp_mark *mark;   /* [n_samples] what the ruler read beside them */
     size_t n_samples;
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;

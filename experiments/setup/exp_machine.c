@@ -7,7 +7,7 @@
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_names.h"
-#include "experiments/setup/exp_host.h"
+#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_machines.h"
 
 static bool is_host(const char *which)
@@ -26,19 +26,19 @@ char *exp_machine_origin(const char *which)
                                             : exp_format("%s/%s%s", EXP_MACHINES_DIR, which, EXP_MACHINES_SUFFIX);
 }
 
-static int look_at_host(struct exp_host *h, const char *results, char *why, size_t why_bytes)
+static int look_at_host(struct sim_here *h, const char *results, char *why, size_t why_bytes)
 {
-    int err = exp_host_look(h, why, why_bytes);
+    int err = sim_here_look(h, why, why_bytes);
 
-    return err ? err : exp_host_find(h, results, EXP_MACHINES_DIR, why, why_bytes);
+    return err ? err : sim_here_find(h, results, EXP_MACHINES_DIR, why, why_bytes);
 }
 
 static int find_host(struct sim_machine *m, const char *results, char *why, size_t why_bytes)
 {
-    struct exp_host h;
+    struct sim_here h;
     int err = look_at_host(&h, results, why, why_bytes);
 
-    return err ? err : exp_host_machine(&h, m, why, why_bytes);
+    return err ? err : sim_here_machine(&h, m, why, why_bytes);
 }
 
 static int find_file(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
@@ -50,8 +50,9 @@ static int find_file(struct sim_machine *m, const char *which, char *why, size_t
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = sim_machine_read(m, path, why, why_bytes);
     if (err == -ENOENT && !is_path(which))
-        exp_names_unknown(&(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host" }, which, why,
-                          why_bytes);
+        exp_names_unknown(
+            &(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host", "the path of a .cfg file" },
+            which, why, why_bytes);
     free(path);
     return err;
 }
@@ -64,7 +65,7 @@ int exp_machine_find(struct sim_machine *m, const char *which, const char *resul
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes)
 {
     char *origin = exp_machine_origin(which);
-    struct exp_host h;
+    struct sim_here h;
 
     if (!is_host(which))
         exp_say(text, bytes, "all values of %s", origin ? origin : which);

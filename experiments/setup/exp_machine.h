@@ -7,7 +7,7 @@
 /*
  * Finds a machine: "host", a name in sim/machines, or the path of a .cfg file (anything with a '/' or that ends in
  * .cfg). Of the host it is what hwloc, a calibration below a folder of results, and the file of its CPU know
- * (exp_host.h). Returns 0; -errno of reading it with one line in why; -ENOENT for an unknown name; -ENOMEM.
+ * (machine_here.h). Returns 0; -errno of reading it with one line in why; -ENOENT for an unknown name; -ENOMEM.
  */
 int exp_machine_find(struct sim_machine *m, const char *which, const char *results, char *why, size_t why_bytes);
 

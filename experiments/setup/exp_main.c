@@ -10,6 +10,7 @@
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_algo_plot.h"
+#include "experiments/setup/exp_elsewhere.h"
 #include "experiments/setup/exp_model_build.h"
 
 static int obey(const struct exp_main *m, void *session, const struct exp_options *o)
@@ -23,11 +24,24 @@ static int obey(const struct exp_main *m, void *session, const struct exp_option
     return 0;
 }
 
+/* Goes to the project's folder. The options are read again if that changes what they say. */
+static int enter(struct exp_elsewhere *e, enum exp_program program, struct exp_options *options, int argc, char **argv,
+                 char why[static EXP_MAIN_WHY_BYTES])
+{
+    int err = exp_elsewhere_enter(e, options, program, argc, argv, why, EXP_MAIN_WHY_BYTES);
+
+    return err || !e->argv ? err : exp_options_parse(options, program, e->argc, e->argv, why, EXP_MAIN_WHY_BYTES);
+}
+
 int exp_main(const struct exp_main *m, void *session, struct exp_options *options, char why[static EXP_MAIN_WHY_BYTES],
              int argc, char **argv)
 {
     const char *name = exp_options_program(m->program);
+    struct exp_elsewhere elsewhere = { 0 };
     int err = exp_options_parse(options, m->program, argc, argv, why, EXP_MAIN_WHY_BYTES);
+
+    if (!err && !options->helps && !options->documents)
+        err = enter(&elsewhere, m->program, options, argc, argv, why);
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!err)
@@ -35,6 +49,7 @@ int exp_main(const struct exp_main *m, void *session, struct exp_options *option
     if (!err)
         err = obey(m, session, options);
     m->release(session);
+    exp_elsewhere_release(&elsewhere);
     return exp_program_end(name, err, why, EXP_MAIN_WHY_BYTES);
 }
 
@@ -95,15 +110,27 @@ int exp_main_needs_store(char *why, size_t why_bytes)
     return exp_fail(why, why_bytes, -EINVAL, "LAUNCHER=slurm: needs a store, not STORE=%s", EXP_STORE_NONE);
 }
 
+/* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
+static bool read_digits(const char **at, size_t *value, char end)
+{
+    enum { MOST_DIGITS = 9 };
+    size_t n = strspn(*at, "0123456789");
+
+    if (!n || n > MOST_DIGITS || (*at)[n] != end)
+        return false;
+    *value = strtoul(*at, NULL, 10);
+    *at += n + 1;
+    return true;
+}
+
 int exp_main_share(size_t *share, size_t *n_shares, const struct exp_options *o, char *why, size_t why_bytes)
 {
-    char end;
+    const char *at = o->share;
 
     *share = *n_shares = 0;
     if (!*o->share)
         return 0;
-    if (sscanf(o->share, "%zu/%zu%c", share, n_shares, &end) != 2 ||
-        strspn(o->share, "0123456789/") != strlen(o->share) || *share >= *n_shares)
+    if (!read_digits(&at, share, '/') || !read_digits(&at, n_shares, '\0') || *share >= *n_shares)
         return exp_fail(why, why_bytes, -EINVAL, "SHARE: must be as 0/8, up to 7/8, not '%s'", o->share);
     if (!*o->store || !strcmp(o->store, EXP_STORE_NONE))
         return exp_fail(why, why_bytes, -EINVAL, "SHARE=%s: STORE must name the file that keeps the share", o->share);

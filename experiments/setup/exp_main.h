@@ -9,7 +9,7 @@
 #include "experiments/setup/exp_results.h"
 #include "experiments/store/exp_store.h"
 
-/* Where programs find layer tables, published numbers and the figures' scripts: they run in the project's folder. */
+/* Where programs find layer tables, published numbers and the figures' scripts: in the project's folder, where they go. */
 #define EXP_EXPERIMENTS_DIR "experiments"
 #define EXP_FIGURES_DIR EXP_EXPERIMENTS_DIR "/figures"
 

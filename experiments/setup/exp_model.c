@@ -26,17 +26,49 @@ struct columns {
     size_t shape[CONV_N_FIELDS];
 };
 
+/* Finds the first column that is no field of a convolution, and that a slip makes of `name`. Returns NULL if none does. */
+static const char *find_meant(const struct exp_table *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        bool is_field = !strcmp(t->column[i], "name");
+
+        for (size_t f = 0; f < CONV_N_FIELDS && !is_field; f++)
+            is_field = !strcmp(t->column[i], conv_fields[f].name);
+        if (!is_field && exp_names_nearest(t->column[i], &name, 1))
+            return t->column[i];
+    }
+    return NULL;
+}
+
+/* Adds to `why`, which says that a column is missing, what stands there in its place. */
+static void say_meant(const struct exp_table *t, const char *name, char *why, size_t why_bytes)
+{
+    const char *other = strpbrk(t->column[0], ";\t|"), *meant = find_meant(t, name);
+
+    if (other && t->n_columns == 1)
+        exp_say(why, why_bytes, "%s:%u: columns are separated by commas, is '%s' a separator here?", t->path,
+                t->header_line, *other == '\t' ? "tab" : (char[]){ *other, '\0' });
+    else if (meant)
+        exp_say_more(why, why_bytes, "; is '%.40s' meant for it?", meant);
+}
+
 static int find_columns(const struct exp_table *t, struct columns *c, char *why, size_t why_bytes)
 {
-    int err = exp_table_column(t, "name", &c->name, why, why_bytes);
+    const char *name = "name";
+    int err = exp_table_column(t, name, &c->name, why, why_bytes);
 
     for (size_t i = 0; i < CONV_N_FIELDS && !err; i++) {
-        err = exp_table_column(t, conv_fields[i].name, &c->shape[i], why, why_bytes);
+        name = conv_fields[i].name;
+        err = exp_table_column(t, name, &c->shape[i], why, why_bytes);
         if (err && conv_fields[i].fallback) {
             c->shape[i] = no_column;
             err = 0;
+            if (why_bytes)
+                *why = '\0'; /* it is no reason of what goes wrong later */
         }
     }
+    if (err)
+        say_meant(t, name, why, why_bytes);
     return err ? -EINVAL : 0;
 }
 
@@ -146,6 +178,7 @@ static int read_table(struct exp_model *m, const char *text, size_t bytes, char 
 
     if (err)
         return err;
+    m->is_table = true;
     err = read_layers(m, &t, why, why_bytes);
     exp_table_release(&t);
     return err;
@@ -223,12 +256,33 @@ static int read_descriptor(struct exp_model *m, const char *text, char *why, siz
     return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why, why_bytes);
 }
 
+/* Says what to do with a file of a kind that is not read. */
+static int check_kind(const char *which, char *why, size_t why_bytes)
+{
+    static const struct {
+        const char *ending, *advice;
+    } unread[] = {
+#define UNREAD(...) { __VA_ARGS__ },
+#include "experiments/setup/unread.def"
+    };
+
+    for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
+        if (exp_name_ends_in(which, unread[i].ending))
+            return exp_fail(why, why_bytes, -EINVAL, "MODEL: '%.200s': %s", which, unread[i].advice);
+    }
+    return 0;
+}
+
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, char *why, size_t why_bytes)
 {
+    static const char paths[] =
+        "the path of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a descriptor";
     char *folder, *path;
-    int err;
+    int err = check_kind(which, why, why_bytes);
 
     *m = (struct exp_model){ 0 };
+    if (err)
+        return err;
     if (!*which)
         which = "(empty name)";
     if (exp_descriptor_begins(which)) {
@@ -243,7 +297,7 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
     path = folder ? exp_format("%s/%s%s", folder, which, SUFFIX) : NULL;
     err = path ? exp_model_read(m, path, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (err == -ENOENT)
-        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "" }, which, why, why_bytes);
+        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why, why_bytes);
     free(path);
     free(folder);
     return err;
@@ -255,6 +309,8 @@ static int no_match(const struct exp_model *m, const char *pattern, char *why, s
     for (size_t i = 0; i < m->n_layers && i < 6; i++)
         exp_say_more(why, why_bytes, "%s %.40s", i ? "," : "", m->layer[i].name);
     exp_say_more(why, why_bytes, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
+    if (strpbrk(pattern, " \t"))
+        exp_say_more(why, why_bytes, "; patterns are separated by commas, not by blanks");
     return -ENOENT;
 }
 

@@ -8,6 +8,7 @@
 #ifndef EXPERIMENTS_EXP_MODEL_H
 #define EXPERIMENTS_EXP_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernels/problem.h"
@@ -33,6 +34,7 @@ struct exp_model {
     char *path;      /* of the file; of a descriptor: itself */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
+    bool is_table;  /* not a log, a batch file or a descriptor */
     size_t repeats; /* how often a log has them all; else 0 */
     size_t n_skipped;
     struct exp_skipped *skipped; /* exp_model_print_notes() prints them */

@@ -37,8 +37,6 @@ static int add_once(struct exp_model *m, const struct exp_descriptor *d, struct 
 {
     struct exp_layer *l;
 
-    if (m->n_layers == MAX_LAYERS)
-        return exp_fail(why, why_bytes, -EINVAL, "%s:%u: more than %d layers", at.path, at.line, MAX_LAYERS);
     if (!grow(&m->layer, m->n_layers, sizeof *m->layer))
         return exp_fail(why, why_bytes, -ENOMEM, "%s: out of memory", m->path);
     l = &m->layer[m->n_layers];
@@ -50,19 +48,42 @@ static int add_once(struct exp_model *m, const struct exp_descriptor *d, struct 
     return 0;
 }
 
-int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
-                  size_t why_bytes)
+static int check_name(const struct exp_descriptor *d, struct exp_model_place at, char *why, size_t why_bytes)
 {
-    int err = 0;
-
     for (size_t i = 0; i < d->name_length; i++) {
         if (iscntrl((unsigned char)d->name[i]))
             return exp_fail(why, why_bytes, -EINVAL, "%s:%u: name, a control character after '%.*s'", at.path, at.line,
                             (int)i, d->name);
     }
+    return 0;
+}
+
+int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
+                  size_t why_bytes)
+{
+    int err = check_name(d, at, why, why_bytes);
+
     for (size_t i = 0; i < d->times && !err; i++)
-        err = add_once(m, d, at, why, why_bytes);
+        err = m->n_layers < MAX_LAYERS
+                  ? add_once(m, d, at, why, why_bytes)
+                  : exp_fail(why, why_bytes, -EINVAL, "%s:%u: more than %d layers", at.path, at.line, MAX_LAYERS);
     return err;
+}
+
+int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
+                      size_t why_bytes)
+{
+    int err = check_name(d, at, why, why_bytes);
+
+    return err ? err : add_once(m, d, at, why, why_bytes);
+}
+
+int exp_model_check_size(const struct exp_model *m, char *why, size_t why_bytes)
+{
+    if (m->n_layers <= MAX_LAYERS)
+        return 0;
+    return exp_fail(why, why_bytes, -EINVAL, "%s: %zu convolutions that do not repeat; at most %d", m->path,
+                    m->n_layers, MAX_LAYERS);
 }
 
 void exp_model_shorten(struct exp_model *m, size_t n)
@@ -99,8 +120,41 @@ int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *r
     return 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct exp_layer *const *l = a, *const *r = b;
+    int order = strcmp((*l)->name, (*r)->name);
+
+    return order ? order : ((*l)->line > (*r)->line) - ((*l)->line < (*r)->line);
+}
+
+/* Prints which layers of a table share a name: the first two, and how many more there are. */
+static void print_namesakes(const struct exp_model *m, FILE *out)
+{
+    const struct exp_layer **sorted = calloc(m->n_layers, sizeof *sorted);
+    size_t n = 0, first = 0;
+
+    for (size_t i = 0; sorted && i < m->n_layers; i++)
+        sorted[i] = &m->layer[i];
+    if (sorted)
+        qsort(sorted, m->n_layers, sizeof *sorted, by_name);
+    for (size_t i = 1; sorted && i < m->n_layers; i++) {
+        if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0 && !n++)
+            first = i;
+    }
+    if (n)
+        fprintf(out,
+                "%s: warning: two layers are called '%s', in lines %u and %u%s: tables and LAYERS= cannot tell them "
+                "apart\n",
+                m->path, sorted[first]->name, sorted[first - 1]->line, sorted[first]->line,
+                n > 1 ? "; there are more of the kind" : "");
+    free(sorted);
+}
+
 void exp_model_print_notes(const struct exp_model *m, FILE *out)
 {
+    if (m->is_table)
+        print_namesakes(m, out);
     if (m->repeats)
         fprintf(out, "%s: %zu convolutions, which ran %zu time%s\n", m->path, m->n_layers, m->repeats,
                 m->repeats > 1 ? "s" : "");

@@ -21,6 +21,13 @@ struct exp_model_place {
 int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
                   size_t why_bytes);
 
+/* Appends a convolution that ran: once, and without that limit, as a log is folded. */
+int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, char *why,
+                      size_t why_bytes);
+
+/* Says whether there are more layers than a model may have: -EINVAL with one line in why. */
+int exp_model_check_size(const struct exp_model *m, char *why, size_t why_bytes);
+
 /* Keeps the first n layers. */
 void exp_model_shorten(struct exp_model *m, size_t n);
 
@@ -32,7 +39,7 @@ int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *r
 
 /*
  * Prints what a reader should know of how the model was read: what was left out, a line for each reason, with the first
- * few lines of the file; and how often a log repeats the model. Of a layer table, nothing.
+ * few lines of the file; how often a log repeats the model; which layers of a table share a name.
  */
 void exp_model_print_notes(const struct exp_model *m, FILE *out);
 

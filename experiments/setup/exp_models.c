@@ -1,6 +1,8 @@
 #include "experiments/setup/exp_models.h"
 
 #include <errno.h>
+#include <glob.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,14 @@ static int read_one(struct exp_models *m, const char *experiments_dir, const cha
     return *patterns ? exp_model_filter(model, patterns, why, why_bytes) : 0;
 }
 
+/* Returns how much of a text is left without the blanks at its end. */
+static size_t length_of_name(const char *text, size_t length)
+{
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    return length;
+}
+
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     char *why, size_t why_bytes)
 {
@@ -47,8 +57,8 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
     m->n = 0;
     list = *list && strcmp(list, "all") ? list : ALL;
     while (*list && !err) {
-        size_t length = strcspn(list, ",");
-        char *name = strndup(list, length);
+        size_t blanks = strspn(list, " \t"), length = strcspn(list, ",");
+        char *name = strndup(list + blanks, length_of_name(list + blanks, length - blanks));
 
         err = name ? read_one(m, experiments_dir, name, patterns, why, why_bytes)
                    : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
@@ -65,4 +75,23 @@ void exp_models_release(struct exp_models *m)
     for (size_t i = 0; i < m->n; i++)
         exp_model_release(&m->model[i]);
     m->n = 0;
+}
+
+double exp_models_rows(const char *experiments_dir, const char *pattern)
+{
+    char *tables = exp_format("%s/models/%s", experiments_dir, pattern), ignored[256];
+    glob_t g = { 0 };
+    double n = !tables || glob(tables, 0, NULL, &g) ? (double)NAN : 0;
+
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        struct exp_model m;
+
+        if (exp_model_read(&m, g.gl_pathv[i], ignored, sizeof ignored))
+            continue;
+        n += (double)m.n_layers;
+        exp_model_release(&m);
+    }
+    globfree(&g);
+    free(tables);
+    return n;
 }

@@ -14,7 +14,7 @@ struct exp_models {
 };
 
 /*
- * Reads comma-separated models (exp_model_find); "all" or "": the paper's seven. Of each, keeps the layers that match
+ * Reads comma-separated models (exp_model_find), without the blanks around their names; "all" or "": the paper's seven. Of each, keeps the layers that match
  * patterns (exp_model_filter), or all if that is "". Returns 0, or as those two with one line in why; -EINVAL for too
  * many, or for two of the same name. On failure *m is empty.
  */
@@ -22,5 +22,8 @@ int exp_models_read(struct exp_models *m, const char *experiments_dir, const cha
                     char *why, size_t why_bytes);
 
 void exp_models_release(struct exp_models *m);
+
+/* Counts the layers of all tables in experiments_dir/models that match a pattern; NaN if there is none. */
+double exp_models_rows(const char *experiments_dir, const char *pattern);
 
 #endif

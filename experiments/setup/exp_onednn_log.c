@@ -91,7 +91,7 @@ static int read_executed(struct exp_model *m, char *const *field, size_t n, unsi
     if (err)
         return exp_fail(why, why_bytes, err, "%s:%u: descriptor '%.60s': %s", m->path, line, text, reason);
     return d.unsupported ? exp_model_skip(m, at, d.unsupported, why, why_bytes)
-                         : exp_model_add(m, &d, at, why, why_bytes);
+                         : exp_model_add_run(m, &d, at, why, why_bytes);
 }
 
 /* Finds the shortest begin of the layers that they repeat to their end. */
@@ -110,6 +110,24 @@ static size_t find_period(const struct exp_model *m)
     return m->n_layers;
 }
 
+/* Tells whether a line that has no end was cut: a convolution's has a descriptor, and something behind that. */
+static bool is_cut(char *const *field, size_t n)
+{
+    if (n <= N_FIXED)
+        return true;
+    return !strcmp(field[KIND], "convolution") && (exp_descriptor_begins(field[n - 1]) || !find_descriptor(field, n));
+}
+
+/* Reads the line whose fields these are. is_last: it has no end, as when the program crashed while it wrote. */
+static int read_line(struct exp_model *m, char *const *field, size_t n, unsigned line, bool is_last, char *why,
+                     size_t why_bytes)
+{
+    if (is_last && is_cut(field, n))
+        return exp_model_skip(m, (struct exp_model_place){ m->path, line }, "a line that the log's end cut short", why,
+                              why_bytes);
+    return read_executed(m, field, n, line, why, why_bytes);
+}
+
 int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_bytes)
 {
     unsigned line = 1;
@@ -126,7 +144,7 @@ int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_b
         if (find_marker(at))
             n = cut(at, field);
         if (n)
-            err = read_executed(m, field, n, line, why, why_bytes);
+            err = read_line(m, field, n, line, !end, why, why_bytes);
         at = end ? end + 1 : NULL;
     }
     if (err || !m->n_layers)
@@ -134,5 +152,5 @@ int exp_onednn_log_read(struct exp_model *m, char *text, char *why, size_t why_b
     period = find_period(m);
     m->repeats = m->n_layers / period;
     exp_model_shorten(m, period);
-    return 0;
+    return exp_model_check_size(m, why, why_bytes);
 }

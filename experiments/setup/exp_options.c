@@ -12,7 +12,7 @@
 #include "experiments/setup/exp_algo.h"
 #include "sim/cpu.h"
 
-enum kind { TEXT, NUMBER, WORD };
+enum kind { NUMBER, WORD, TEXT, PATH, RESULTS, NAMES }; /* from TEXT on, fields are texts */
 
 /* Which programs know an option. */
 enum {
@@ -31,9 +31,7 @@ enum {
     PLAN = 1 << EXP_PLAN,
     GEN = 1 << EXP_GEN,
     STREAMS = 1 << EXP_STREAMS,
-    TABLES = EXPERIMENT | JUDGE | PEERS | VALIDATE | CALIBRATE | PAPER | STUDY | SWEEP | COMPARE | GEN | POLYDL |
-             STREAMS, /* they write some */
-    ALL = TABLES | REDRAW | REPORT | PLAN | GEN
+    ALL = (1 << EXP_N_PROGRAMS) - 1
 };
 
 enum { N_WORDS = 6 };
@@ -43,18 +41,22 @@ struct option {
     unsigned programs;
     const char *help;
     enum kind kind;
-    size_t offset;              /* of the field; TEXT: const char *, NUMBER and WORD: unsigned */
+    size_t offset;              /* of the field; NUMBER and WORD: unsigned, else const char * */
     const char *words[N_WORDS]; /* WORD: the values 0, 1, 2, ... */
     unsigned least, most;       /* NUMBER */
 };
 
 #define FIELD(field) offsetof(struct exp_options, field)
 #define TEXT_TO(field) .kind = TEXT, .offset = FIELD(field)
+#define PATH_TO(field) .kind = PATH, .offset = FIELD(field)
+#define RESULTS_TO(field) .kind = RESULTS, .offset = FIELD(field)
+#define NAMES_TO(field) .kind = NAMES, .offset = FIELD(field)
 #define NUMBER_TO(field, from, to) .kind = NUMBER, .offset = FIELD(field), .least = from, .most = to
 #define WORD_TO(field, ...) .kind = WORD, .offset = FIELD(field), .words = { __VA_ARGS__ }
 
 #define VARIABLE(...) { __VA_ARGS__ },
 #define FROM_MAKE(...) { __VA_ARGS__ },
+#define FLAG(...)
 
 static const struct option options[] = {
 #include "experiments/setup/options.def"
@@ -63,17 +65,19 @@ static const struct option options[] = {
 struct flag {
     const char *name;
     unsigned programs;
-    size_t offset; /* of a bool */
     const char *help;
+    size_t offset; /* of a bool */
 };
 
+#undef VARIABLE
+#undef FROM_MAKE
+#undef FLAG
+#define VARIABLE(...)
+#define FROM_MAKE(...)
+#define FLAG(...) { __VA_ARGS__ },
+
 static const struct flag flags[] = {
-    { "--columns", TABLES, FIELD(documents), "print what the columns of the result files mean" },
-    { "--guest", EXPERIMENT | PAPER, FIELD(asks_guest),
-      "print the CPU family of the program that would be observed; nothing if none would" },
-    { "--json", PLAN, FIELD(is_json), "print plans as JSON: its keys are those of --schema" },
-    { "--schema", PLAN, FIELD(describes), "print the keys of plans as JSON, and what they mean" },
-    { "--help", ALL, FIELD(helps), "print this" },
+#include "experiments/setup/options.def"
 };
 
 static const struct {
@@ -123,7 +127,8 @@ static void print_help(const char *help, FILE *out)
 
 void exp_options_usage(enum exp_program program, FILE *out)
 {
-    fprintf(out, "usage: %s NAME=VALUE ...   (run in the project's folder)\n\n", programs[program].name);
+    fprintf(out, "usage: %s NAME=VALUE ...   (in any folder; results go to the one where it is started)\n\n",
+            programs[program].name);
     for (size_t i = 0; i < N_OPTIONS; i++) {
         if (!(options[i].programs & 1u << program))
             continue;
@@ -184,6 +189,7 @@ static struct exp_options defaults(enum exp_program program)
         .out = "",
         .layer = "",
         .plan = "",
+        .set = "",
         .wisdom = "",
         .weights = "",
         .run_a = "",
@@ -195,6 +201,8 @@ static struct exp_options defaults(enum exp_program program)
         .variants = "",
         .threads = 2,
         .budget = 30,
+        .refine = 300,
+        .batch = 1,
         .store = "",
         .share = "",
         .known = "",
@@ -208,6 +216,7 @@ static struct exp_options defaults(enum exp_program program)
         .observe_limit = 60,
         .limit = programs[program].limit,
         .sample = 60,
+        .ruler = 1,
         .hot_reps = 3,
         .jobs = cores > 0 ? (unsigned)cores : 1,
         .timing = programs[program].timing,
@@ -222,7 +231,7 @@ static int read_value(struct exp_options *o, enum exp_program program, const str
     void *field = (char *)o + opt->offset;
 
     if (!*text) {
-        memcpy(field, (const char *)&usual + opt->offset, opt->kind == TEXT ? sizeof text : sizeof(unsigned));
+        memcpy(field, (const char *)&usual + opt->offset, opt->kind >= TEXT ? sizeof text : sizeof(unsigned));
         return 0;
     }
     if (opt->kind == NUMBER)
@@ -303,6 +312,7 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
                       size_t why_bytes)
 {
     *o = defaults(program);
+    o->argv = argv;
     for (int i = 1; i < argc; i++) {
         int err = read_argument(o, program, argc, argv, &i, why, why_bytes);
 
@@ -314,6 +324,44 @@ int exp_options_parse(struct exp_options *o, enum exp_program program, int argc,
     if (!*o->model && !o->helps && !o->documents && !o->asks_guest)
         return exp_fail(why, why_bytes, -EINVAL, "MODEL is missing: for example MODEL=vgg16");
     return 0;
+}
+
+/* Tells whether an option's value names files in the folder where the program was started. */
+static bool is_here(const struct exp_options *o, const struct exp_options *usual, const struct option *opt,
+                    const char **value)
+{
+    const char *by_default;
+
+    if (opt->kind < PATH)
+        return false;
+    memcpy(value, (const char *)o + opt->offset, sizeof *value);
+    memcpy(&by_default, (const char *)usual + opt->offset, sizeof by_default);
+    if (opt->offset == FIELD(store) && !strcmp(*value, EXP_STORE_NONE))
+        return false;
+    return **value && (opt->kind == RESULTS || *value != by_default);
+}
+
+bool exp_options_next_path(const struct exp_options *o, enum exp_program program, size_t *at,
+                           struct exp_options_path *path)
+{
+    const struct exp_options usual = defaults(program);
+
+    for (; *at < N_OPTIONS; ++*at) {
+        const struct option *opt = &options[*at];
+
+        if (opt->programs & 1u << program && is_here(o, &usual, opt, &path->value)) {
+            path->name = opt->name;
+            path->are_names = opt->kind == NAMES;
+            ++*at;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t exp_options_ruler_ns(const struct exp_options *o)
+{
+    return o->ruler ? (uint64_t)o->limit * 1000000000u : 0;
 }
 
 struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program)

@@ -40,6 +40,9 @@ enum exp_observe_mode {
 /* STORE= says so: nothing is kept. */
 #define EXP_STORE_NONE "no"
 
+/* Why there are no times where TIMING=0 says so. */
+#define EXP_UNTIMED "TIMING=0 was asked for"
+
 /* Who runs the simulations of a sweep: this program, or jobs of a cluster. */
 enum exp_launcher { EXP_LAUNCH_HERE, EXP_LAUNCH_SLURM };
 
@@ -51,6 +54,7 @@ enum { EXP_FIT_AUTO = 99 };
 #define EXP_EMIT_NAMES "c", "mlir", "mlir_external", "mlir_linalg"
 
 struct exp_options {
+    char *const *argv;         /* what it was read from */
     const char *model;         /* name or path of a table; judge, peers, validate: several, comma-separated, or all */
     const char *machine;       /* host, a name in sim/machines, or a path; validate: "" = what the counts say */
     const char *algos;         /* comma-separated, "" = default */
@@ -63,6 +67,7 @@ struct exp_options {
     const char *out;           /* where what is made is written to; "": standard output, or nowhere else */
     const char *layer;         /* one layer, by a descriptor or as model:layer; "": as model and layers say */
     const char *plan;          /* file of plans; "": none */
+    const char *set;           /* decisions in place of CSA's; "": none */
     const char *wisdom;        /* file of plans that were found by timing; "": none */
     const char *weights;       /* file of a layer's filters; "": none */
     unsigned time;             /* rounds; 0: none */
@@ -85,6 +90,7 @@ struct exp_options {
     unsigned reps;            /* rounds; 0: until the speed-ups stand */
     unsigned limit;           /* seconds */
     unsigned observe_limit;   /* seconds */
+    unsigned ruler;           /* 1: a ruler stands beside each timing; 0: none */
     unsigned hot_reps;        /* with hot caches; 0: none */
     unsigned clock;           /* enum exp_clock */
     unsigned jobs;            /* threads, >= 1 */
@@ -101,8 +107,11 @@ struct exp_options {
     unsigned shares;          /* jobs of the launcher */
     unsigned threads;         /* polydl: up to so many are timed */
     unsigned budget;          /* polydl: milliseconds of timing for each variant */
+    unsigned refine;          /* polydl: the same for the leading variants of a layer, times the number of variants */
+    unsigned batch;           /* polydl: images of fused operators */
     bool asks_guest;          /* print the CPU family of the guest that is needed, and stop */
-    bool is_json;             /* plans as JSON, not as text */
+    unsigned format;          /* of plans; 0: text, 1: JSON */
+    bool is_json;             /* the same as format 1 */
     bool describes;           /* print the schema and stop */
     bool documents;           /* print the columns and stop */
     bool helps;               /* print the usage and stop */
@@ -115,9 +124,25 @@ struct exp_options {
 int exp_options_parse(struct exp_options *o, enum exp_program program, int argc, char **argv, char *why,
                       size_t why_bytes);
 
+/* A file or folder that the user named, or a list of names some of which may be paths. */
+struct exp_options_path {
+    const char *name, *value;
+    bool are_names;
+};
+
+/*
+ * Finds the next such option from number *at on, 0 at first, and the folder of results in any case. Paths that are
+ * defaults are not the user's. Returns false behind the last.
+ */
+bool exp_options_next_path(const struct exp_options *o, enum exp_program program, size_t *at,
+                           struct exp_options_path *path);
+
 /* Reads the clock that was asked for, and what it is called. */
 uint64_t (*exp_options_clock(const struct exp_options *o))(void);
 const char *exp_options_clock_name(const struct exp_options *o);
+
+/* Returns how long disturbed timings may be taken again: LIMIT, whatever REPS says; 0 with RULER=0. */
+uint64_t exp_options_ruler_ns(const struct exp_options *o);
 
 /* Returns how many rounds were asked for. */
 struct exp_rounds exp_options_rounds(const struct exp_options *o, enum exp_program program);

@@ -109,14 +109,6 @@ static size_t find_row(const struct exp_published *p, const char *figure, const 
     return row;
 }
 
-const char *exp_published_string(const struct exp_published *p, const char *figure, const char *model, const char *arch,
-                                 const char *metric)
-{
-    size_t row = find_row(p, figure, model, arch, metric);
-
-    return row < p->table.n_rows ? exp_table_string(&p->table, row, p->value) : NULL;
-}
-
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                          const char *metric, double *value, char *why, size_t why_bytes)
 {

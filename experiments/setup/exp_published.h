@@ -32,15 +32,8 @@ const char *exp_published_arch_of_cpu(const char *cpu);
 
 /*
  * Looks one number up: figure "Table 2", model "vgg16" or "VGG-16" (compared without case and punctuation; "all" and ""
- * stand for themselves), arch "x86" or "P10", metric "conv_speedup". The text is owned by p; NULL if the paper has no
- * such number.
- */
-const char *exp_published_string(const struct exp_published *p, const char *figure, const char *model, const char *arch,
-                                 const char *metric);
-
-/*
- * Finds the same as a number. Returns 0; -ENOENT if there is none; -EINVAL if it is no number. *value is set on
- * success only.
+ * stand for themselves), arch "x86" or "P10", metric "conv_speedup". Returns 0; -ENOENT if the paper has no such number;
+ * -EINVAL if it is no number. *value is set on success only.
  */
 int exp_published_double(const struct exp_published *p, const char *figure, const char *model, const char *arch,
                          const char *metric, double *value, char *why, size_t why_bytes);

@@ -5,17 +5,18 @@
  *     <RESULTS>/<machine>/judgement/<models>/  those of judge
  *     <RESULTS>/host/peers/<models>/           those of peers
  *     <RESULTS>/host/calibration/              those of calibrate, which is about no model
- *     <RESULTS>/host/compare/                  two runs compared, which may be of any model
+ *     <RESULTS>/host/compare/<A>..<B>/         two runs compared, which may be of any model
  *     <RESULTS>/<machine>/sweep/<models>/      those of sweep
  *     <RESULTS>/<machine>/polydl/<models>/     program variants of PolyDL
- *     <RESULTS>/<machine>/emit/                times of generated code (sconv-gen)
- *     <RESULTS>/<machine>/streams/             its observed streams (sconv-streams)
+ *     <RESULTS>/<machine>/emit/<layers>/       times of generated code (sconv-gen); as LAYER, PLAN or MODEL name them
+ *     <RESULTS>/<machine>/streams/<layers>/    its observed streams (sconv-streams)
  *     <RESULTS>/host/study/<models>/           the study of the cost models
  *     <RESULTS>/host/paper/<models>/           the paper's page; what it is made of: <RESULTS>/<machine>/paper/parts/
  *
- * <models> is the name of a single model, "all" for the whole set (MODEL=all), and "some" for any other list of
- * models. In such a folder, machine.cfg is the machine that was simulated, and models.txt names the layer tables
- * (exp_results_owner.h).
+ * <models> is the name of a single model, "all" for the whole set (MODEL=all), and the names of any other list of
+ * models, joined by "+". Layers that LAYERS= chose have folders of their own: a comma and the patterns follow the name,
+ * "vgg16,conv5_1"; characters that mean something to a shell become "~". Likewise <model>. In such a folder,
+ * machine.cfg is the machine that was simulated, and models.txt names the layer tables (exp_results_owner.h).
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_H
 #define EXPERIMENTS_EXP_RESULTS_H
@@ -35,6 +36,10 @@ struct exp_results {
     const char *marker;    /* of exp_outdir */
     const struct exp_model *model;
     size_t n_models;
+    const char *layers;      /* the patterns that chose them; "": all */
+    const char *why_untimed; /* exp_results_time */
+    bool is_timed;
+    const unsigned *sample; /* layers of the parts that take long, 0: all; set before opening. NULL: no such parts */
     bool is_open;
 };
 
@@ -46,7 +51,16 @@ struct exp_results {
 int exp_results_find(struct exp_results *r, enum exp_program program, const struct exp_options *o,
                      const struct sim_machine *m, const struct exp_model *model, size_t n, char *why, size_t why_bytes);
 
-/* Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open. */
+/*
+ * Says, before they are opened, whether results of a program that may time something will hold times: why_not is NULL,
+ * or why they will not.
+ */
+void exp_results_time(struct exp_results *r, const char *why_not);
+
+/*
+ * Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well where times
+ * would be replaced by results without any, or a larger sample by a smaller one.
+ */
 int exp_results_open(struct exp_results *r, char *why, size_t why_bytes);
 
 /* Puts complete results in their place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
@@ -54,6 +68,9 @@ int exp_results_commit(struct exp_results *r, char *why, size_t why_bytes);
 
 /* Removes what was written and not committed. */
 void exp_results_release(struct exp_results *r);
+
+/* Returns what a folder of results of these models [n >= 1] is called; from malloc, NULL when out of memory. */
+char *exp_results_name(const struct exp_options *o, const struct exp_model *model, size_t n);
 
 /*
  * Makes the path of the folder for what a program makes of models [n] (several: judge, peers; none: calibrate) on a

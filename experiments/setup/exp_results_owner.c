@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/setup/exp_host.h"
+#include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_machine.h"
 
 #define MODELS_FILE "models.txt"
@@ -34,7 +34,7 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
 {
     char *origin = exp_machine_origin(which);
     int err =
-        origin ? exp_outdir_write(dir, EXP_MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
+        origin ? exp_outdir_write(dir, SIM_MACHINE_FILE, print_machine, &(struct machine){ m, origin }, why, why_bytes)
                : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     free(origin);
@@ -42,7 +42,7 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
 }
 
 /* Reads what follows a key in the first line of a file that begins with it; "" if there is none. From malloc. */
-static char *read_origin(const char *path, const char *key)
+static char *read_after(const char *path, const char *key)
 {
     FILE *in = fopen(path, "r");
     char *line = NULL, *origin = NULL;
@@ -97,8 +97,8 @@ static bool is_equal(const char *cfg, const struct sim_machine *m)
 int exp_results_check_machine(const char *path, const struct sim_machine *m, const char *which, char *why,
                               size_t why_bytes)
 {
-    char *cfg = exp_format("%s/" EXP_MACHINE_FILE, path), *origin = exp_machine_origin(which);
-    char *there = cfg ? read_origin(cfg, origin_key) : NULL;
+    char *cfg = exp_format("%s/" SIM_MACHINE_FILE, path), *origin = exp_machine_origin(which);
+    char *there = cfg ? read_after(cfg, origin_key) : NULL;
     int err = 0;
 
     if (!origin || !there)
@@ -116,24 +116,27 @@ int exp_results_check_machine(const char *path, const struct sim_machine *m, con
 
 /* ---- the layer tables ---- */
 
-struct models {
-    const struct exp_model *model;
-    size_t n;
-};
+static const char layers_key[] = "# layers: ", timed_line[] = "# timed", sample_key[] = "# sample: ";
 
 static int print_models(const void *models, FILE *out)
 {
-    const struct models *m = models;
+    const struct exp_results_models *m = models;
 
     for (size_t i = 0; i < m->n; i++)
         fprintf(out, "%s: %s\n", m->model[i].name, m->model[i].path);
+    if (*m->layers)
+        fprintf(out, "%s%s\n", layers_key, m->layers);
+    if (m->is_timed)
+        fprintf(out, "%s\n", timed_line);
+    if (m->sample)
+        fprintf(out, "%s%u\n", sample_key, *m->sample);
     return 0;
 }
 
-int exp_results_write_models(const struct exp_outdir *dir, const struct exp_model *model, size_t n, char *why,
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, char *why,
                              size_t why_bytes)
 {
-    return exp_outdir_write(dir, MODELS_FILE, print_models, &(struct models){ model, n }, why, why_bytes);
+    return exp_outdir_write(dir, MODELS_FILE, print_models, m, why, why_bytes);
 }
 
 /* Tells whether two files can be read and hold the same bytes. */
@@ -157,18 +160,103 @@ static bool is_same_text(const char *a, const char *b)
 int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes)
 {
     char *file = exp_format("%s/" MODELS_FILE, path), *key = exp_format("%s: ", model->name);
-    char *there = file && key ? read_origin(file, key) : NULL;
+    char *there = file && key ? read_after(file, key) : NULL;
     int err = 0;
 
     if (!there)
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    else if (*there && !is_same_file(there, model->path) && !is_same_text(there, model->path))
+    else if (!access(file, F_OK) && !is_same_file(there, model->path) && !is_same_text(there, model->path))
         err = exp_fail(why, why_bytes, -EEXIST,
-                       "'%s' holds results of another layer table called '%s', of %s: rename one of the two, set "
-                       "another RESULTS, or remove the folder",
-                       path, model->name, there);
+                       "'%s' holds results of another layer table called '%s'%s%s: rename one of the two, set another "
+                       "RESULTS, or remove the folder",
+                       path, model->name, *there ? ", of " : "", there);
     free(there);
     free(key);
     free(file);
+    return err;
+}
+
+int exp_results_check_layers(const char *path, const char *layers, char *why, size_t why_bytes)
+{
+    char *file = exp_format("%s/" MODELS_FILE, path);
+    char *there = file ? read_after(file, layers_key) : NULL;
+    int err = 0;
+
+    if (!there)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    else if (*layers && *there && strcmp(there, layers) != 0)
+        err = exp_fail(why, why_bytes, -EEXIST,
+                       "'%s' holds results of LAYERS='%s': set another RESULTS, or remove the folder", path, there);
+    free(there);
+    free(file);
+    return err;
+}
+
+int exp_results_check_sample(const char *path, unsigned sample, char *why, size_t why_bytes)
+{
+    char *file = exp_format("%s/" MODELS_FILE, path);
+    char *there = file ? read_after(file, sample_key) : NULL;
+    int err = 0;
+
+    if (!there)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    else if (*there && sample && (!strcmp(there, "0") || strtoul(there, NULL, 10) > sample))
+        err = exp_fail(why, why_bytes, -EEXIST,
+                       "'%s' holds results of SAMPLE=%s, and this run would replace them by SAMPLE=%u: set another "
+                       "RESULTS, or remove the folder",
+                       path, there, sample);
+    free(there);
+    free(file);
+    return err;
+}
+
+/* ---- times ---- */
+
+/* Tells whether a file has a line that begins with a text. */
+static bool has_line(const char *path, const char *text)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL;
+    size_t bytes = 0;
+    bool is_there = false;
+
+    while (in && !is_there && getline(&line, &bytes, in) > 0)
+        is_there = !strncmp(line, text, strlen(text));
+    free(line);
+    if (in)
+        fclose(in);
+    return is_there;
+}
+
+/* Tells whether a table has a row below its comments and the names of its columns. */
+static bool has_rows(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL;
+    size_t bytes = 0, n = 0;
+
+    while (in && n < 2 && getline(&line, &bytes, in) > 0)
+        n += *line != '#';
+    free(line);
+    if (in)
+        fclose(in);
+    return n == 2;
+}
+
+/* Results from before models.txt said so have timed repetitions in samples.csv. */
+int exp_results_check_times(const char *path, const char *untimed, char *why, size_t why_bytes)
+{
+    char *models = exp_format("%s/" MODELS_FILE, path), *samples = exp_format("%s/samples.csv", path);
+    int err = 0;
+
+    if (!models || !samples)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    else if (has_line(models, timed_line) || has_rows(samples))
+        err = exp_fail(why, why_bytes, -EEXIST,
+                       "'%s' holds times, and this run would replace them by none (%s): set another RESULTS, or remove "
+                       "the folder",
+                       path, untimed);
+    free(samples);
+    free(models);
     return err;
 }

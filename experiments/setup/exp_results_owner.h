@@ -1,9 +1,12 @@
 /*
  * Whose results a folder holds. machine.cfg is the simulated machine and names the file that it is from; models.txt
- * names the layer tables, a line "name: path" each. Results of another file of the same name are not replaced.
+ * names the layer tables, a line "name: path" each, what LAYERS= chose of them, and says whether anything was timed.
+ * Results of another file of the same name are not replaced, nor times by results without any.
  */
 #ifndef EXPERIMENTS_EXP_RESULTS_OWNER_H
 #define EXPERIMENTS_EXP_RESULTS_OWNER_H
+
+#include <stdbool.h>
 
 #include "experiments/base/exp_outdir.h"
 #include "experiments/setup/exp_model.h"
@@ -18,15 +21,36 @@ int exp_results_check_machine(const char *path, const struct sim_machine *m, con
                               size_t why_bytes);
 
 /*
- * Checks the same for a layer table: the folder is not there, does not name its table, or is of the same file or of one
- * with the same content. Returns likewise.
+ * Checks the same for a layer table: the folder is not there, has no models.txt, or is of the same file or of one with
+ * the same content. Returns likewise.
  */
 int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes);
+
+/* Checks the same for the patterns of LAYERS=: two of them may make one name. Returns likewise. */
+int exp_results_check_layers(const char *path, const char *layers, char *why, size_t why_bytes);
+
+/*
+ * Checks whether a run without times, for the reason untimed, may replace what a folder holds: it is not there, or has
+ * no times either. Returns 0, or -EEXIST with one line in why; -ENOMEM.
+ */
+int exp_results_check_times(const char *path, const char *untimed, char *why, size_t why_bytes);
+
+/* Checks whether results of so many layers (0: all) would replace those of more. Returns likewise. */
+int exp_results_check_sample(const char *path, unsigned sample, char *why, size_t why_bytes);
+
+/* What models.txt says. */
+struct exp_results_models {
+    const struct exp_model *model;
+    size_t n;
+    const char *layers;
+    bool is_timed;
+    const unsigned *sample; /* layers of the parts that take long, 0: all; NULL: there are no such parts */
+};
 
 /* Write machine.cfg and models.txt. Return as exp_outdir_write. */
 int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which, char *why,
                               size_t why_bytes);
-int exp_results_write_models(const struct exp_outdir *dir, const struct exp_model *model, size_t n, char *why,
+int exp_results_write_models(const struct exp_outdir *dir, const struct exp_results_models *m, char *why,
                              size_t why_bytes);
 
 #endif

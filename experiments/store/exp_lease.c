@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,8 +56,21 @@ bool exp_lease_is_here(const struct exp_lease *l)
     return !strcmp(host, l->host);
 }
 
+bool exp_lease_equal(const struct exp_lease *a, const struct exp_lease *b)
+{
+    return a->pid == b->pid && a->started == b->started && !strcmp(a->host, b->host);
+}
+
+/* Tells whether a process can have this number, on a host with this name. */
+static bool is_possible(const struct exp_lease *l)
+{
+    return *l->host && l->pid > 0 && l->pid <= INT_MAX;
+}
+
 bool exp_lease_is_alive(const struct exp_lease *l)
 {
+    if (!is_possible(l))
+        return false;
     if (!exp_lease_is_here(l))
         return true;
     if (kill((pid_t)l->pid, 0) && errno == ESRCH)

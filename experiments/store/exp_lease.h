@@ -14,9 +14,10 @@ struct exp_lease {
 /* Returns that of this process. */
 struct exp_lease exp_lease_own(void);
 
-/* Tells whether the process still runs. One of another host is taken to. */
+/* Tells whether the process still runs. One of another host is taken to, unless no process can have such a lease. */
 bool exp_lease_is_alive(const struct exp_lease *l);
 
 bool exp_lease_is_here(const struct exp_lease *l); /* of this host */
+bool exp_lease_equal(const struct exp_lease *a, const struct exp_lease *b);
 
 #endif

@@ -59,12 +59,16 @@ static void report(struct cluster *c, size_t n_jobs)
 /* Waits for the jobs' end. */
 static int wait_for_jobs(struct cluster *c)
 {
+    char note[512];
     size_t left;
     int err;
 
     do {
-        left = exp_slurm_job_left(&c->job);
-        err = merge(c);
+        err = exp_slurm_job_ask(&c->job, &left, note, sizeof note, c->why, c->why_bytes);
+        if (*note)
+            exp_progress_note(c->s->progress, "%s", note);
+        if (!err)
+            err = merge(c);
         if (!err)
             report(c, left);
         if (!err && left)
@@ -97,8 +101,10 @@ static int prepare(struct cluster *c)
 {
     int err = exp_slurm_job_prepare(&c->job, &c->s->request, exp_store_path(c->s->store), c->why, c->why_bytes);
 
-    if (err)
+    if (err) {
+        exp_store_withdraw(c->s->store);
         return err;
+    }
     c->id = calloc(c->n_tasks + 1, sizeof *c->id);
     if (!c->id)
         return fail_memory(c);

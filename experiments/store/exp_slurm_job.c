@@ -9,20 +9,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_process.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_words.h"
 
-enum { COMMAND_S = 120, TEXT_BYTES = 512 };
+enum { COMMAND_S = 120, TEXT_BYTES = 512, PATIENCE_S = 600 };
 
 static const struct timespec poll_interval = { .tv_sec = 1 };
 
-/* Runs a line of sh. What it says on its standard error last is in answer. */
-static int shell(const char *line, char *answer, size_t bytes, bool (*interrupted)(void))
+/* Runs a command of Slurm's. What it says on its standard error last is in answer. */
+static int command(const struct exp_words *words, struct exp_process_output *output, char *answer, size_t bytes,
+                   bool (*interrupted)(void))
 {
-    const char *const argv[] = { "sh", "-c", line, NULL };
-    int status, err = exp_process_run(argv, COMMAND_S, interrupted, &status, answer, bytes);
+    int status, err = words->err;
 
+    *answer = '\0';
+    if (!err)
+        err = exp_process_ask((const char *const *)words->word, COMMAND_S, interrupted, &status, output, answer, bytes);
+    if (err && !*answer)
+        exp_say(answer, bytes, "%s: %s", words->n ? words->word[0] : "", strerror(-err));
     return err ? err : WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
@@ -87,66 +94,156 @@ static int write_script(const struct exp_slurm_job *j, char *path, char *why, si
 
 /* ---- jobs ---- */
 
+static int check(const struct exp_slurm_job *j, char *why, size_t why_bytes)
+{
+    struct exp_words words = { 0 };
+    int err = exp_words_split(&words, j->request->words);
+
+    exp_words_release(&words);
+    if (err)
+        return exp_fail(why, why_bytes, err, "SLURM: a quote is not closed: '%s'", j->request->words);
+    if (strchr(j->parts, '\\'))
+        return exp_fail(why, why_bytes, -EINVAL,
+                        "LAUNCHER=slurm: the names of Slurm's logs cannot have a backslash: '%s'", j->parts);
+    return 0;
+}
+
 int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store, char *why,
                           size_t why_bytes)
 {
-    *j = (struct exp_slurm_job){ .request = r, .store = store };
+    int err;
+
+    *j = (struct exp_slurm_job){ .request = r, .store = store, .patience_s = PATIENCE_S };
     exp_say(j->parts, sizeof j->parts, "%s.parts", store);
-    if (mkdir(j->parts, 0777) && errno != EEXIST)
-        return exp_fail(why, why_bytes, -errno, "cannot make the folder '%s': %s", j->parts, strerror(errno));
-    return 0;
+    err = check(j, why, why_bytes);
+    if (!err && mkdir(j->parts, 0777) && errno != EEXIST)
+        err = exp_fail(why, why_bytes, -errno, "cannot make the folder '%s': %s", j->parts, strerror(errno));
+    return err;
 }
 
-/* Returns the line that submits a script, from malloc; NULL when out of memory. */
-static char *submission(const struct exp_slurm_job *j, const char *script)
+/* Adds an option that names a log: Slurm replaces what follows a %, and takes %% for one. */
+static void add_log(struct exp_words *w, const char *option, const char *folder, const char *pattern)
+{
+    char path[2 * sizeof((struct exp_slurm_job *)0)->parts], *out = path;
+
+    for (; *folder; folder++) {
+        if (*folder == '%')
+            *out++ = '%';
+        *out++ = *folder;
+    }
+    *out = '\0';
+    exp_words_add(w, "%s=%s/%s", option, path, pattern);
+}
+
+static void list_submission(struct exp_words *w, const struct exp_slurm_job *j, const char *script)
 {
     const struct exp_slurm_request *r = j->request;
-    char files[2200];
 
-    if (r->n_shares)
-        exp_say(files, sizeof files, "--array=0-%u --output='%s/%%a.log'", r->n_shares - 1, j->parts);
-    else
-        exp_say(files, sizeof files, "--output='%s/%%j.log' --error='%s/%%j.err'", j->parts, j->parts);
-    return exp_format("sbatch --parsable --job-name=%s %s %s %s '%s' >&2", r->name, files, r->needs, r->words, script);
+    exp_words_add(w, "sbatch");
+    exp_words_add(w, "--parsable");
+    exp_words_add(w, "--job-name=%s", r->name);
+    if (r->n_shares) {
+        exp_words_add(w, "--array=0-%u", r->n_shares - 1);
+        add_log(w, "--output", j->parts, "%a.log");
+    } else {
+        add_log(w, "--output", j->parts, "%j.log");
+        add_log(w, "--error", j->parts, "%j.err");
+    }
+    exp_words_split(w, r->needs);
+    exp_words_split(w, r->words);
+    exp_words_add(w, "--");
+    exp_words_add(w, "%s", script);
 }
 
-static int call_sbatch(struct exp_slurm_job *j, const char *line, char *why, size_t why_bytes)
+static int call_sbatch(struct exp_slurm_job *j, const char *script, char *why, size_t why_bytes)
 {
+    struct exp_process_output output;
+    struct exp_words words = { 0 };
     char answer[TEXT_BYTES];
+    int err;
 
-    if (shell("command -v sbatch >/dev/null", answer, sizeof answer, exp_interrupted))
-        return exp_fail(why, why_bytes, -ENOENT, "LAUNCHER=slurm: this computer has no sbatch");
-    if (shell(line, answer, sizeof answer, exp_interrupted))
+    list_submission(&words, j, script);
+    err = command(&words, &output, answer, sizeof answer, exp_interrupted);
+    exp_words_release(&words);
+    if (err == -ENOENT)
+        return exp_fail(why, why_bytes, err, "LAUNCHER=slurm: this computer has no sbatch");
+    if (err)
         return exp_fail(why, why_bytes, -EIO, "sbatch submits no job: %s", answer);
-    exp_say(j->id, sizeof j->id, "%.*s", (int)strspn(answer, "0123456789"), answer);
-    return 0;
+    exp_say(j->id, sizeof j->id, "%.*s", (int)strspn(output.first, "0123456789"), output.first);
+    return *j->id ? 0 : exp_fail(why, why_bytes, -EIO, "sbatch names no job, but '%s'", output.first);
 }
 
 int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes)
 {
-    char *script = exp_format("%s/job-XXXXXX", j->parts), *line = NULL;
+    char *script = exp_format("%s/job-XXXXXX", j->parts);
     int err = script ? write_script(j, script, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
 
     if (!err) {
-        line = submission(j, script);
-        err = line ? call_sbatch(j, line, why, why_bytes) : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+        err = call_sbatch(j, script, why, why_bytes);
+        j->n_left = j->request->n_shares ? j->request->n_shares : 1;
         unlink(script); /* Slurm has a copy */
     }
     if (err)
         rmdir(j->parts); /* if it is empty */
     free(script);
-    free(line);
     return err;
 }
 
-size_t exp_slurm_job_left(const struct exp_slurm_job *j)
-{
-    char *line = exp_format("squeue -h -r -j %s 2>/dev/null | wc -l >&2", j->id), answer[TEXT_BYTES] = "0";
+/* ---- waiting ---- */
 
-    if (line)
-        shell(line, answer, sizeof answer, exp_interrupted);
-    free(line);
-    return strtoul(answer, NULL, 10);
+/* Notes that squeue did not answer. */
+static int note_silence(struct exp_slurm_job *j, const char *answer, char *note, size_t note_bytes, char *why,
+                        size_t why_bytes)
+{
+    const double now = (double)ctr_now_ns() * 1e-9;
+
+    if (!j->silent_since) {
+        j->silent_since = now;
+        exp_say(note, note_bytes, "squeue does not answer (%s); it is asked again for %.0f minutes", answer,
+                j->patience_s / 60);
+    }
+    if (now - j->silent_since < j->patience_s)
+        return 0;
+    return exp_fail(
+        why, why_bytes, -EIO,
+        "squeue has not answered for %.0f minutes: %s; job %s may go on, and keeps what it does; when it has "
+        "ended (scancel %s ends it), run this again",
+        j->patience_s / 60, answer, j->id, j->id);
+}
+
+/* Asks how many jobs are left. Of jobs that ended minutes ago, Slurm knows nothing any more. */
+static int ask_squeue(const struct exp_slurm_job *j, size_t *n_left, char *answer, size_t bytes)
+{
+    struct exp_process_output output;
+    struct exp_words words = { 0 };
+    int err;
+
+    exp_words_split(&words, "squeue -h -r -o %i -j");
+    exp_words_add(&words, "%s", j->id);
+    err = command(&words, &output, answer, bytes, exp_interrupted);
+    exp_words_release(&words);
+    *n_left = err ? 0 : output.n_lines;
+    return err && strstr(answer, "Invalid job id") ? 0 : err;
+}
+
+int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, char *why,
+                      size_t why_bytes)
+{
+    char answer[TEXT_BYTES];
+    size_t n;
+    int err = ask_squeue(j, &n, answer, sizeof answer);
+
+    *note = '\0';
+    *n_left = j->n_left;
+    if (err == -EINTR)
+        return 0; /* whoever asks will see that, too */
+    if (err)
+        return note_silence(j, answer, note, note_bytes, why, why_bytes);
+    if (j->silent_since)
+        exp_say(note, note_bytes, "squeue answers again");
+    j->silent_since = 0;
+    *n_left = j->n_left = n;
+    return 0;
 }
 
 void exp_slurm_job_pause(void)
@@ -156,10 +253,15 @@ void exp_slurm_job_pause(void)
 
 int exp_slurm_job_interrupt(const struct exp_slurm_job *j, char *why, size_t why_bytes)
 {
-    char *line = exp_format("scancel %s", j->id), answer[TEXT_BYTES];
+    struct exp_words words = { 0 };
+    char answer[TEXT_BYTES];
+    int err;
 
-    if (line)
-        shell(line, answer, sizeof answer, NULL);
-    free(line);
+    exp_words_add(&words, "scancel");
+    exp_words_add(&words, "%s", j->id);
+    err = command(&words, NULL, answer, sizeof answer, NULL);
+    exp_words_release(&words);
+    if (err)
+        return exp_fail(why, why_bytes, -EINTR, "interrupted; job %s could not be cancelled: %s", j->id, answer);
     return exp_fail(why, why_bytes, -EINTR, "interrupted; job %s was cancelled, what is done is kept", j->id);
 }

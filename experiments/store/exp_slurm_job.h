@@ -16,7 +16,7 @@ struct exp_slurm_request {
     const char *name;  /* of the jobs */
     bool has_threads;  /* the program takes JOBS, and works on as many threads as a job has CPUs */
     const char *needs; /* what each job asks for, "--exclusive"; "" */
-    const char *words; /* more for sbatch; "" */
+    const char *words; /* more for sbatch, split as a shell does (exp_words.h); "" */
     unsigned n_shares; /* an array of so many jobs, whose parts are their shares' numbers; 0: one job for everything */
 };
 
@@ -25,9 +25,15 @@ struct exp_slurm_job {
     const char *store; /* path */
     char parts[1024];  /* folder */
     char id[64];
+    size_t n_left;       /* jobs that waited or ran when squeue last answered */
+    double silent_since; /* seconds; when squeue began not to answer; 0: it does */
+    double patience_s;   /* for how long it is asked again */
 };
 
-/* Makes the folder of parts. Returns 0 or -errno with one line in why. */
+/*
+ * Makes the folder of parts. Returns 0 or -errno with one line in why: -EINVAL if the words have a quote that is not
+ * closed, or the path of the parts is none for Slurm's logs.
+ */
 int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store, char *why,
                           size_t why_bytes);
 
@@ -37,8 +43,12 @@ int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_reques
  */
 int exp_slurm_job_submit(struct exp_slurm_job *j, char *why, size_t why_bytes);
 
-/* Returns how many jobs wait or run. */
-size_t exp_slurm_job_left(const struct exp_slurm_job *j);
+/*
+ * Asks squeue how many jobs wait or run. If it does not answer, the last answer counts, for ten minutes: a controller may be
+ * restarted. note[] is a line to be said when that begins and ends, else "". Returns 0, or -EIO with one line in why after those minutes.
+ */
+int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, char *why,
+                      size_t why_bytes);
 
 void exp_slurm_job_pause(void); /* between two such questions */
 

@@ -47,18 +47,22 @@ static void follow(const struct whole *w, struct tail *t)
 
 static int wait_for_end(struct whole *w, char *why, size_t why_bytes)
 {
+    char note[512];
     size_t left;
+    int err;
 
     do {
-        left = exp_slurm_job_left(&w->job);
+        err = exp_slurm_job_ask(&w->job, &left, note, sizeof note, why, why_bytes);
+        if (*note)
+            fprintf(stderr, "%s: %s\n", w->job.request->name, note);
         follow(w, &w->err);
         follow(w, &w->log);
         if (exp_interrupted())
             return exp_slurm_job_interrupt(&w->job, why, why_bytes);
-        if (left)
+        if (!err && left)
             exp_slurm_job_pause();
-    } while (left);
-    return 0;
+    } while (!err && left);
+    return err;
 }
 
 /* Says how the job ended, by the exit status that it left. */

@@ -52,6 +52,7 @@ static void release(struct exp_store *s)
         sqlite3_finalize(s->statement[i]);
     sqlite3_close(s->db);
     pthread_mutex_destroy(&s->lock);
+    free(s->watched);
     free(s->path);
     free(s);
 }
@@ -80,27 +81,14 @@ const char *exp_store_path(const struct exp_store *s)
     return s->path;
 }
 
-/* Binds this process, as the values 2 to 4. */
-static void bind_own(struct exp_store *s, enum exp_sql sql)
-{
-    exp_store_bind_text(s, sql, 2, s->own.host);
-    sqlite3_bind_int64(s->statement[sql], 3, s->own.pid);
-    sqlite3_bind_int64(s->statement[sql], 4, s->own.started);
-}
-
-static int run_once(struct exp_store *s, enum exp_sql sql)
-{
-    int code = exp_store_step(s, sql);
-
-    exp_store_reset(s, sql);
-    return code;
-}
-
 static int give_back(struct exp_store *s, void *arg)
 {
+    int code;
+
     (void)arg;
-    bind_own(s, EXP_SQL_GIVE_BACK);
-    return run_once(s, EXP_SQL_GIVE_BACK);
+    exp_store_bind_own(s, EXP_SQL_GIVE_BACK);
+    code = exp_store_run(s, EXP_SQL_GIVE_BACK);
+    return code == SQLITE_DONE ? exp_store_run(s, EXP_SQL_LEAVE) : code;
 }
 
 void exp_store_close(struct exp_store *s)
@@ -109,13 +97,14 @@ void exp_store_close(struct exp_store *s)
 
     if (!s)
         return;
+    exp_store_heart_end(s);
     exp_store_transact(s, give_back, NULL, why, sizeof why); /* if it fails: this process will soon be dead */
     release(s);
 }
 
 static int remove_unused(struct exp_store *s, void *arg)
 {
-    int code = run_once(s, EXP_SQL_USED);
+    int code = exp_store_run(s, EXP_SQL_USED);
 
     (void)arg;
     if (code != SQLITE_DONE)
@@ -147,7 +136,7 @@ static int find_id(struct exp_store *s, enum exp_sql sql, int64_t *id)
 
 static int add_row(struct exp_store *s, enum exp_sql sql, int64_t *id)
 {
-    int code = run_once(s, sql);
+    int code = exp_store_run(s, sql);
 
     *id = sqlite3_last_insert_rowid(s->db);
     return code == SQLITE_DONE ? SQLITE_ROW : code;
@@ -235,67 +224,4 @@ int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id
         err = exp_store_report(s, code, why, why_bytes);
     pthread_mutex_unlock(&s->lock);
     return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
-}
-
-/* ---- claims ---- */
-
-struct claiming {
-    const int64_t *id;
-    size_t n;
-    const struct exp_claim_rules *rules;
-    enum exp_claim *claim;
-};
-
-/* Says what may be done with a task whose row has been read. */
-static enum exp_claim claim_of_row(const struct exp_store *s, sqlite3_stmt *row, const struct exp_claim_rules *rules)
-{
-    const char *state = (const char *)sqlite3_column_text(row, 0), *host = (const char *)sqlite3_column_text(row, 1);
-    struct exp_lease l = { .pid = sqlite3_column_int64(row, 2), .started = sqlite3_column_int64(row, 3) };
-    bool is_own;
-
-    if (!strcmp(state, "done"))
-        return EXP_CLAIM_DONE;
-    if (!strcmp(state, "failed"))
-        return rules->retries_failed ? EXP_CLAIM_TAKEN : EXP_CLAIM_FAILED;
-    if (strcmp(state, "running") != 0 || !host)
-        return EXP_CLAIM_TAKEN;
-    strncpy(l.host, host, sizeof l.host - 1);
-    is_own = l.pid == s->own.pid && l.started == s->own.started && !strcmp(l.host, s->own.host);
-    if (is_own || (rules->takes_from_other_hosts && !exp_lease_is_here(&l)) || !exp_lease_is_alive(&l))
-        return EXP_CLAIM_TAKEN;
-    return EXP_CLAIM_ELSEWHERE;
-}
-
-static int claim_one(struct exp_store *s, int64_t id, const struct exp_claim_rules *rules, enum exp_claim *claim)
-{
-    int code;
-
-    sqlite3_bind_int64(s->statement[EXP_SQL_STATE], 1, id);
-    code = exp_store_step(s, EXP_SQL_STATE);
-    if (code == SQLITE_ROW)
-        *claim = claim_of_row(s, s->statement[EXP_SQL_STATE], rules);
-    exp_store_reset(s, EXP_SQL_STATE);
-    if (code != SQLITE_ROW)
-        return code == SQLITE_DONE ? SQLITE_CORRUPT : code; /* tasks are never deleted */
-    if (*claim != EXP_CLAIM_TAKEN)
-        return SQLITE_DONE;
-    sqlite3_bind_int64(s->statement[EXP_SQL_CLAIM], 1, id);
-    bind_own(s, EXP_SQL_CLAIM);
-    return run_once(s, EXP_SQL_CLAIM);
-}
-
-static int claim_all(struct exp_store *s, void *arg)
-{
-    const struct claiming *c = arg;
-    int code = SQLITE_DONE;
-
-    for (size_t i = 0; i < c->n && code == SQLITE_DONE; i++)
-        code = claim_one(s, c->id[i], c->rules, &c->claim[i]);
-    return code;
-}
-
-int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
-                    enum exp_claim *claim, char *why, size_t why_bytes)
-{
-    return exp_store_transact(s, claim_all, &(struct claiming){ id, n, rules, claim }, why, why_bytes);
 }

@@ -7,8 +7,12 @@
  * is brought to the disk with each commit. README.md of this folder says how `sqlite3` and notebooks read it.
  *
  * A task that a process has claimed belongs to it until it is finished, fails, is given back, or the process has died:
- * whoever comes next takes it then. Who lives is known on one host only; a task of another host's process is left alone
- * unless the caller says otherwise.
+ * whoever comes next takes it then. Of processes of the same host it is known which live. Others renew their lease every
+ * few seconds, on a thread that the store starts with the first claim: a process whose lease was not renewed while this one looked on for
+ * some time is taken to be dead. No two hosts' clocks are compared.
+ *
+ * A result is kept with a hash of its task's texts, its names and its values. What does not fit its hash when it is read
+ * was damaged on the disk, and is no result.
  *
  * Functions return 0 or -errno with one line in why that names the file: -EINVAL for what is no store, is damaged, or is
  * of a version that this program does not know; -ENOSPC; -EIO; -EBUSY if other processes hold the file for a minute.
@@ -21,9 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "experiments/store/exp_lease.h"
 #include "experiments/store/exp_result.h"
 
-enum { EXP_STORE_VERSION = 1 };
+enum {
+    EXP_STORE_VERSION = 2,
+    EXP_STORE_SILENCE_S = 20, /* how long a lease of another host holds without being renewed */
+};
 
 struct exp_store;
 
@@ -38,7 +46,7 @@ struct exp_task {
 /* Says which state of the sources computes results: a hash of those that replays and plans are made of. */
 const char *exp_store_program(void);
 
-/* Opens a store, or makes an empty one. On failure *s is NULL. */
+/* Opens a store, or makes an empty one. One of version 1 gets what is new. On failure *s is NULL. */
 int exp_store_open(struct exp_store **s, const char *path, char *why, size_t why_bytes);
 void exp_store_close(struct exp_store *s); /* NULL is fine. What this process has claimed is given back */
 const char *exp_store_path(const struct exp_store *s);
@@ -65,18 +73,33 @@ enum exp_claim {
 
 struct exp_claim_rules {
     bool retries_failed;
-    bool takes_from_other_hosts; /* whose processes may or may not live */
+    double silence_s; /* after which a process of another host is taken to be dead; 0: EXP_STORE_SILENCE_S */
 };
 
 /* Claims tasks by their numbers, each on its own, in one transaction. */
 int exp_store_claim(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
                     enum exp_claim *claim, char *why, size_t why_bytes);
 
+/* Whom some tasks are waited for. */
+struct exp_waiting {
+    size_t n_tasks;    /* that living processes have; 0: none, and nothing below is known */
+    size_t n_of_whose; /* of these, how many the process below has: the one that has the first of them */
+    struct exp_lease whose;
+    bool is_here;  /* it is of this host */
+    char seen[32]; /* when it last renewed its lease, UTC, by its clock; "" if not known */
+    double left_s; /* until it is taken to be dead if it goes on being silent; of this host: not known, 0 */
+};
+
+/* Says who has tasks that were not claimed because they are elsewhere. */
+int exp_store_waiting(struct exp_store *s, const int64_t *id, size_t n, const struct exp_claim_rules *rules,
+                      struct exp_waiting *w, char *why, size_t why_bytes);
+
 /* What is known of a task that ended. */
 struct exp_outcome {
     int64_t id;
-    struct exp_result result; /* unless it failed */
-    const char *failure;      /* one line, or NULL */
+    const struct exp_task *task; /* with this number */
+    struct exp_result result;    /* unless it failed */
+    const char *failure;         /* one line, or NULL */
     double seconds;
     int cpu; /* that it ended on; -1: not known */
 };
@@ -84,8 +107,12 @@ struct exp_outcome {
 /* Records outcomes, all or none, in one transaction. Of a task that has a result already, that one stays. */
 int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, size_t n, char *why, size_t why_bytes);
 
-/* Reads the result of a task that is done. Returns -ENOENT if it is not. */
-int exp_store_read(struct exp_store *s, int64_t id, struct exp_result *r, char *why, size_t why_bytes);
+/* Reads the result of a task that is done. Returns -ENOENT if it is not; -EBADMSG if what is there does not fit its hash. */
+int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r, char *why,
+                   size_t why_bytes);
+
+/* Throws a damaged result away: the task is to be done again. */
+int exp_store_discard(struct exp_store *s, int64_t id, char *why, size_t why_bytes);
 
 /* How many of some tasks are in which state. */
 struct exp_store_states {
@@ -96,11 +123,10 @@ struct exp_store_states {
 int exp_store_count(struct exp_store *s, const int64_t *id, size_t n, struct exp_store_states *states, char *why,
                     size_t why_bytes);
 
-/* Takes over what another store has and this one has not, in one transaction. *n: results that came. -ENOENT if it is not there. */
+/*
+ * Takes over what another store has and this one has not, in one transaction. *n: results that came; none if both are one
+ * file. -ENOENT if it is not there.
+ */
 int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes);
-
-/* Calls failed for each task that failed, by its name, with the reason. */
-int exp_store_failures(struct exp_store *s, void (*failed)(void *ctx, const char *name, const char *reason), void *ctx,
-                       char *why, size_t why_bytes);
 
 #endif

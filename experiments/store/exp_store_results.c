@@ -3,25 +3,60 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_hash.h"
 #include "experiments/store/exp_store_sql.h"
 
+/* ---- hashes ---- */
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    return exp_hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static uint64_t add_number(uint64_t hash, uint64_t value)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    return exp_hash_bytes(hash, bytes, sizeof bytes);
+}
+
+int64_t exp_store_hash(const struct exp_task *task, const struct exp_result *r)
+{
+    const char *const texts[] = { task->kind, task->what, task->setting, task->program };
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        hash = add_text(hash, texts[i]);
+    for (size_t i = 0; i < r->n; i++)
+        hash = add_number(add_text(hash, r->name[i]), r->value[i]);
+    return (int64_t)hash;
+}
+
 /* ---- writing ---- */
+
+static int clear_counts(struct exp_store *s, int64_t id)
+{
+    sqlite3_bind_int64(s->statement[EXP_SQL_CLEAR], 1, id);
+    return exp_store_run(s, EXP_SQL_CLEAR);
+}
 
 static int write_counts(struct exp_store *s, int64_t id, const struct exp_result *r)
 {
     sqlite3_stmt *add = s->statement[EXP_SQL_ADD_COUNT];
-    int code = SQLITE_DONE;
+    int code = clear_counts(s, id); /* there are none but where the file was damaged */
 
     for (size_t i = 0; i < r->n && code == SQLITE_DONE; i++) {
         sqlite3_bind_int64(add, 1, id);
         sqlite3_bind_int64(add, 2, (int64_t)i);
         exp_store_bind_text(s, EXP_SQL_ADD_COUNT, 3, r->name[i]);
         sqlite3_bind_int64(add, 4, (int64_t)r->value[i]);
-        code = exp_store_step(s, EXP_SQL_ADD_COUNT);
-        exp_store_reset(s, EXP_SQL_ADD_COUNT);
+        code = exp_store_run(s, EXP_SQL_ADD_COUNT);
     }
     return code;
 }
@@ -38,8 +73,9 @@ static int end_task(struct exp_store *s, const struct exp_outcome *o)
     if (o->cpu >= 0)
         sqlite3_bind_int(end, 5, o->cpu);
     exp_store_bind_text(s, EXP_SQL_END, 6, s->own.host);
-    code = exp_store_step(s, EXP_SQL_END);
-    exp_store_reset(s, EXP_SQL_END);
+    if (!o->failure)
+        sqlite3_bind_int64(end, 7, exp_store_hash(o->task, &o->result));
+    code = exp_store_run(s, EXP_SQL_END);
     if (code != SQLITE_DONE || o->failure || !sqlite3_changes(s->db))
         return code;
     return write_counts(s, o->id, &o->result);
@@ -67,49 +103,97 @@ int exp_store_finish(struct exp_store *s, const struct exp_outcome *outcome, siz
 
 /* ---- reading ---- */
 
-static int read_counts(struct exp_store *s, int64_t id, struct exp_result *r)
+int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r)
 {
-    sqlite3_stmt *row = s->statement[EXP_SQL_READ];
+    int code;
+
+    while ((code = sqlite3_step(row)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(row, 0);
+
+        if (!name && sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM)
+            return SQLITE_NOMEM;
+        exp_result_put(r, name ? name : "", (uint64_t)sqlite3_column_int64(row, 1));
+    }
+    return r->err == -ENOMEM ? SQLITE_NOMEM : code;
+}
+
+/* What was kept of a task. */
+struct kept {
+    bool is_done, has_hash;
+    int64_t hash;
+};
+
+/* Returns SQLITE_DONE. */
+static int read_kept(struct exp_store *s, int64_t id, struct kept *k)
+{
+    sqlite3_stmt *row = s->statement[EXP_SQL_HASH];
+    const char *state;
     int code;
 
     sqlite3_bind_int64(row, 1, id);
-    while ((code = exp_store_step(s, EXP_SQL_READ)) == SQLITE_ROW)
-        exp_result_put(r, (const char *)sqlite3_column_text(row, 0), (uint64_t)sqlite3_column_int64(row, 1));
-    exp_store_reset(s, EXP_SQL_READ);
-    return r->err ? SQLITE_NOMEM : code;
+    code = exp_store_step(s, EXP_SQL_HASH);
+    if (code == SQLITE_ROW) {
+        state = (const char *)sqlite3_column_text(row, 0);
+        *k = (struct kept){ state && !strcmp(state, "done"), sqlite3_column_type(row, 1) == SQLITE_INTEGER,
+                            sqlite3_column_int64(row, 1) };
+    }
+    exp_store_reset(s, EXP_SQL_HASH);
+    return code == SQLITE_ROW ? SQLITE_DONE : code == SQLITE_DONE ? SQLITE_CORRUPT : code;
 }
 
-int exp_store_read(struct exp_store *s, int64_t id, struct exp_result *r, char *why, size_t why_bytes)
+static int read_result(struct exp_store *s, int64_t id, struct exp_result *r)
 {
-    int code, err = 0;
+    int code;
+
+    sqlite3_bind_int64(s->statement[EXP_SQL_READ], 1, id);
+    code = exp_store_read_counts(s->statement[EXP_SQL_READ], r);
+    exp_store_reset(s, EXP_SQL_READ);
+    return code;
+}
+
+/* Says whether a result that was read is what was kept of the task. */
+static int check_result(const struct exp_store *s, const struct exp_task *task, const struct kept *k,
+                        const struct exp_result *r, char *why, size_t why_bytes)
+{
+    if (!k->is_done)
+        return exp_fail(why, why_bytes, -ENOENT, "%s: task '%s' has no result", s->path, task->name);
+    if (!r->err && k->has_hash && k->hash == exp_store_hash(task, r))
+        return 0;
+    return exp_fail(why, why_bytes, -EBADMSG, "%s: the result of task '%s' was damaged", s->path, task->name);
+}
+
+int exp_store_read(struct exp_store *s, int64_t id, const struct exp_task *task, struct exp_result *r, char *why,
+                   size_t why_bytes)
+{
+    struct kept kept = { 0 };
+    int code, err;
 
     *r = (struct exp_result){ 0 };
     pthread_mutex_lock(&s->lock);
-    code = read_counts(s, id, r);
-    if (code != SQLITE_DONE)
-        err = exp_store_report(s, code, why, why_bytes);
+    code = read_kept(s, id, &kept);
+    if (code == SQLITE_DONE)
+        code = read_result(s, id, r);
+    err = code == SQLITE_DONE ? check_result(s, task, &kept, r, why, why_bytes)
+                              : exp_store_report(s, code, why, why_bytes);
     pthread_mutex_unlock(&s->lock);
-    if (!err && !r->n)
-        err = exp_fail(why, why_bytes, -ENOENT, "%s: task %lld has no result", s->path, (long long)id);
     if (err)
         exp_result_release(r);
     return err;
 }
 
-int exp_store_failures(struct exp_store *s, void (*failed)(void *ctx, const char *name, const char *reason), void *ctx,
-                       char *why, size_t why_bytes)
+static int discard(struct exp_store *s, void *arg)
 {
-    sqlite3_stmt *row = s->statement[EXP_SQL_FAILURES];
-    int code, err = 0;
+    const int64_t *id = arg;
+    int code;
 
-    pthread_mutex_lock(&s->lock);
-    while ((code = exp_store_step(s, EXP_SQL_FAILURES)) == SQLITE_ROW)
-        failed(ctx, (const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1));
-    exp_store_reset(s, EXP_SQL_FAILURES);
-    if (code != SQLITE_DONE)
-        err = exp_store_report(s, code, why, why_bytes);
-    pthread_mutex_unlock(&s->lock);
-    return err;
+    sqlite3_bind_int64(s->statement[EXP_SQL_DISCARD], 1, *id);
+    code = exp_store_run(s, EXP_SQL_DISCARD);
+    return code == SQLITE_DONE && sqlite3_changes(s->db) ? clear_counts(s, *id) : code;
+}
+
+int exp_store_discard(struct exp_store *s, int64_t id, char *why, size_t why_bytes)
+{
+    return exp_store_transact(s, discard, &id, why, why_bytes);
 }
 
 /* Notes the state of the i-th task. */
@@ -162,10 +246,12 @@ static const char merging[] =
     "  JOIN part.text ps ON ps.id = t.setting JOIN text s ON s.text = ps.text"
     "  JOIN part.text pp ON pp.id = t.program JOIN text p ON p.text = pp.text"
     "  JOIN task o ON o.kind = t.kind AND o.what = w.id AND o.setting = s.id AND o.program = p.id;"
+    "DELETE FROM count WHERE task IN (SELECT ours FROM pair WHERE is_new);"
     "INSERT INTO count SELECT ours, place, name, value FROM pair JOIN part.count ON part.count.task = theirs WHERE "
     "is_new;"
-    "UPDATE task SET (state, tries, host, why, seconds, cpu, finished) ="
-    "  (SELECT t.state, t.tries, t.host, t.why, t.seconds, t.cpu, t.finished FROM part.task t JOIN pair ON theirs = "
+    "UPDATE task SET (state, tries, host, why, seconds, cpu, finished, hash) ="
+    "  (SELECT t.state, t.tries, t.host, t.why, t.seconds, t.cpu, t.finished, t.hash FROM part.task t JOIN pair ON "
+    "theirs = "
     "t.id"
     "   WHERE ours = task.id)"
     "  WHERE id IN (SELECT ours FROM pair JOIN part.task t ON t.id = theirs"
@@ -199,12 +285,24 @@ static int check_part(const char *path, char *why, size_t why_bytes)
     return err;
 }
 
+/* Tells whether a path leads to a store's own file. */
+static bool is_own_file(const struct exp_store *s, const char *path)
+{
+    struct stat own, other;
+
+    return !stat(s->path, &own) && !stat(path, &other) && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 int exp_store_merge(struct exp_store *s, const char *path, size_t *n, char *why, size_t why_bytes)
 {
-    char *attach = sqlite3_mprintf("ATTACH %Q AS part", path);
-    int err = check_part(path, why, why_bytes), code;
+    char *attach;
+    int err, code;
 
     *n = 0;
+    if (is_own_file(s, path))
+        return 0;
+    attach = sqlite3_mprintf("ATTACH %Q AS part", path);
+    err = check_part(path, why, why_bytes);
     if (!err && !attach)
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (!err) {

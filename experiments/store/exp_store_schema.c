@@ -8,29 +8,29 @@
 enum { APPLICATION_ID = 0x436e7653 };
 
 /* The tables. README.md of this folder says what they mean. */
-static const char tables[] = "CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
-                             "CREATE TABLE task ("
-                             "  id INTEGER PRIMARY KEY,"
-                             "  kind TEXT NOT NULL,"
-                             "  name TEXT NOT NULL,"
-                             "  what INTEGER NOT NULL REFERENCES text (id),"
-                             "  setting INTEGER NOT NULL REFERENCES text (id),"
-                             "  program INTEGER NOT NULL REFERENCES text (id),"
-                             "  state TEXT NOT NULL CHECK (state IN ('todo', 'running', 'done', 'failed')),"
-                             "  tries INTEGER NOT NULL DEFAULT 0,"
-                             "  host TEXT, pid INTEGER, started INTEGER,"
-                             "  why TEXT, seconds REAL, cpu INTEGER, finished TEXT,"
-                             "  UNIQUE (kind, what, setting, program));"
-                             "CREATE INDEX task_state ON task (state) WHERE state <> 'done';"
-                             "CREATE TABLE count ("
-                             "  task INTEGER NOT NULL REFERENCES task (id),"
-                             "  place INTEGER NOT NULL,"
-                             "  name TEXT NOT NULL,"
-                             "  value INTEGER NOT NULL,"
-                             "  PRIMARY KEY (task, place)) WITHOUT ROWID;"
-                             "CREATE VIEW result AS"
-                             "  SELECT task.id, kind, task.name AS task, count.name AS count, value FROM task"
-                             "  JOIN count ON count.task = task.id WHERE state = 'done';";
+static const char tables[] =
+    "CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE task ("
+    "  id INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  what INTEGER NOT NULL REFERENCES text (id),"
+    "  setting INTEGER NOT NULL REFERENCES text (id),"
+    "  program INTEGER NOT NULL REFERENCES text (id),"
+    "  state TEXT NOT NULL CHECK (state IN ('todo', 'running', 'done', 'failed')),"
+    "  tries INTEGER NOT NULL DEFAULT 0,"
+    "  host TEXT, pid INTEGER, started INTEGER,"
+    "  why TEXT, seconds REAL, cpu INTEGER, finished TEXT, hash INTEGER,"
+    "  UNIQUE (kind, what, setting, program));"
+    "CREATE INDEX task_state ON task (state) WHERE state <> 'done';"
+    "CREATE TABLE count ("
+    "  task INTEGER NOT NULL REFERENCES task (id),"
+    "  place INTEGER NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  value INTEGER NOT NULL,"
+    "  PRIMARY KEY (task, place)) WITHOUT ROWID;" EXP_STORE_PROCESS_TABLE "CREATE VIEW result AS"
+    "  SELECT task.id, kind, task.name AS task, count.name AS count, value FROM task"
+    "  JOIN count ON count.task = task.id WHERE state = 'done';";
 
 static int number_of(struct exp_store *s, const char *pragma, int *value)
 {
@@ -64,6 +64,11 @@ static bool is_empty(const struct versions *v)
     return !v->application && !v->version && !v->n_tables;
 }
 
+static bool is_older(const struct versions *v)
+{
+    return v->application == APPLICATION_ID && v->version == EXP_STORE_VERSION - 1;
+}
+
 /* Makes the tables, unless another process was first. */
 static int make_tables(struct exp_store *s, void *arg)
 {
@@ -95,16 +100,29 @@ static int check(const struct exp_store *s, const struct versions *v, char *why,
     return 0;
 }
 
+/* Brings the tables of an older version up to date, unless another process was first. */
+static int update_tables(struct exp_store *s, void *arg)
+{
+    struct versions v;
+    int code = look(s, &v);
+
+    (void)arg;
+    return code == SQLITE_DONE && is_older(&v) ? exp_store_migrate(s) : code;
+}
+
 int exp_store_settle_schema(struct exp_store *s, char *why, size_t why_bytes)
 {
     struct versions v;
-    int code = look(s, &v), err;
+    int code = look(s, &v), err = 0;
 
-    if (code == SQLITE_DONE && is_empty(&v)) {
+    if (code != SQLITE_DONE)
+        return exp_store_report(s, code, why, why_bytes);
+    if (is_empty(&v))
         err = exp_store_transact(s, make_tables, NULL, why, why_bytes);
-        if (err)
-            return err;
-        code = look(s, &v);
-    }
+    else if (is_older(&v))
+        err = exp_store_transact(s, update_tables, NULL, why, why_bytes);
+    if (err)
+        return err;
+    code = look(s, &v);
     return code == SQLITE_DONE ? check(s, &v, why, why_bytes) : exp_store_report(s, code, why, why_bytes);
 }

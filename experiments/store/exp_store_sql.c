@@ -34,6 +34,21 @@ int exp_store_step(struct exp_store *s, enum exp_sql sql)
     return sqlite3_step(s->statement[sql]);
 }
 
+int exp_store_run(struct exp_store *s, enum exp_sql sql)
+{
+    int code = exp_store_step(s, sql);
+
+    exp_store_reset(s, sql);
+    return code;
+}
+
+void exp_store_bind_own(struct exp_store *s, enum exp_sql sql)
+{
+    exp_store_bind_text(s, sql, 2, s->own.host);
+    sqlite3_bind_int64(s->statement[sql], 3, s->own.pid);
+    sqlite3_bind_int64(s->statement[sql], 4, s->own.started);
+}
+
 void exp_store_reset(struct exp_store *s, enum exp_sql sql)
 {
     sqlite3_reset(s->statement[sql]);

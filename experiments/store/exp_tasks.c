@@ -15,6 +15,7 @@
 
 static const double spacing = 150; /* a commit or claim is followed by so many times its own time without another */
 static const struct timespec wait_for_others = { .tv_nsec = 100000000 };
+static const double said_after = 0.1; /* of the time after which others are taken to be dead */
 
 /* A list of jobs, used from its front. */
 struct queue {
@@ -35,7 +36,8 @@ struct runner {
     struct exp_outcome *outcome; /* not committed yet */
     size_t n_outcomes, room;
     double next_commit;
-    pthread_mutex_t lock; /* of all of these */
+    double waits_since, say_next; /* whom for; 0: does not wait */
+    pthread_mutex_t lock;         /* of all of these */
     char *why;
     size_t why_bytes;
 };
@@ -121,7 +123,7 @@ static void note_failure(struct runner *r, size_t task, const char *reason)
 /* Takes a result that was just made, and keeps it. Takes it over. */
 static int settle_one(struct runner *r, size_t task, struct exp_result *result, const char *failure, double seconds)
 {
-    struct exp_outcome o = { .result = *result, .seconds = seconds, .cpu = sched_getcpu() };
+    struct exp_outcome o = { .task = &r->t->task[task], .result = *result, .seconds = seconds, .cpu = sched_getcpu() };
     int err = result->err;
 
     *result = (struct exp_result){ 0 };
@@ -159,21 +161,56 @@ static int settle(struct runner *r, size_t job, struct exp_result *result, const
 
 /* ---- claims ---- */
 
-static int take_stored(struct runner *r, size_t job)
+/* Says what was damaged, the first time. */
+static void note_damaged(struct runner *r, const char *what)
 {
+    if (!r->counts->n_damaged++ && r->o->progress)
+        exp_progress_note(r->o->progress, "%s; it is made again, as are all others like it", what);
+}
+
+/* Reads what is stored of a job's tasks. A damaged result is thrown away: by this process, or by another since the claim. */
+static int read_stored(struct runner *r, size_t job, struct exp_result *result, bool *is_whole)
+{
+    const size_t first = r->t->first[job];
     int err = 0;
 
-    for (size_t i = r->t->first[job]; i < r->t->first[job + 1] && !err; i++) {
-        struct exp_result result;
-
-        err = exp_store_read(r->o->store, r->id[i], &result, r->why, r->why_bytes);
-        if (err)
-            return err;
-        err = r->t->take(r->t->ctx, i, &result) ? out_of_memory(r) : 0;
-        exp_result_release(&result);
-        r->counts->n_stored++;
+    *is_whole = true;
+    for (size_t i = 0; i < n_tasks_of(r, job) && !err; i++) {
+        err = exp_store_read(r->o->store, r->id[first + i], &r->t->task[first + i], &result[i], r->why, r->why_bytes);
+        if (err != -EBADMSG && err != -ENOENT)
+            continue;
+        *is_whole = false;
+        if (err == -EBADMSG)
+            note_damaged(r, r->why);
+        err = exp_store_discard(r->o->store, r->id[first + i], r->why, r->why_bytes);
     }
+    return err;
+}
+
+static int take_all(struct runner *r, size_t job, const struct exp_result *result)
+{
+    for (size_t i = 0; i < n_tasks_of(r, job); i++) {
+        if (r->t->take(r->t->ctx, r->t->first[job] + i, &result[i]))
+            return out_of_memory(r);
+    }
+    r->counts->n_stored += n_tasks_of(r, job);
     report_end(r, job, false);
+    return 0;
+}
+
+static int take_stored(struct runner *r, size_t job)
+{
+    struct exp_result *result = calloc(n_tasks_of(r, job), sizeof *result);
+    bool is_whole = false;
+    int err = result ? read_stored(r, job, result, &is_whole) : out_of_memory(r);
+
+    if (!err && is_whole)
+        err = take_all(r, job, result);
+    else if (!err)
+        r->open.job[r->open.n++] = job; /* as if it had never been done */
+    for (size_t i = 0; i < n_tasks_of(r, job) && result; i++)
+        exp_result_release(&result[i]);
+    free(result);
     return err;
 }
 
@@ -202,13 +239,20 @@ static int sort_job(struct runner *r, size_t job, const enum exp_claim *claim)
     return 0;
 }
 
+/* Doubles how many jobs are claimed at once, up to all of them: whoever waits long must not double it to nothing. */
+static void grow_chunk(struct runner *r)
+{
+    if (r->chunk < r->t->n_jobs)
+        r->chunk *= 2;
+}
+
 /* Claims more jobs the faster the last ones were worked off. */
 static void set_chunk(struct runner *r)
 {
     double passed = now_s() - r->claimed_at;
 
     if (passed < spacing * r->claim_seconds)
-        r->chunk *= 2;
+        grow_chunk(r);
     else if (passed > 4 * spacing * r->claim_seconds && r->chunk > r->o->n_threads)
         r->chunk /= 2;
 }
@@ -269,7 +313,7 @@ static int refill(struct runner *r)
         err = claim_jobs(r, n);
         left -= n;
         if (!r->claimed.n)
-            r->chunk *= 2;
+            grow_chunk(r);
         if (exp_interrupted())
             return -EINTR;
     }
@@ -278,16 +322,87 @@ static int refill(struct runner *r)
     return err;
 }
 
-/* Finds a job to run. Returns 0 with *job; -EAGAIN if others work on all that is left; -ENOENT if nothing is left. */
-static int next_job(struct runner *r, size_t *job)
+/* ---- waiting ---- */
+
+/* Counts the tasks that are open. */
+static size_t list_open(const struct runner *r, int64_t *id)
+{
+    size_t n = 0;
+
+    for (size_t j = r->open.next; j < r->open.n; j++) {
+        size_t n_tasks = n_tasks_of(r, r->open.job[j]);
+
+        if (id)
+            memcpy(id + n, r->id + r->t->first[r->open.job[j]], n_tasks * sizeof *id);
+        n += n_tasks;
+    }
+    return n;
+}
+
+static void say_whose(struct runner *r, const struct exp_waiting *w)
+{
+    char others[64] = "", where[96] = "this computer", until[160];
+
+    if (w->n_tasks > w->n_of_whose)
+        exp_say(others, sizeof others, " (and %zu of others)", w->n_tasks - w->n_of_whose);
+    exp_say(until, sizeof until, "when it ends, they are done here");
+    if (!w->is_here) {
+        exp_say(where, sizeof where, "%s, %s%s", w->whose.host, *w->seen ? "last heard of " : "never heard of",
+                w->seen);
+        exp_say(until, sizeof until, "if it is silent for %.0f s more, they are done here", w->left_s);
+    }
+    exp_progress_note(r->o->progress, "waiting for %zu tasks%s of process %lld on %s: %s; STORE=no waits for nobody",
+                      w->n_of_whose, others, (long long)w->whose.pid, where, until);
+}
+
+static int say_waiting(struct runner *r)
+{
+    size_t n = list_open(r, NULL);
+    int64_t *id = calloc(n + 1, sizeof *id);
+    struct exp_waiting w;
+    int err;
+
+    if (!id)
+        return out_of_memory(r);
+    list_open(r, id);
+    err = exp_store_waiting(r->o->store, id, n, &r->o->rules, &w, r->why, r->why_bytes);
+    if (!err && w.n_tasks)
+        say_whose(r, &w);
+    free(id);
+    return err;
+}
+
+/* Says now and then whom it waits for. */
+static int note_waiting(struct runner *r)
+{
+    const double silence = r->o->rules.silence_s > 0 ? r->o->rules.silence_s : EXP_STORE_SILENCE_S, now = now_s();
+
+    if (!r->waits_since) {
+        r->waits_since = now;
+        r->say_next = now + said_after * silence;
+    }
+    if (now < r->say_next || !r->o->progress)
+        return 0;
+    r->say_next = now + silence;
+    return say_waiting(r);
+}
+
+/* What there is to do. */
+enum next { NEXT_JOB, NEXT_WAITS /* others work on all that is left */, NEXT_NOTHING };
+
+static int next_job(struct runner *r, size_t *job, enum next *next)
 {
     int err = r->claimed.next < r->claimed.n ? 0 : refill(r);
 
     if (err)
         return err;
-    if (r->claimed.next == r->claimed.n)
-        return r->open.next < r->open.n ? -EAGAIN : -ENOENT;
+    if (r->claimed.next == r->claimed.n) {
+        *next = r->open.next < r->open.n ? NEXT_WAITS : NEXT_NOTHING;
+        return *next == NEXT_WAITS ? note_waiting(r) : 0;
+    }
+    *next = NEXT_JOB;
     *job = r->claimed.job[r->claimed.next++];
+    r->waits_since = 0;
     r->n_running++;
     report(r, *job);
     return 0;
@@ -309,9 +424,9 @@ static int run_job(struct runner *r, size_t job, const struct exp_pool *pool)
 
     pthread_mutex_lock(&r->lock);
     r->n_running--;
-    if (is_end(err))
-        exp_fail(r->why, r->why_bytes, err, err == -ENOMEM ? "out of memory" : "interrupted while %s", r->t->doing);
-    else
+    if (err == -ENOMEM)
+        out_of_memory(r);
+    if (!is_end(err)) /* who stopped the pool has said why */
         err = settle(r, job, result, err ? why : NULL, now_s() - begun);
     pthread_mutex_unlock(&r->lock);
     for (size_t i = 0; i < n_tasks_of(r, job) && result; i++)
@@ -323,22 +438,23 @@ static int run_job(struct runner *r, size_t job, const struct exp_pool *pool)
 static int work(void *ctx, size_t index, size_t thread, const struct exp_pool *pool)
 {
     struct runner *r = ctx;
+    enum next next = NEXT_JOB;
     int err = 0;
 
     (void)index;
     (void)thread;
-    while (!err && !exp_pool_stopped(pool)) {
+    while (!err && next != NEXT_NOTHING && !exp_pool_stopped(pool)) {
         size_t job = 0;
 
         pthread_mutex_lock(&r->lock);
-        err = next_job(r, &job);
+        err = next_job(r, &job, &next);
         pthread_mutex_unlock(&r->lock);
-        if (!err)
+        if (!err && next == NEXT_JOB)
             err = run_job(r, job, pool);
-        else if (err == -EAGAIN)
+        else if (!err && next == NEXT_WAITS)
             err = nanosleep(&wait_for_others, NULL) ? -EINTR : 0;
     }
-    return err == -ENOENT ? 0 : err;
+    return err;
 }
 
 static int list_jobs(struct runner *r)

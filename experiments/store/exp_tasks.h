@@ -5,7 +5,7 @@
  * questions). Jobs whose tasks all have results in the store are not run. The first outcome is committed at once. What
  * follows is claimed and committed at intervals of 150 times what that took, which is less than 1 %: a tenth of a
  * second on a local disk. So much a killed process loses. Jobs that another living process works on come last, and are
- * waited for.
+ * waited for; whom for is said after a few seconds. Damaged results are made again, and that is said.
  */
 #ifndef EXPERIMENTS_EXP_TASKS_H
 #define EXPERIMENTS_EXP_TASKS_H
@@ -39,11 +39,12 @@ struct exp_tasks_options {
     unsigned n_threads;
     struct exp_claim_rules rules;
     size_t share, n_shares;        /* only jobs with index mod n_shares == share; n_shares 0: all */
-    struct exp_progress *progress; /* may be NULL */
+    struct exp_progress *progress; /* gets what is said; may be NULL */
 };
 
 struct exp_tasks_counts {
     size_t n_tasks, n_stored, n_run, n_failed; /* of the share */
+    size_t n_damaged;                          /* results that were in the store and had to be made again */
     char failure[256];                         /* of one that failed: its name, and why */
 };
 

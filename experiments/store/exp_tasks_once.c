@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sched_getcpu */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
@@ -12,13 +13,19 @@ int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_
     int err = s ? exp_store_find(s, task, &id, why, why_bytes) : -ENOENT;
 
     *r = (struct exp_result){ 0 };
-    return err ? err : exp_store_read(s, id, r, why, why_bytes);
+    if (!err)
+        err = exp_store_read(s, id, task, r, why, why_bytes);
+    if (err != -EBADMSG)
+        return err;
+    fprintf(stderr, "%s; it is made again\n", why);
+    err = exp_store_discard(s, id, why, why_bytes);
+    return err ? err : -ENOENT;
 }
 
 int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
                    char *why, size_t why_bytes)
 {
-    struct exp_outcome o = { .result = *r, .seconds = seconds, .cpu = sched_getcpu() };
+    struct exp_outcome o = { .task = task, .result = *r, .seconds = seconds, .cpu = sched_getcpu() };
     int err = r->err;
 
     if (!s)

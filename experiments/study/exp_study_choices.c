@@ -48,7 +48,7 @@ static double csa2_cost(const struct choice *c, enum csa_schedule schedule)
 {
     const double cycles[CSA_N_SCHEDULES] = { view_of(c, CSA_IS)->csa2_cycles, view_of(c, CSA_WS)->csa2_cycles };
 
-    return schedule != csa2_choose_schedule(cycles);
+    return schedule != csa2_choose_schedule(cycles, &c->s->model, c->s->times.point[c->point].state);
 }
 
 static double other_cost(const struct choice *c, enum csa_schedule schedule)
@@ -151,6 +151,24 @@ struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum
         t.best += time[best];
     }
     return t;
+}
+
+double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
+{
+    struct exp_study_source tried = *s; /* looks at what s has */
+    double best = 0, least = (double)INFINITY;
+
+    for (int percent = 0; percent <= EXP_STUDY_MOST_TIE_PERCENT; percent++) {
+        double chosen;
+
+        tried.model.tie_share[state] = percent / 100.0;
+        chosen = exp_study_tally_of(&tried, EXP_STUDY_BY_CSA2, state, EXP_STUDY_TRAINING).chosen;
+        if (chosen <= least) {
+            least = chosen;
+            best = tried.model.tie_share[state];
+        }
+    }
+    return least > 0 ? best : (double)NAN;
 }
 
 double exp_study_right_percent(const struct exp_study_tally *t)

@@ -37,6 +37,14 @@ struct exp_study_tally {
 struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
                                           enum csa2_state state, enum exp_study_part part);
 
+enum { EXP_STUDY_MOST_TIE_PERCENT = 20 };
+
+/*
+ * Fits csa2's tie (csa2_costs.def) to the training layers: of 0, 1, ... percent, the one whose choices cost least time,
+ * the largest of equals. NaN: there are no such layers.
+ */
+double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state);
+
 double exp_study_right_percent(const struct exp_study_tally *t);
 double exp_study_regret_percent(const struct exp_study_tally *t);
 

@@ -220,6 +220,26 @@ static void print_costs(const struct exp_study_source *source, size_t n, FILE *o
     }
 }
 
+/* The ties that csa2 has, and what this run fits. */
+static void print_ties(const struct exp_study_source *source, size_t n, FILE *out)
+{
+    const char *before = "Weight stationary is chosen where csa2 predicts input stationary to be faster by less than";
+
+    fprintf(out, "\n");
+    for (size_t i = 0; i < n * N_STATES; i++) {
+        const struct exp_study_source *s = &source[i / N_STATES];
+        enum csa2_state state = (enum csa2_state)(i % N_STATES);
+        double fitted = exp_study_tie_of(s, state);
+
+        if (isnan(fitted))
+            continue;
+        fprintf(out, "%s %.0f %% (%s, %s; fitted anew: %.0f %%)", before, 100 * s->model.tie_share[state], s->name,
+                state_names[state], 100 * fitted);
+        before = ",";
+    }
+    fprintf(out, "%s\n", *before == ',' ? "." : "");
+}
+
 /* Returns how many sources there are before those of other tiles. */
 static size_t count_own(const struct exp_study_source *source, size_t n)
 {
@@ -273,6 +293,7 @@ void exp_study_choices_print(const struct exp_study_source *source, size_t n, FI
             print_accuracy(&source[k], (enum csa2_state)state, out);
     }
     print_costs(source, n_own, out);
+    print_ties(source, n_own, out);
     for (size_t k = 0; k < n_own; k++) {
         if (!(source[k].machine.issue.clock_ghz > 0))
             fprintf(out, "\nNothing says the clock of %s: what stands there as cycles are nanoseconds.\n",

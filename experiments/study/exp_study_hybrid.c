@@ -9,11 +9,12 @@
 
 /* ---- the better of both ---- */
 
-static enum csa_schedule schedule_of(const struct exp_study_view view[CSA_N_SCHEDULES])
+static enum csa_schedule schedule_of(const struct exp_study_source *s, size_t point)
 {
+    const struct exp_study_view *view = s->view[point];
     const double cycles[CSA_N_SCHEDULES] = { view[CSA_IS].csa2_cycles, view[CSA_WS].csa2_cycles };
 
-    return csa2_choose_schedule(cycles);
+    return csa2_choose_schedule(cycles, &s->model, s->times.point[point].state);
 }
 
 static double predict_base(const struct exp_study_source *s, const struct exp_study_base *b,
@@ -46,7 +47,7 @@ static struct match match_of(const struct exp_study_source *s, const struct exp_
 {
     const struct exp_study_point *p = &s->times.point[i];
     const struct exp_study_time *base = &p->time[exp_study_algo("base")];
-    enum csa_schedule schedule = schedule_of(s->view[i]);
+    enum csa_schedule schedule = schedule_of(s, i);
     const struct exp_study_time *sconv = exp_study_schedule_time(p, schedule);
 
     return (struct match){ p,
@@ -184,7 +185,7 @@ struct exp_study_rate exp_study_rate_of(const struct exp_study_source *s, const 
             continue;
         exp_study_base_count(s, &m, &p->layer->problem, p->state, amount);
         add_base(&r, b, amount);
-        add_sconv(&r, &m, p, schedule_of(s->view[i]));
+        add_sconv(&r, &m, p, schedule_of(s, i));
     }
     return r;
 }

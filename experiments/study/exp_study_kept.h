@@ -13,6 +13,7 @@ struct exp_study_keeping {
     const char *results, *commit; /* RESULTS, COMMIT */
     const struct sim_machine *machine;
     struct exp_rounds rounds; /* of a layer */
+    uint64_t ruler_ns;        /* how long, for all layers, a ruler has timings taken again; 0: there is none */
 };
 
 struct exp_study_kept {

@@ -9,10 +9,18 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/measure/exp_cold.h"
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_tensors.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
+
+/* What all layers are timed with. */
+struct timer {
+    const struct exp_rounds *rounds;
+    struct exp_cold cold;
+    struct exp_ruler *ruler; /* NULL: none */
+};
 
 /* A run that is being timed. */
 struct timed {
@@ -48,17 +56,23 @@ static int open_run(struct timed *t, struct exp_study_run *run, struct exp_cold 
     return err ? err : exp_tensors_init(&t->tensors, &t->plan);
 }
 
-static int time_layer(struct timed *timed, size_t n, const struct exp_rounds *rounds)
+/* Adds what the ruler found to the report. */
+static int time_layer(struct timer *timer, struct timed *timed, size_t n, struct exp_ruler_report *report)
 {
+    const struct exp_rounds *rounds = timer->rounds;
+    const struct exp_watch watch = exp_ruler_watch(timer->ruler);
     struct exp_contender *contender = calloc(n, sizeof *contender);
     uint64_t *sample = calloc(n * rounds->most, sizeof *sample);
+    struct exp_mark *mark = calloc(n * rounds->most, sizeof *mark);
     struct exp_bench protocol = { .n_warmups = 1,
                                   .rounds = *rounds,
                                   .now_ns = ctr_thread_ns,
                                   .wall_ns = ctr_now_ns,
-                                  .interrupted = exp_interrupted };
+                                  .interrupted = exp_interrupted,
+                                  .watch = timer->ruler ? &watch : NULL,
+                                  .mark = mark };
     struct exp_bench_result result;
-    int err = contender && sample ? 0 : -ENOMEM;
+    int err = contender && sample && mark ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < n && !err; i++)
         contender[i] = (struct exp_contender){ timed[i].run->layer->name, execute, empty, &timed[i] };
@@ -67,13 +81,16 @@ static int time_layer(struct timed *timed, size_t n, const struct exp_rounds *ro
     for (size_t i = 0; i < n && !err; i++) {
         timed[i].run->ns = (double)exp_stats_min(sample + i * rounds->most, result.n_rounds);
         timed[i].run->other_ns = exp_stats_median(sample + i * rounds->most, result.n_rounds);
+        if (timer->ruler)
+            exp_ruler_report_add(report, &timer->ruler->best, mark + i * rounds->most, result.n_rounds);
     }
     free(contender);
     free(sample);
+    free(mark);
     return err;
 }
 
-static int open_and_time(struct exp_study_runs *r, size_t layer, struct exp_cold *cold, const struct exp_rounds *rounds)
+static int open_and_time(struct exp_study_runs *r, size_t layer, struct timer *timer, struct exp_ruler_report *report)
 {
     const struct exp_study_runs_layer *l = &r->layer[layer];
     struct timed *timed = calloc(l->n + 1, sizeof *timed);
@@ -82,58 +99,80 @@ static int open_and_time(struct exp_study_runs *r, size_t layer, struct exp_cold
 
     for (size_t i = l->first; i < l->first + l->n && !err; i++) {
         if (conv_ukr_runs(r->run[i].ukr))
-            err = open_run(&timed[n++], &r->run[i], cold);
+            err = open_run(&timed[n++], &r->run[i], &timer->cold);
     }
     if (!err && n)
-        err = time_layer(timed, n, rounds);
+        err = time_layer(timer, timed, n, report);
     for (size_t i = 0; i < n; i++)
         exp_tensors_release(&timed[i].tensors);
     free(timed);
     return err;
 }
 
-/* Times a layer, unless its times are kept from an earlier run. */
-static int time_or_take(struct exp_study_runs *r, size_t layer, struct exp_cold *cold,
-                        const struct exp_study_keeping *keeping, size_t *n_kept, char *why, size_t why_bytes)
+/* Times a layer, unless its times are kept from an earlier run. What was disturbed is not kept for a later one. */
+static int time_or_take(struct exp_study_runs *r, size_t layer, struct timer *timer,
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, char *why,
+                        size_t why_bytes)
 {
+    struct exp_ruler_report report = { 0 };
     struct exp_study_kept kept;
     int err = exp_study_kept_name(&kept, keeping, r, layer, why, why_bytes);
 
     if (!err && exp_study_kept_read(&kept, r, layer)) {
-        (*n_kept)++;
+        timed->n_kept++;
     } else if (!err) {
-        err = open_and_time(r, layer, cold, &keeping->rounds);
+        err = open_and_time(r, layer, timer, &report);
         if (err)
             exp_fail(why, why_bytes, err, err == -EINTR ? "interrupted while timing" : "out of memory while timing");
-        else
+        else if (exp_ruler_is_measured(&report))
             err = exp_study_kept_write(&kept, r, layer, why, why_bytes);
     }
     exp_study_kept_release(&kept);
+    exp_ruler_report_sum(&timed->ruled, &report);
     return err;
 }
 
+static int refuse_disturbed(const struct exp_ruler_report *report, char *why, size_t why_bytes)
+{
+    char said[160];
+
+    if (exp_ruler_is_measured(report))
+        return 0;
+    exp_ruler_say(report, said, sizeof said);
+    return exp_fail(why, why_bytes, -EAGAIN,
+                    "not measured: disturbed: %s (undisturbed layers are kept for the next run; RULER=0 takes times as "
+                    "they come)",
+                    said);
+}
+
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
-                        const struct exp_study_keeping *keeping, size_t *n_kept, char *why, size_t why_bytes)
+                        const struct exp_study_keeping *keeping, struct exp_study_timed *timed, char *why,
+                        size_t why_bytes)
 {
     double seconds[EXP_N_WORKS] = { [EXP_WORK_ROUNDS] = (double)r->n_layers };
     struct exp_study_keeping each = *keeping;
     struct exp_progress *progress = NULL;
-    struct exp_cold cold = { 0 };
+    struct timer timer = { .rounds = &each.rounds };
     char ignored[256];
-    int err = exp_cold_init(&cold, setup), core;
+    int err = exp_cold_init(&timer.cold, setup), core;
 
-    *n_kept = 0;
+    *timed = (struct exp_study_timed){ 0 };
     each.rounds.limit_ns /= r->n_layers ? r->n_layers : 1;
     if (err)
         return exp_fail(why, why_bytes, err, "out of memory for emptying caches");
     ctr_pin(-1, &core, ignored, sizeof ignored);
-    err = exp_main_progress(&progress, seconds, why, why_bytes);
+    if (keeping->ruler_ns && exp_ruler_new(&timer.ruler, conv_peak_best()))
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory while timing");
+    exp_ruler_limit(timer.ruler, keeping->ruler_ns);
+    err = err ? err : exp_main_progress(&progress, seconds, why, why_bytes);
     for (size_t i = 0; i < r->n_layers && !err; i++) {
         exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
-        err = time_or_take(r, i, &cold, &each, n_kept, why, why_bytes);
+        err = time_or_take(r, i, &timer, &each, timed, why, why_bytes);
         exp_progress_step(progress, EXP_WORK_ROUNDS, 1);
     }
     exp_progress_free(progress);
-    exp_cold_release(&cold);
-    return err;
+    exp_cold_release(&timer.cold);
+    timed->ruled.limit_ended = timer.ruler && timer.ruler->kept.limit_ended;
+    exp_ruler_free(timer.ruler);
+    return err ? err : refuse_disturbed(&timed->ruled, why, why_bytes);
 }

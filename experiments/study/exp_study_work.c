@@ -275,10 +275,12 @@ static int time_tilings(struct exp_study_work *w)
         .results = w->options->results,
         .commit = w->options->commit,
         .rounds = exp_options_rounds(w->options, EXP_STUDY),
+        .ruler_ns = exp_options_ruler_ns(w->options),
     };
     struct exp_study_tilings *t;
+    struct exp_study_timed timed;
     struct exp_setup *setup;
-    size_t n_kept = 0;
+    char ruled[160];
     int err;
 
     t = open_tilings(w, "here", "host", EXP_STUDY_BY_CLOCK, &err);
@@ -287,9 +289,12 @@ static int time_tilings(struct exp_study_work *w)
     if (!err)
         err = exp_study_runs_replay(&t->runs, setup, w->options->jobs, w->why, w->why_bytes);
     if (!err)
-        err = exp_study_time_runs(&t->runs, setup, &keeping, &n_kept, w->why, w->why_bytes);
-    if (!err)
-        printf("%zu layers timed, %zu kept from earlier runs\n", t->runs.n_layers - n_kept, n_kept);
+        err = exp_study_time_runs(&t->runs, setup, &keeping, &timed, w->why, w->why_bytes);
+    if (!err) {
+        exp_ruler_say(&timed.ruled, ruled, sizeof ruled);
+        printf("%zu layers timed, %zu kept from earlier runs; %s\n", t->runs.n_layers - timed.n_kept, timed.n_kept,
+               ruled);
+    }
     if (!err)
         err = exp_study_tilings_fit(t, w->why, w->why_bytes);
     return err ? err : take_sources(w, t);

@@ -26,12 +26,30 @@ struct session {
     char why[EXP_MAIN_WHY_BYTES];
 };
 
+/* Says what was studied: models, layers, and the computer that times here are of. */
+static void describe(struct session *s)
+{
+    const char *commit = *s->options.commit ? s->options.commit : "unknown";
+    size_t n_layers = 0;
+    char cpu[256];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    for (size_t i = 0; i < s->models.n; i++)
+        n_layers += s->models.model[i].n_layers;
+    exp_say(s->what, sizeof s->what, "%s%s, %zu convolutions; this computer ('here'): %s; commit %s",
+            s->models.n == 1 ? s->models.model->name : "", s->models.n == 1 ? "" : "several models", n_layers, cpu,
+            commit);
+}
+
 static int prepare(struct session *s)
 {
     const struct exp_options *o = &s->options;
     int err = exp_main_models(&s->models, o, s->why, sizeof s->why);
 
-    exp_say(s->what, sizeof s->what, "commit %s", *o->commit ? o->commit : "unknown");
+    s->results.sample = &s->options.sample;
+    exp_results_time(&s->results, o->timing ? NULL : "without TIMING=1");
+    if (!err)
+        describe(s);
     if (!err)
         err = exp_results_find(&s->results, EXP_STUDY, o, NULL, s->models.model, s->models.n, s->why, sizeof s->why);
     return err ? err : exp_results_open(&s->results, s->why, sizeof s->why);
@@ -93,10 +111,9 @@ static int finish(struct session *s)
     err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("\n");
+    printf("\npage: %s/" PAGE "\n\n", s->results.path);
     page = page_of(s);
     exp_study_page_summary(&page, stdout);
-    printf("\npage: %s/" PAGE "\n", s->results.path);
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }
 

@@ -8,6 +8,8 @@
 #ifndef EXPERIMENTS_EXP_SWEEP_H
 #define EXPERIMENTS_EXP_SWEEP_H
 
+#include <stdio.h>
+
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/setup/exp_models.h"
 #include "experiments/setup/exp_options.h"
@@ -15,14 +17,18 @@
 #include "sim/machine/machine_grid.h"
 
 enum { EXP_SWEEP_MOST_CONFIGS = 10000, EXP_SWEEP_MOST_CASES = 1000000, EXP_SWEEP_MOST_CORES = 256 };
+enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, k3 */
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
 
 struct exp_sweep_config {
     struct exp_setup setup;
     size_t n_c, k2, k3; /* instead of CSA's; 0: CSA's */
-    size_t n_cores;     /* that run each layer together, with one last level; 0 and 1: one */
-    char *setting;      /* what decides counts: exp_kept_counts_setting */
+    struct exp_sweep_cut {
+        size_t n, n_cut, most; /* cases with a number of their own; those that had to be given less; the most of them */
+    } cut[EXP_SWEEP_N_TILES];  /* n_c, k2, k3 */
+    size_t n_cores;            /* that run each layer together, with one last level; 0 and 1: one */
+    char *setting;             /* what decides counts: exp_kept_counts_setting */
 };
 
 struct exp_sweep_case {
@@ -32,6 +38,7 @@ struct exp_sweep_case {
     struct exp_sweep_config *config;
     const char *why_not; /* NULL: it can be replayed */
     bool is_chosen;      /* a schedule that CSA chose */
+    bool is_own;         /* SConv with CSA's own tiles for this configuration */
     struct conv_plan plan;
     size_t task; /* unless it cannot be replayed */
 };
@@ -67,6 +74,9 @@ struct exp_sweep {
  */
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, char *why, size_t why_bytes);
+
+/* Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or none. */
+void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 
 /* Lists the tasks of the planned cases, each once. Returns 0 or -ENOMEM with one line in why. */
 int exp_sweep_list_tasks(struct exp_sweep *s, char *why, size_t why_bytes);

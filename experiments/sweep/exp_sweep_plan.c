@@ -137,8 +137,16 @@ static int make_config(struct exp_sweep *s, size_t point, char *why, size_t why_
 
 /* ---- plans ---- */
 
-/* Gives an SConv plan the tiles' numbers that are asked for. */
-static int retile(const struct exp_sweep_config *c, struct conv_plan *plan)
+/* Notes whether a tiles' number is as large as was asked for. */
+static void note_cut(struct exp_sweep_cut *cut, size_t asked, size_t given)
+{
+    cut->n += asked > 0;
+    cut->n_cut += given < asked;
+    cut->most = given > cut->most ? given : cut->most;
+}
+
+/* Gives an SConv plan the tiles' numbers that are asked for, and tells whether these are what it had. */
+static int retile(struct exp_sweep_config *c, struct conv_plan *plan, bool *is_own)
 {
     const struct csa_tiling own = plan->sconv.tiling;
     const struct conv_sconv_options options = plan->sconv.options;
@@ -146,12 +154,16 @@ static int retile(const struct exp_sweep_config *c, struct conv_plan *plan)
     struct csa_tiling t = csa2_tiling(&p, plan->ukr, own.schedule, c->n_c ? c->n_c : own.n_c, c->k2 ? c->k2 : own.k2,
                                       c->k3 ? c->k3 : own.k3);
 
+    note_cut(&c->cut[0], c->n_c, t.n_c);
+    note_cut(&c->cut[1], c->k2, t.k2);
+    note_cut(&c->cut[2], c->k3, t.k3);
+    *is_own = t.n_c == own.n_c && t.k2 == own.k2 && t.k3 == own.k3;
     return conv_plan_sconv_with(plan, &p, plan->ukr, &t, &options);
 }
 
 static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
 {
-    const struct exp_sweep_config *c = x->config;
+    struct exp_sweep_config *c = x->config;
     const struct exp_setup *s = &c->setup;
     const struct conv_problem *p = &x->layer->problem;
     struct csa_tiling tiling[CSA_N_SCHEDULES];
@@ -164,8 +176,9 @@ static int plan_case(struct exp_sweep_case *x, char *why, size_t why_bytes)
     err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
     if (!err && !x->why_not && exp_sweep_has_cores(c))
         x->why_not = exp_replay_cores_why_not(&x->plan);
-    if (!err && x->plan.algorithm == CONV_SCONV && (c->n_c || c->k2 || c->k3))
-        err = retile(c, &x->plan);
+    x->is_own = !err && x->plan.algorithm == CONV_SCONV;
+    if (x->is_own && (c->n_c || c->k2 || c->k3))
+        err = retile(c, &x->plan, &x->is_own);
     if (err)
         return exp_fail(why, why_bytes, err, "%s:%u: layer '%s' with %s: its buffers exceed the address space",
                         x->model->path, x->layer->line, x->layer->name, x->algo->name);
@@ -189,6 +202,55 @@ static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const stru
         }
     }
     return err;
+}
+
+/* ---- tiles that layers do not have ---- */
+
+static const char *const tile_keys[EXP_SWEEP_N_TILES] = { "nc", "k2", "k3" };
+
+static size_t asked_of(const struct exp_sweep_config *c, size_t tile)
+{
+    const size_t asked[EXP_SWEEP_N_TILES] = { c->n_c, c->k2, c->k3 };
+
+    return asked[tile];
+}
+
+/* A number that every layer cuts is none of the sweep's: another one is simulated in its name. */
+static int check_cut(const struct exp_sweep *s, char *why, size_t why_bytes)
+{
+    for (size_t i = 0; i < s->grids.n_points; i++) {
+        for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++) {
+            const struct exp_sweep_cut *cut = &s->config[i]->cut[k];
+
+            if (cut->n && cut->n_cut == cut->n)
+                return exp_fail(why, why_bytes, -EINVAL, "VARY: %s: must be from 1 to %zu for these layers, not %zu",
+                                tile_keys[k], cut->most, asked_of(s->config[i], k));
+        }
+    }
+    return 0;
+}
+
+/* Tells whether an earlier configuration has said the same. */
+static bool was_said(const struct exp_sweep *s, size_t config, size_t tile)
+{
+    for (size_t i = 0; i < config; i++) {
+        if (asked_of(s->config[i], tile) == asked_of(s->config[config], tile) && s->config[i]->cut[tile].n_cut)
+            return true;
+    }
+    return false;
+}
+
+void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out)
+{
+    for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++) {
+        for (size_t i = 0; i < s->grids.n_points; i++) {
+            const struct exp_sweep_cut *cut = &s->config[i]->cut[k];
+
+            if (cut->n_cut && !was_said(s, i, k))
+                fprintf(out, "VARY: %s=%zu is more than %zu of %zu plans have: they take all that they have\n",
+                        tile_keys[k], asked_of(s->config[i], k), cut->n_cut, cut->n);
+        }
+    }
 }
 
 static int check_size(const struct exp_sweep *s, char *why, size_t why_bytes)
@@ -228,7 +290,7 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_options *o, const struc
         for (size_t l = 0; l < models->model[i].n_layers && !err; l++)
             err = plan_layer(s, &models->model[i], &models->model[i].layer[l], why, why_bytes);
     }
-    return err;
+    return err ? err : check_cut(s, why, why_bytes);
 }
 
 void exp_sweep_release(struct exp_sweep *s)

@@ -36,6 +36,7 @@ static const struct exp_csv_column case_columns[] = {
     COLUMN_CONFIG,
     COLUMN_KEYS,
     { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and configuration", "predicted" },
+    { "csa", "", "1 if the tiles are CSA's own for this layer and configuration", "predicted" },
     { "plan", "", "what was replayed: micro-kernel, schedule, tiles", "" },
     COLUMNS_VALUES,
 };
@@ -50,6 +51,7 @@ static const struct exp_csv_column sum_columns[] = {
     { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
     { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" },
     { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little", "replay" },
+    { "csa", "", "1 if the tiles are CSA's own for this configuration in every layer", "predicted" },
 };
 
 static const struct exp_csv_column best_columns[] = {
@@ -59,6 +61,7 @@ static const struct exp_csv_column best_columns[] = {
     EXP_COLUMN_ALGO,
     COLUMN_CONFIG,
     COLUMN_KEYS,
+    { "csa", "", "1 if its tiles are CSA's own", "predicted" },
     { "plan", "", "what was replayed", "" },
     { "cost", "", "of this configuration, the least of all", "replay" },
     { "worst_cost", "", "of the worst configuration", "replay" },
@@ -205,11 +208,13 @@ static void sum_up(struct exp_sweep_report *r, const struct exp_model *m, size_t
         *sum = (struct exp_sweep_sum){ .model = m,
                                        .algo = exp_sweep_case_at(s, first_layer, c, algo)->algo,
                                        .config = c,
+                                       .is_own = true,
                                        .cache_bytes = cache_bytes(s->config[c]) };
         for (size_t l = 0; l < m->n_layers; l++) {
             const struct exp_sweep_case *x = exp_sweep_case_at(s, first_layer + l, c, algo);
             struct exp_sweep_value v;
 
+            sum->is_own = sum->is_own && x->is_own;
             if (x->why_not)
                 sum->why_not = x->why_not;
             if (sum->why_not)
@@ -331,6 +336,7 @@ static void put_cases(const struct exp_sweep_report *r, struct exp_csv *csv)
         put_layer(csv, x);
         put_config(r, csv, i / n_algos % s->grids.n_points);
         exp_csv_u64(csv, "chosen", x->is_chosen);
+        exp_csv_u64(csv, "csa", x->is_own);
         put_plan(csv, x);
         put_value(r, csv, &v, x->why_not);
         exp_csv_end_row(csv);
@@ -350,6 +356,7 @@ static void put_sums(const struct exp_sweep_report *r, struct exp_csv *csv)
         exp_csv_number(csv, "cost_percent", sum->why_not ? (double)NAN : sum->percent, sum->why_not);
         exp_csv_u64(csv, "best", sum->is_best);
         exp_csv_u64(csv, "pareto", sum->is_pareto);
+        exp_csv_u64(csv, "csa", sum->is_own);
         exp_csv_end_row(csv);
     }
 }
@@ -375,6 +382,7 @@ static void put_best(const struct exp_sweep_report *r, struct exp_csv *csv, size
         return;
     put_layer(csv, exp_sweep_case_at(s, layer, best.config, algo));
     put_config(r, csv, best.config);
+    exp_csv_u64(csv, "csa", exp_sweep_case_at(s, layer, best.config, algo)->is_own);
     put_plan(csv, exp_sweep_case_at(s, layer, best.config, algo));
     exp_csv_double(csv, "cost", best.value.cost);
     exp_csv_double(csv, "worst_cost", worst);
@@ -425,6 +433,30 @@ static const struct exp_sweep_sum *smallest_good(const struct exp_sweep_sum *sum
     return found;
 }
 
+/* Says which configuration has CSA's own tiles, where tiles were varied. */
+static void say_own(const struct exp_sweep_report *r, const struct exp_sweep_sum *sum, FILE *out)
+{
+    const struct exp_sweep *s = r->sweep;
+    const struct exp_sweep_sum *own = NULL;
+    bool is_varied = false;
+    char text[512];
+
+    for (size_t i = 0; i < s->grids.n_points; i++) {
+        const struct exp_sweep_config *c = s->config[i];
+
+        is_varied = is_varied || (sum->algo->is_sconv && (c->n_c || c->k2 || c->k3));
+        own = sum[i].is_own && !sum[i].why_not && (!own || sum[i].percent < own->percent) ? &sum[i] : own;
+    }
+    if (!is_varied)
+        return;
+    if (!own) {
+        fprintf(out, " None of them has CSA's own tiles in every layer.");
+        return;
+    }
+    exp_sweep_say_config(s, own->config, text, sizeof text);
+    fprintf(out, " CSA's own tiles are those of %s, which costs %.1f %% more than the best.", text, own->percent - 100);
+}
+
 static void say_answer(const struct exp_sweep_report *r, const struct exp_sweep_sum *sum, FILE *out)
 {
     size_t n = r->sweep->grids.n_points;
@@ -449,6 +481,7 @@ static void say_answer(const struct exp_sweep_report *r, const struct exp_sweep_
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
                 small->cache_bytes / 1024, best->cache_bytes / 1024);
     }
+    say_own(r, sum, out);
     fputc('\n', out);
 }
 

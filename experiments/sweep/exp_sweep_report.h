@@ -31,6 +31,7 @@ struct exp_sweep_sum {
     double cache_bytes;
     double percent; /* of the best configuration's cost, of this model and algorithm */
     bool is_best, is_pareto;
+    bool is_own; /* CSA's own tiles in every layer */
 };
 
 struct exp_sweep_report {

@@ -26,7 +26,6 @@ struct session {
     struct exp_results results;
     struct exp_tasks_counts counts;
     size_t share, n_shares;
-    char *const *argv;
     char what[512];
     char why[EXP_MAIN_WHY_BYTES];
 };
@@ -42,6 +41,8 @@ static int prepare(struct session *s)
         err = exp_machine_find(&s->machine, o->machine, o->results, s->why, sizeof s->why);
     if (!err)
         err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, s->why, sizeof s->why);
+    if (!err)
+        exp_sweep_say_cut(&s->sweep, stderr);
     if (!err)
         err = exp_sweep_list_tasks(&s->sweep, s->why, sizeof s->why);
     if (err)
@@ -100,7 +101,7 @@ static void say_counts(const struct session *s)
 static int launch(struct session *s)
 {
     const struct exp_tasks tasks = exp_sweep_tasks(&s->sweep);
-    struct exp_slurm slurm = { .request = { .argv = s->argv,
+    struct exp_slurm slurm = { .request = { .argv = s->options.argv,
                                             .name = "sweep",
                                             .has_threads = true,
                                             .needs = "",
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
     static const struct exp_main course = {
         .program = EXP_SWEEP, .document = exp_sweep_report_document, .run = run, .release = release
     };
-    struct session s = { .argv = argv, .why = "" };
+    struct session s = { .why = "" };
 
     return exp_main(&course, &s, &s.options, s.why, argc, argv);
 }

@@ -31,9 +31,11 @@ static const struct costs {
     const char *machine;
     uint32_t lanes; /* floats of a vector */
     double lead_lines;
+    double tie_share[CSA2_N_STATES];
     double cycles_of[CSA2_N_TERMS];
 } costs[] = {
-#define CSA2_COSTS(machine, lanes, lead, ...) { machine, lanes, lead, { __VA_ARGS__ } },
+#define CSA2_COSTS(machine, lanes, lead, tie_cold, tie_warm, ...)                                                      \
+    { machine, lanes, lead, { [CSA2_COLD] = tie_cold, [CSA2_WARM] = tie_warm }, { __VA_ARGS__ } },
 #include "kernels/csa/csa2_costs.def"
 #undef CSA2_COSTS
 };
@@ -69,6 +71,7 @@ struct csa2_machine csa2_machine_of(const struct sim_machine *m)
     };
 
     memcpy(r.cycles_of, c->cycles_of, sizeof r.cycles_of);
+    memcpy(r.tie_share, c->tie_share, sizeof r.tie_share);
     return r;
 }
 

@@ -47,16 +47,18 @@ const struct csa2_term_record *csa2_term_at(size_t term); /* term < CSA2_N_TERMS
 enum csa2_state {
     CSA2_COLD, /* nothing: its tensors come from memory */
     CSA2_WARM, /* what the same layer left behind in a run before */
+    CSA2_N_STATES
 };
 
 struct csa2_machine {
     double l1_bytes, l2_bytes, l3_bytes; /* whole caches: no share is taken off */
     double line_bytes;
-    double lead_lines;              /* lines of a run that come before a prefetcher follows it */
-    double slots_per_cycle;         /* multiply-add instructions; loads are taken to be as many */
-    double cycles_of[CSA2_N_TERMS]; /* what one of each term costs, in cycles of the clock it was fitted to */
-    const char *fitted_on;          /* machine that the costs were fitted on: csa2_costs.def */
-    bool is_fitted;                 /* they are this machine's own; otherwise those of a related one */
+    double lead_lines;               /* lines of a run that come before a prefetcher follows it */
+    double slots_per_cycle;          /* multiply-add instructions; loads are taken to be as many */
+    double cycles_of[CSA2_N_TERMS];  /* what one of each term costs, in cycles of the clock it was fitted to */
+    double tie_share[CSA2_N_STATES]; /* of two schedules that are predicted to be closer, weight stationary is taken */
+    const char *fitted_on;           /* machine that the costs were fitted on: csa2_costs.def */
+    bool is_fitted;                  /* they are this machine's own; otherwise those of a related one */
 };
 
 /*
@@ -91,24 +93,11 @@ double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tilin
                     const struct csa2_machine *m, enum csa2_state state);
 
 /*
- * Of two schedules that are predicted to be closer than this, the one is taken that is right more often: weight
- * stationary. Source: half of the training layers' predicted ratios of the two are off by more (experiments/study).
- */
-extern const double csa2_tie_share;
-
-/*
  * Chooses between the two schedules' tilings, for which cycles[] were predicted: input stationary only if it is
- * predicted to be faster by more than a tie.
+ * predicted to be faster by more than the machine's tie in this state.
  */
-enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES]);
-
-/*
- * Chooses schedule, Nc, K2 and K3 for a micro-kernel: the tiling with the fewest cycles among those whose Nc, K2 and K3
- * divide channels and tiles into 1, 2, 3, 4, 6, 8, ... nearly equal parts, and CSA's own two. total_cycles is the
- * prediction; lines are not counted.
- */
-struct csa_tiling csa2_analyse(const struct conv_problem *p, const struct csa_caches *caches,
-                               const struct conv_ukr *ukr, const struct csa2_machine *m, enum csa2_state state);
+enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
+                                       enum csa2_state state);
 
 /*
  * Makes a tiling of given numbers: counts of tiles and channel sets follow from them, and each is at most what there

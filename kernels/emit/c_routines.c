@@ -136,7 +136,9 @@ static void print_filters(const struct printer *p, const struct conv_routine *r)
 
     fprintf(p->out,
             "/* Packs %zu filters. */\n"
-            "static __attribute__((noinline)) void %s_%zu(const float *filter, float *panel)\n{\n"
+            "static __attribute__((noinline)) void %s_%zu(const float *filter, float *panel)\n{\n",
+            f->n_f, p->prefix, p->number);
+    fprintf(p->out,
             "    for (size_t c = 0; c < %zu; c++)\n"
             "        for (size_t fh = 0; fh < %zu; fh++)\n"
             "            for (size_t fw = 0; fw < %zu; fw++, filter++) {\n"
@@ -144,8 +146,8 @@ static void print_filters(const struct printer *p, const struct conv_routine *r)
             "                for (size_t f = 0; f < %zu; f++)\n"
             "                    put(step + f, get(filter + f * %zu));\n"
             "            }\n}\n\n",
-            f->n_f, p->prefix, p->number, f->n_c, f->r, f->s, f->by_rows ? "fh" : "c", f->by_rows ? f->n_c : f->r,
-            f->by_rows ? "c" : "fh", f->s, f->n_f, f->n_f, f->ld);
+            f->n_c, f->r, f->s, f->by_rows ? "fh" : "c", f->by_rows ? f->n_c : f->r, f->by_rows ? "c" : "fh", f->s,
+            f->n_f, f->n_f, f->ld);
 }
 
 /* ---- what follows ---- */

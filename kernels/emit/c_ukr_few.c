@@ -38,8 +38,11 @@ static void print_step(const struct printer *p, size_t set)
     fprintf(p->out, "        t++;\n        in += %zu;\n        filter += %zu;\n", u->ld_in, u->n_f);
 }
 
+/* Prints nothing where no step is: t is unsigned, and `t < 0` makes compilers doubt. */
 static void print_steps(const struct printer *p, size_t sets, size_t end)
 {
+    if (!end)
+        return;
     fprintf(p->out, "    while (t < %zu) {\n", end);
     for (size_t s = 0; s < sets; s++)
         print_step(p, s);
@@ -68,10 +71,13 @@ static void print_blocks(const struct printer *p)
 
     fprintf(p->out, "    vec sum[%d] = { zero(), zero(), zero(), zero(), zero(), zero() };\n    vec c0;\n",
             2 * BLOCK_VECTORS);
-    fprintf(p->out, "    size_t t = 0;\n\n    while (t < %zu) {\n", pairs);
-    print_block(p, 0);
-    print_block(p, 1);
-    fprintf(p->out, "    }\n");
+    fprintf(p->out, "    size_t t = 0;\n\n");
+    if (pairs) {
+        fprintf(p->out, "    while (t < %zu) {\n", pairs);
+        print_block(p, 0);
+        print_block(p, 1);
+        fprintf(p->out, "    }\n");
+    }
     if (pairs < blocks) {
         fprintf(p->out, "    {\n");
         print_block(p, 0);

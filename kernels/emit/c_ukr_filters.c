@@ -155,10 +155,13 @@ static void print_singles(const struct conv_c_ukr *p)
     const struct conv_routine_ukr *u = p->u;
     size_t sets = n_sets(p), whole = u->k / sets * sets, n_win = p->n_win;
 
-    fprintf(p->out, "    size_t t = 0;\n\n    while (t < %zu) {\n", whole);
-    for (size_t s = 0; s < sets; s++)
-        print_single(p, s);
-    fprintf(p->out, "    }\n");
+    fprintf(p->out, "    size_t t = 0;\n\n");
+    if (whole) {
+        fprintf(p->out, "    while (t < %zu) {\n", whole);
+        for (size_t s = 0; s < sets; s++)
+            print_single(p, s);
+        fprintf(p->out, "    }\n");
+    }
     if (whole < u->k) {
         fprintf(p->out, "    while (t < %zu) {\n", u->k);
         print_single(p, 0);

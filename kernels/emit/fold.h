@@ -35,8 +35,4 @@ struct conv_fold {
 int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS]);
 void conv_fold_release(struct conv_fold *f); /* an empty one is fine */
 
-/* Calls fn for every call of the stream again, in its order, until it returns something other than 0; returns that. */
-typedef int (*conv_fold_call_fn)(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS]);
-int conv_fold_expand(const struct conv_fold *f, conv_fold_call_fn fn, void *ctx);
-
 #endif

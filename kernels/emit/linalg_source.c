@@ -219,20 +219,21 @@ static void print_patterns(FILE *out, const char *const pattern[], size_t n)
 /* The micro-kernel's tile is cut out by packing: what an operation is called then, and what becomes of its operands. */
 static void print_packing(const struct conv_plan *plan, FILE *out)
 {
-    fprintf(
-        out,
-        "  %%conv = transform.structured.match ops{[\"linalg.conv_2d_nchw_fchw\"]} in %%func : (" ANY ") -> " ANY "\n"
-        "  %%windows, %%last = transform.structured.convert_conv2d_to_img2col %%conv : (" ANY ") -> (" ANY ", " ANY
-        ")\n"
-        "  %%product = transform.get_producer_of_operand %%last[0] : (" ANY ") -> " ANY "\n"
-        "  %%packed = transform.structured.pack %%product packed_sizes = [0, %zu, %zu, 0] : (" ANY
-        ") -> !transform.op<\"linalg.generic\">\n"
-        "  %%by_row = transform.get_producer_of_operand %%packed[1] : (!transform.op<\"linalg.generic\">) -> "
-        "!transform.op<\"tensor.pack\">\n"
-        "  %%tiles, %%pack, %%unpack = transform.structured.pack_transpose %%by_row with_compute_op(%%packed) "
-        "outer_perm = [0, 2, 1]\n"
-        "    : (!transform.op<\"tensor.pack\">, !transform.op<\"linalg.generic\">) -> (" ANY ", " ANY ", " ANY ")\n",
-        plan->ukr->n_f, plan->ukr->n_win);
+    fprintf(out, "  %%conv = transform.structured.match ops{[\"linalg.conv_2d_nchw_fchw\"]} in %%func : (" ANY
+                 ") -> " ANY "\n"
+                 "  %%windows, %%last = transform.structured.convert_conv2d_to_img2col %%conv : (" ANY ") -> (" ANY
+                 ", " ANY ")\n");
+    fprintf(out,
+            "  %%product = transform.get_producer_of_operand %%last[0] : (" ANY ") -> " ANY "\n"
+            "  %%packed = transform.structured.pack %%product packed_sizes = [0, %zu, %zu, 0] : (" ANY
+            ") -> !transform.op<\"linalg.generic\">\n",
+            plan->ukr->n_f, plan->ukr->n_win);
+    fprintf(out, "  %%by_row = transform.get_producer_of_operand %%packed[1] : (!transform.op<\"linalg.generic\">) -> "
+                 "!transform.op<\"tensor.pack\">\n"
+                 "  %%tiles, %%pack, %%unpack = transform.structured.pack_transpose %%by_row with_compute_op(%%packed) "
+                 "outer_perm = [0, 2, 1]\n"
+                 "    : (!transform.op<\"tensor.pack\">, !transform.op<\"linalg.generic\">) -> (" ANY ", " ANY ", " ANY
+                 ")\n");
 }
 
 static void print_fusion(const char *what, const char *from, const struct level *l, const char *loop, const char *made,

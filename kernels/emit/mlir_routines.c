@@ -321,12 +321,14 @@ static void print_filters(struct printer *p)
     begin_loop(p, "fw", f->s);
     begin_loop(p, "f", f->n_f);
     fprintf(p->out,
-            "  %%from = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 + d3 * %zu + d4)>"
-            "(%%c, %%fh, %%fw, %%f, %%a0)\n"
-            "  %%to = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 * %zu + d3 + d4)>"
-            "(%%%s, %%%s, %%fw, %%f, %%a1)\n"
-            "  %%x = memref.load %%in[%%from] : ",
-            f->r * f->s, f->s, f->ld, n_inner * f->s * f->n_f, f->s * f->n_f, f->n_f, outer, inner);
+            "  %%from = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 + d3 * %zu + d4)>",
+            f->r * f->s, f->s, f->ld);
+    fprintf(p->out, "(%%c, %%fh, %%fw, %%f, %%a0)\n");
+    fprintf(p->out,
+            "  %%to = affine.apply affine_map<(d0, d1, d2, d3, d4) -> (d0 * %zu + d1 * %zu + d2 * %zu + d3 + d4)>",
+            n_inner * f->s * f->n_f, f->s * f->n_f, f->n_f);
+    fprintf(p->out, "(%%%s, %%%s, %%fw, %%f, %%a1)\n", outer, inner);
+    fprintf(p->out, "  %%x = memref.load %%in[%%from] : ");
     print_type(p, 0);
     fprintf(p->out, "\n  memref.store %%x, %%panel[%%to] : ");
     print_type(p, 1);

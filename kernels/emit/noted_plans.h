@@ -14,6 +14,8 @@ struct conv_noted_plan {
 
 /* They own their names. */
 struct conv_noted_plans {
+    char derived_anew
+        [400]; /* which keys of the file did not follow from its decisions, and so were not taken; "": none */
     size_t n;
     struct conv_noted_plan *plan;
 };

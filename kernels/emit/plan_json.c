@@ -8,23 +8,7 @@
 
 #include "kernels/emit/plan_facts.h"
 
-/* ---- values ---- */
-
-static json_t *value_of(struct conv_plan_facts *f, const struct conv_plan_key *k)
-{
-    const union conv_fact_place at = conv_fact_place(f, k);
-
-    switch (k->type) {
-    case CONV_FACT_IS_TEXT:
-        return json_string(*at.text);
-    case CONV_FACT_IS_SIZE:
-        return json_integer((json_int_t)*at.size);
-    case CONV_FACT_IS_REAL:
-        return json_real(*at.real);
-    default:
-        return json_boolean(*at.flag);
-    }
-}
+/* ---- writing ---- */
 
 int conv_plans_to_json(const struct conv_noted_plan *plan, size_t n, char **text)
 {
@@ -206,25 +190,32 @@ static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, uni
     }
 }
 
-/* Compares what the file says with what follows from its decisions: `given` with `made`. */
-static int check_facts(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made)
+/* Appends to a text that ends with '\0' and may become full. */
+static void __attribute__((format(printf, 3, 4))) append(char *text, size_t bytes, const char *format, ...)
 {
-    for (size_t i = 0; i < conv_plan_key_count(); i++) {
-        const struct conv_plan_key *k = conv_plan_key_at(i);
-        const json_t *value = find(r, k->section, k->key);
-        char is[80], must[80] = "?";
-        json_t *right;
+    const size_t used = strlen(text);
+    va_list args;
 
-        if (!value || is_equal(k, conv_fact_place(given, k), conv_fact_place(made, k)))
-            continue;
-        right = value_of(made, k);
-        say_value(value, is);
-        if (right)
-            say_value(right, must);
-        json_decref(right);
-        return refuse(r, -EINVAL, "%s.%s is %s, but its layer and decisions give %s", k->section, k->key, is, must);
+    va_start(args, format);
+    vsnprintf(text + used, bytes - used, format, args);
+    va_end(args);
+}
+
+/* Names what the file says otherwise than its decisions: `given` beside `made`. Only the first such plan is named. */
+static void note_derived(const struct reader *r, struct conv_plan_facts *given, struct conv_plan_facts *made,
+                         struct conv_noted_plans *plans)
+{
+    char names[320] = "";
+
+    for (size_t i = 0; i < conv_plan_key_count() && !*plans->derived_anew; i++) {
+        const struct conv_plan_key *k = conv_plan_key_at(i);
+
+        if (find(r, k->section, k->key) && !is_equal(k, conv_fact_place(given, k), conv_fact_place(made, k)))
+            append(names, sizeof names, "%s%s.%s", *names ? ", " : "", k->section, k->key);
     }
-    return 0;
+    if (*names)
+        append(plans->derived_anew, sizeof plans->derived_anew,
+               "%s: plans[%zu]: derived anew from its layer and decisions: %s", r->path, r->index, names);
 }
 
 static int check_caches(const struct reader *r, const struct conv_plan_facts *f)
@@ -256,10 +247,8 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
     n.layer = given.layer_name;
     n.machine = given.machine_name;
     made = conv_plan_facts_of(&n.plan, &n.caches, n.layer, n.machine);
-    err = check_facts(r, &given, &made);
-    if (!err && conv_plans_add(plans, &n))
-        err = refuse(r, -ENOMEM, "out of memory");
-    return err;
+    note_derived(r, &given, &made, plans);
+    return conv_plans_add(plans, &n) ? refuse(r, -ENOMEM, "out of memory") : 0;
 }
 
 static int load(const char *path, json_t **root, char *why, size_t why_bytes)
@@ -272,10 +261,16 @@ static int load(const char *path, json_t **root, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "cannot open '%s': %s", path, strerror(err));
         return -err;
     }
+    errno = 0;
     *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+    err = errno;
     fclose(in);
     if (*root)
         return 0;
+    if (err == ENOMEM) { /* what jansson says then is that the text is wrong */
+        snprintf(why, why_bytes, "%s: out of memory", path);
+        return -ENOMEM;
+    }
     snprintf(why, why_bytes, "%s:%d: %s", path, error.line, error.text);
     return -EINVAL;
 }

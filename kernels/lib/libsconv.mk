@@ -39,7 +39,8 @@ lib: $(BUILD)/libsconv.a $(BUILD)/$(SCONV_SONAME) ## Build libsconv.a and libsco
 
 install: install-sconv
 
-install-sconv: lib ## Install libsconv with header, man page and pkg-config file: PREFIX=/usr/local, DESTDIR=
+#: make install-sconv PREFIX=$HOME/.local
+install-sconv: lib ## Install libsconv with its header, manual and pkg-config file
 	$(Q)install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man3
 	$(Q)install -m 644 $(BUILD)/libsconv.a $(DESTDIR)$(LIBDIR)/
 	$(Q)install -m 755 $(BUILD)/$(SCONV_SONAME) $(DESTDIR)$(LIBDIR)/libsconv.so.$(VERSION)
@@ -49,11 +50,15 @@ install-sconv: lib ## Install libsconv with header, man page and pkg-config file
 	$(Q)sed 's|@VERSION@|$(VERSION)|' kernels/lib/sconv.3 >$(DESTDIR)$(MANDIR)/man3/sconv.3
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	    kernels/lib/sconv.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/sconv.pc
+	$(Q)$(call say_installed,$(sconv_installed))
+
+sconv_installed = $(addprefix $(DESTDIR)$(LIBDIR)/,libsconv.a libsconv.so $(SCONV_SONAME) libsconv.so.$(VERSION) pkgconfig/sconv.pc) \
+                  $(DESTDIR)$(INCLUDEDIR)/sconv.h $(DESTDIR)$(MANDIR)/man3/sconv.3
+say_installed = printf '%s\n' 'installed:' $(addprefix '  ',$1)
 
 uninstall: uninstall-sconv
 
-uninstall-sconv: ## Remove what install-sconv put there
-	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsconv.a libsconv.so $(SCONV_SONAME) libsconv.so.$(VERSION) pkgconfig/sconv.pc) \
-	    $(DESTDIR)$(INCLUDEDIR)/sconv.h $(DESTDIR)$(MANDIR)/man3/sconv.3
+uninstall-sconv: ## Remove what 'install-sconv' put there
+	$(Q)rm -f $(sconv_installed)
 
 .PHONY: lib install-sconv uninstall-sconv

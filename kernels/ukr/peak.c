@@ -5,6 +5,7 @@
 #define PEAK(isa_, name_, chains, lanes, adds)                                                                         \
     { .name = name_,                                                                                                   \
       .isa = CONV_ISA_##isa_,                                                                                          \
+      .n_chains = (chains),                                                                                            \
       .flop_per_step = 2.0 * (chains) * (adds),                                                                        \
       .fma = CONV_FN_##isa_(conv_peak_fma__##isa_),                                                                    \
       .read = CONV_FN_##isa_(conv_peak_read__##isa_) },

@@ -13,6 +13,7 @@
 struct conv_peak {
     const char *name;
     enum cpu_isa isa;
+    size_t n_chains;                         /* multiply-adds of a step, each on a vector or more */
     double flop_per_step;                    /* multiply-adds count as two */
     float (*fma)(size_t n_steps);            /* the result is of no use but must be used; NULL: this build lacks it */
     float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */

@@ -3,7 +3,7 @@
  *
  * A machine comes from a text file (sim_machine_read), or from the computer it runs on (sim_machine_host, through
  * hwloc). The file is a list of `key = value` lines under [machine] and one [cache NAME] section per level, ordered
- * from the core outwards; `#` starts a comment. Sizes take the suffixes KiB and MiB. See machines/clx4208.cfg.
+ * from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
  *                 memory_bandwidth_bytes_per_cycle, page, frame, page_seed, page_tables, combining_buffers,
@@ -129,7 +129,7 @@ struct sim_machine {
     char description[192]; /* one line, with the source of the numbers */
     char ukr[48];          /* hint for the layers above: the micro-kernel this machine would run; "" = decide there */
     char gemm_core[32];    /* hint: the OpenBLAS core this machine would run; "" = decide there */
-    char cpus[64];         /* for the layers above: which CPUs this describes, as words that they know */
+    char cpus[64];         /* which CPUs this describes: machine_cpu.h */
     char calibrated[128];  /* the date of its latencies and the CPU that they were measured on: "2026-11-22, ..." */
     size_t n_levels;       /* >= 1 */
     struct sim_level level[SIM_MAX_LEVELS];

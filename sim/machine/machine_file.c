@@ -13,6 +13,7 @@
 #include "sim/machine/machine_check.h"
 #include "sim/machine/machine_keys.h"
 #include "sim/machine/machine_values.h"
+#include "sim/machine/machine_words.h"
 
 struct parser {
     struct sim_place at;
@@ -212,6 +213,39 @@ static int open_section(struct parser *p, const char *header)
 
 /* ---- lines ---- */
 
+/* Puts into what which section has that key, or which key of this section may be meant. */
+static void advise(const struct parser *p, const char *text, char *what, size_t bytes)
+{
+    static const struct {
+        const struct sim_key *keys;
+        const char *section;
+    } all[] = { { sim_machine_keys, "[machine]" }, { sim_cache_keys, "[cache NAME]" }, { sim_tlb_keys, "[tlb NAME]" } };
+    const char *known[SIM_MAX_SECTION_KEYS], *nearest;
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        for (const struct sim_key *k = all[i].keys; k->name; k++) {
+            if (!strcmp(k->name, text)) {
+                snprintf(what, bytes, " (it is one of %s)", all[i].section);
+                return;
+            }
+        }
+    }
+    for (; p->keys[n].name; n++)
+        known[n] = p->keys[n].name;
+    nearest = sim_nearest_word(text, known, n);
+    if (nearest)
+        snprintf(what, bytes, " (did you mean %s?)", nearest);
+}
+
+static int report_key(const struct parser *p, const char *text)
+{
+    char what[80] = "unknown key";
+
+    advise(p, text, what + strlen(what), sizeof what - strlen(what));
+    return report(p, p->at.line, what, text);
+}
+
 static int read_key(struct parser *p, char *text)
 {
     char *equals = strchr(text, '=');
@@ -234,7 +268,7 @@ static int read_key(struct parser *p, char *text)
         p->key_line[i] = p->at.line;
         return sim_value_set(&p->at, &p->keys[i], value, p->target);
     }
-    return report(p, p->at.line, "unknown key", text);
+    return report_key(p, text);
 }
 
 static int read_one(struct parser *p, char *text)

@@ -104,16 +104,10 @@ static bool is_none(const struct editor *e, size_t i)
     return e->place[i].key->kind == SIM_KEY_PREFETCH && !strcmp(e->setting[i].value, "none");
 }
 
-/* Prints a setting as the file has it: 16K is 16 KiB there. */
 static void print_setting(const struct editor *e, size_t i, FILE *out)
 {
-    const char *value = e->setting[i].value;
-    size_t digits = strspn(value, "0123456789");
-    bool is_short = digits && (value[digits] == 'K' || value[digits] == 'M') && !value[digits + 1];
-
     if (!is_none(e, i))
-        fprintf(out, "%s = %s%s\n", e->place[i].key->name, value,
-                e->place[i].key->takes_suffix && is_short ? "iB" : "");
+        fprintf(out, "%s = %s\n", e->place[i].key->name, e->setting[i].value);
 }
 
 /* Tells whether a line "key = value" of a section gives way to a setting. */
@@ -169,19 +163,33 @@ static void edit(const struct editor *e, char *text, FILE *out)
     }
 }
 
-/* Returns the machine's text, from malloc; NULL if it cannot be printed. */
-static char *text_of(const struct sim_machine *m)
-{
-    size_t bytes;
-    char *text = NULL;
-    FILE *out = open_memstream(&text, &bytes);
-    int err = out ? sim_machine_print(m, out) : -ENOMEM;
+/*
+ * A text in memory of a fixed size, which is larger than any machine's: a stream that has to grow loses what it has no memory for,
+ * and does not always say so.
+ */
+enum { TEXT_BYTES = 1 << 17 };
 
-    if (out && (fclose(out) || err)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+static FILE *open_text(char **text)
+{
+    *text = calloc(1, TEXT_BYTES);
+    return *text ? fmemopen(*text, TEXT_BYTES, "w") : NULL;
+}
+
+/* Ends writing a text. err: what went wrong before. */
+static int close_text(FILE *out, int err)
+{
+    bool lost = ferror(out);
+
+    lost |= fclose(out) != 0;
+    return err ? err : lost ? -ENOMEM : 0;
+}
+
+/* Prints the machine into a text, from malloc. Returns 0, -EINVAL or -ENOMEM; *text may be something even then. */
+static int text_of(const struct sim_machine *m, char **text)
+{
+    FILE *out = open_text(text);
+
+    return out ? close_text(out, sim_machine_print(m, out)) : -ENOMEM;
 }
 
 /* Puts the settings before what is wrong with the text that they make. */
@@ -203,15 +211,14 @@ static void name_settings(const struct editor *e, const char *what)
 static int read_edited(const struct editor *e, char *text, struct sim_machine *m)
 {
     char *edited = NULL, what[256];
-    size_t bytes;
-    FILE *file = open_memstream(&edited, &bytes);
+    FILE *file = open_text(&edited);
     int err = -ENOMEM;
 
     if (file) {
         edit(e, text, file);
-        err = fclose(file) ? -ENOMEM : 0;
+        err = close_text(file, 0);
     }
-    file = err ? NULL : fmemopen(edited, bytes, "r");
+    file = err ? NULL : fmemopen(edited, strlen(edited), "r");
     if (!file)
         err = report(e, -ENOMEM, "out of memory", "machine");
     if (!err)
@@ -228,14 +235,15 @@ int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, si
 {
     struct editor e = { .machine = m, .setting = setting, .n = n, .why = why, .why_bytes = why_bytes };
     struct sim_machine changed;
-    char *text = text_of(m);
+    char *text = NULL;
     int err;
 
     e.place = calloc(n ? n : 1, sizeof *e.place);
-    if (!text)
-        err = report(&e, -EINVAL, "this machine cannot be written as a file", m->name);
+    err = text_of(m, &text);
+    if (err == -ENOMEM || !e.place)
+        err = report(&e, -ENOMEM, "out of memory", m->name);
     else
-        err = e.place ? find_places(&e) : report(&e, -ENOMEM, "out of memory", m->name);
+        err = err ? report(&e, -EINVAL, "this machine cannot be written as a file", m->name) : find_places(&e);
     if (!err)
         err = read_edited(&e, text, &changed);
     if (!err)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/machine/machine_values.h"
+#include "sim/machine/machine_words.h"
 #include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 
@@ -36,21 +37,6 @@ static int parse_digits(const struct sim_place *at, const char **text, uint64_t 
     return 0;
 }
 
-/* The factor of a size suffix; 0 if it is none. */
-static uint64_t suffix_factor(const char *suffix)
-{
-    static const struct {
-        const char *name;
-        uint64_t factor;
-    } known[] = { { "", 1 }, { "KiB", 1 << 10 }, { "MiB", 1 << 20 } };
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (!strcmp(suffix, known[i].name))
-            return known[i].factor;
-    }
-    return 0;
-}
-
 static int parse_count(const struct sim_place *at, const struct sim_key *key, const char *text, uint64_t *value)
 {
     const char *rest = text;
@@ -61,12 +47,11 @@ static int parse_count(const struct sim_place *at, const struct sim_key *key, co
     if (err)
         return err;
     if (key->takes_suffix)
-        factor = suffix_factor(rest + strspn(rest, SIM_BLANKS));
+        factor = sim_size_unit(rest + strspn(rest, SIM_BLANKS));
     else if (*rest)
         factor = 0;
     if (!factor)
-        return sim_place_report(at, key->takes_suffix ? "neither a number nor one of KiB or MiB" : "not a whole number",
-                                text);
+        return sim_place_report(at, key->takes_suffix ? SIM_SIZE_RULE : "not a whole number", text);
     if (*value > key->max / factor)
         return sim_place_report(at, "number too large", text);
     *value *= factor;

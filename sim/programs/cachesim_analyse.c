@@ -6,6 +6,7 @@
 
 #include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_rows.h"
+#include "sim/programs/cachesim_signal.h"
 #include "sim/analysis/reuse.h"
 
 /* ---- reuse distances and the curves that follow from them ---- */
@@ -60,7 +61,7 @@ static void print_histogram(const struct sim_reuse *r, const struct cachesim_opt
             print_uses(&rows, r, o, d);
     }
     print_cold(&rows, r, o);
-    cachesim_rows_end(&rows);
+    cachesim_rows_end(&rows, cachesim_signal_is_over());
 }
 
 static void print_point(struct cachesim_rows *rows, const struct sim_reuse *r, const struct cachesim_options *o,
@@ -93,7 +94,7 @@ static void print_curve(const struct sim_reuse *r, const struct cachesim_options
         "misses of fully associative LRU caches; a size not listed misses as the next smaller one listed");
     for (sim_mrc_start(r, &p); sim_mrc_next(r, &p);)
         print_point(&rows, r, o, &p);
-    cachesim_rows_end(&rows);
+    cachesim_rows_end(&rows, cachesim_signal_is_over());
 }
 
 typedef int (*draw_fn)(struct cachesim_session *s, const struct sim_reuse *r);
@@ -182,7 +183,7 @@ int cachesim_analyse_wss(struct cachesim_session *s)
     if (!err && sim_wss_finish(w))
         err = cachesim_fail(s, CACHESIM_BAD_OUTPUT, "cannot analyse", strerror(ENOMEM));
     if (!err) {
-        cachesim_rows_end(&windows.rows);
+        cachesim_rows_end(&windows.rows, cachesim_signal_is_over());
         err = cachesim_check_stdout(s, 0);
     }
     sim_wss_free(w);

@@ -1,4 +1,11 @@
-/* A program that writes into a pipe that cachesim reads. */
+/*
+ * A program that writes into a pipe that cachesim reads.
+ *
+ * It ends when cachesim does. Signals that end cachesim go to the program too, and to its children, for which it leads a
+ * process group of its own (cachesim_signal.h). Where standard input is a terminal it stays in cachesim's group, or it
+ * could not read what is typed: Ctrl-C reaches it there as well, and other signals reach the program, but not its
+ * children. If cachesim is killed (SIGKILL), the kernel kills the program, not its children.
+ */
 #ifndef SIM_CACHESIM_CHILD_H
 #define SIM_CACHESIM_CHILD_H
 
@@ -22,7 +29,10 @@ int cachesim_child_open(struct cachesim_child *c);
  */
 int cachesim_child_start(struct cachesim_child *c, char *const *argv, bool prints_into_pipe);
 
-/* Closes the pipe and waits for the end. Returns the status of waitpid(). */
-int cachesim_child_end(struct cachesim_child *c);
+/*
+ * Closes the pipe and waits for the end, which is_over asks for at once: then the child and its own children are killed.
+ * Returns the status of waitpid().
+ */
+int cachesim_child_end(struct cachesim_child *c, bool is_over);
 
 #endif

@@ -3,40 +3,87 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "sim/machine/machine_folder.h"
+#include "sim/machine/machine_here.h"
+#include "sim/machine/machine_words.h"
 #include "sim/programs/cachesim_place.h"
 #include "sim/programs/cachesim_text.h"
 #include "sim/replacement/replacement.h"
 
-/* Looks for a machine's file where it is installed, and in the source tree. */
-static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)
-{
-    static const char *const places[] = { "%s/../share/convsim/machines/%s.cfg", "%s/../sim/machines/%s.cfg" };
-    char folder[1024], path[2048];
-    int err = -ENOENT;
+enum { MAX_PATH = 2048 };
 
-    cachesim_place_folder(folder, sizeof folder);
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && err == -ENOENT; i++) {
-        snprintf(path, sizeof path, places[i], folder, name);
-        err = sim_machine_read(m, path, why, why_bytes);
+/* Where machines are, and results that may have a calibration of this computer. */
+struct places {
+    char machines[MAX_PATH], results[MAX_PATH];
+};
+
+/* Finds where things are installed, beside the program, or in the project's folder. */
+static void find_places(struct places *p)
+{
+    static const struct {
+        const char *machines, *results;
+    } known[] = { { "%s/../share/convsim/machines", "%s/../share/convsim/results" },
+                  { "%s/../sim/machines", "%s/../results" } };
+    char beside[MAX_PATH / 2];
+
+    cachesim_place_folder(beside, sizeof beside);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        snprintf(p->machines, sizeof p->machines, known[i].machines, beside);
+        snprintf(p->results, sizeof p->results, known[i].results, beside);
+        if (!access(p->machines, R_OK))
+            return;
     }
-    if (err == -ENOENT) {
-        snprintf(path, sizeof path, "sim/machines/%s.cfg", name);
-        err = sim_machine_read(m, path, why, why_bytes);
+    snprintf(p->machines, sizeof p->machines, "sim/machines");
+    snprintf(p->results, sizeof p->results, "results");
+}
+
+/* What hwloc tells, and where that is all there is, nothing more. */
+static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES], char *why, size_t why_bytes)
+{
+    struct places p;
+    struct sim_here h;
+    int err = sim_here_look(&h, why, why_bytes);
+
+    find_places(&p);
+    if (!err && access(p.machines, R_OK)) {
+        *m = h.caches;
+        snprintf(source, CACHESIM_SOURCE_BYTES, "caches from hwloc; LRU and no prefetchers: there is no folder %.900s",
+                 p.machines);
+        return 0;
     }
-    if (err == -ENOENT)
-        cachesim_complain(why, why_bytes, "--machine",
-                          "unknown machine (host, the name of an installed one, or the path of a .cfg file)", name);
+    if (!err)
+        err = sim_here_find(&h, p.results, p.machines, why, why_bytes);
+    if (!err)
+        err = sim_here_machine(&h, m, why, why_bytes);
+    if (!err)
+        snprintf(source, CACHESIM_SOURCE_BYTES, "caches from hwloc; %s", h.source);
     return err;
 }
 
-static int read_machine(struct sim_machine *m, const char *which, char *why, size_t why_bytes)
+static int read_named(struct sim_machine *m, const char *name, char *why, size_t why_bytes)
+{
+    struct places p;
+    char path[MAX_PATH + 256];
+    int err;
+
+    find_places(&p);
+    snprintf(path, sizeof path, "%s/%s" SIM_MACHINE_SUFFIX, p.machines, name);
+    err = sim_machine_read(m, path, why, why_bytes);
+    if (err == -ENOENT)
+        sim_machine_say_unknown(p.machines, name, why, why_bytes);
+    return err;
+}
+
+static int read_machine(struct sim_machine *m, const char *which, char source[static CACHESIM_SOURCE_BYTES], char *why,
+                        size_t why_bytes)
 {
     size_t length = strlen(which);
     bool is_path = strchr(which, '/') || (length > 4 && !strcmp(which + length - 4, ".cfg"));
 
     if (!strcmp(which, "host"))
-        return sim_machine_host(m, why, why_bytes);
+        return read_host(m, source, why, why_bytes);
     return is_path ? sim_machine_read(m, which, why, why_bytes) : read_named(m, which, why, why_bytes);
 }
 
@@ -51,11 +98,11 @@ static const char *parse_level(const char *text, struct sim_level *l)
     if (n < 3 || text[used])
         return "not SIZE,WAYS,LINE or SIZE,WAYS,LINE,POLICY";
     if (!cachesim_number(field[0], true, 1, UINT64_MAX, &size))
-        return "bad size";
+        return "bad size; " SIM_SIZE_RULE;
     if (!cachesim_number(field[1], false, 1, SIM_MAX_LEVEL_LINES, &ways))
         return "bad number of ways";
     if (!cachesim_number(field[2], true, 1, SIM_MAX_LINE_BYTES, &line) || (line & (line - 1)))
-        return "line is not a power of two up to 2m";
+        return "line is not a power of two up to 2m; " SIM_SIZE_RULE;
     if (size % (ways * line))
         return "size is not a multiple of ways * line";
     if (strlen(field[3]) >= sizeof l->policy || !sim_replacement_find(field[3]))
@@ -87,14 +134,16 @@ static int set_levels(const struct cachesim_options *o, struct sim_machine *m, c
     return 0;
 }
 
-int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes)
+int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES],
+                     char *why, size_t why_bytes)
 {
     const char *which = o->machine ? o->machine : "host";
     int err = 0;
 
+    *source = '\0';
     *m = (struct sim_machine){ .name = "custom" };
     if (o->machine || !o->level_text[0])
-        err = read_machine(m, which, why, why_bytes);
+        err = read_machine(m, which, source, why, why_bytes);
     if (!err)
         err = set_levels(o, m, why, why_bytes);
     for (size_t k = 0; k < m->n_levels; k++)

@@ -4,7 +4,13 @@
 
 #include "sim/programs/cachesim_options.h"
 
-/* Finds and checks that machine. Returns 0, or -errno with one line in why. */
-int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char *why, size_t why_bytes);
+enum { CACHESIM_SOURCE_BYTES = 1200 };
+
+/*
+ * Finds and checks that machine; "host" is the one that the experiments mean by it (machine_here.h). source: where its
+ * values are from, should they be from several places; else "". Returns 0, or -errno with one line in why.
+ */
+int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES],
+                     char *why, size_t why_bytes);
 
 #endif

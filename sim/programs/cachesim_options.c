@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/programs/cachesim_plot.h"
 #include "sim/programs/cachesim_source.h"
@@ -26,7 +27,7 @@ const char cachesim_help[] =
     "  --machine NAME      clx4208, power10, toy, ..., the path of a .cfg file, or host: this computer (the default)\n"
     "  --l1 SIZE,WAYS,LINE[,POLICY]\n"
     "                      another geometry for level 1; --l2 to --l8 likewise; the next level is added.\n"
-    "                      Without --machine there are no levels but these. SIZE takes k and m\n"
+    "                      Without --machine there are no levels but these. SIZE: 32k, 1m, 32 KiB, ...\n"
     "  --3c                classify misses: compulsory, capacity, conflict\n"
     "  --vary GRID         one row for each machine of a grid: 'L1.size=16K,32K L2.ways=4..16*2' (CSV, or JSON)\n"
     "The run\n"
@@ -270,8 +271,12 @@ static int complain(const struct parser *p, const char *option, const char *what
     return cachesim_complain(p->why, p->why_bytes, option, what, value);
 }
 
+static const char run[] = "run"; /* a word in the place of the trace: a program follows */
+
 static int take_trace(struct parser *p, const char *argument)
 {
+    if (p->o->trace && !strcmp(p->o->trace, run))
+        return complain(p, run, "-- is missing before the program (run -- PROGRAM)", argument);
     if (p->o->trace)
         return complain(p, NULL, "a second trace is given", argument);
     p->o->trace = argument;
@@ -329,13 +334,13 @@ static bool is_question(const struct cachesim_options *o)
 /* Tells whether "run" stands where the trace would, and "--" behind it. */
 static bool is_run(const struct parser *p)
 {
-    return p->o->trace && !strcmp(p->o->trace, "run") && !strcmp(p->argv[optind - 1], "--");
+    return p->o->trace && !strcmp(p->o->trace, run) && !strcmp(p->argv[optind - 1], "--");
 }
 
 static int take_program(struct parser *p)
 {
     if (optind >= p->argc)
-        return complain(p, NULL, "no program is given behind --", "run");
+        return complain(p, NULL, "no program is given behind --", run);
     p->o->program = p->argv + optind;
     p->o->trace = p->o->program[0];
     return 0;
@@ -381,6 +386,9 @@ static int check(struct cachesim_options *o, char *why, size_t why_bytes)
 
     if (!o->trace)
         return cachesim_complain(why, why_bytes, NULL, "no trace is given; cachesim --help says how", NULL);
+    if (!o->program && !strcmp(o->trace, run) && access(o->trace, F_OK))
+        return cachesim_complain(why, why_bytes, NULL,
+                                 "no program is given: cachesim [options] run -- PROGRAM [ARGUMENT]...", run);
     if (o->program && o->passes > 1)
         return cachesim_complain(why, why_bytes, "--passes", "a program is run once; write its trace with --convert",
                                  o->program[0]);

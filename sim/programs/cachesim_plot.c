@@ -8,6 +8,7 @@
 
 #include "sim/programs/cachesim_file.h"
 #include "sim/programs/cachesim_place.h"
+#include "sim/programs/cachesim_signal.h"
 
 static const struct kind {
     const char *ending, *terminal;
@@ -149,7 +150,7 @@ int cachesim_plot_misses(struct cachesim_session *s, const struct sim_machine *m
     char what[128];
     int err;
 
-    if (!s->options.plot)
+    if (!s->options.plot || cachesim_signal_is_over())
         return 0;
     err = open_figure(s, &f);
     if (err)
@@ -190,6 +191,17 @@ static void put_curve(FILE *out, const struct sim_reuse *r, uint32_t line_bytes,
     fputs("END\n", out);
 }
 
+/* Every fourth power of two in units as everywhere else: gnuplot writes kiB. */
+static void put_sizes(FILE *out)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB" };
+
+    fputs("set xtics (", out);
+    for (unsigned log2 = 0; log2 < 40; log2 += 2)
+        fprintf(out, "%s'%u %s' %" PRIu64, log2 ? ", " : "", 1u << log2 % 10, units[log2 / 10], (uint64_t)1 << log2);
+    fputs(")\n", out);
+}
+
 int cachesim_plot_curve(struct cachesim_session *s, const struct sim_reuse *r)
 {
     const struct cachesim_options *o = &s->options;
@@ -197,7 +209,7 @@ int cachesim_plot_curve(struct cachesim_session *s, const struct sim_reuse *r)
     char what[128];
     int err;
 
-    if (!o->plot)
+    if (!o->plot || cachesim_signal_is_over())
         return 0;
     err = open_figure(s, &f);
     if (err)
@@ -209,8 +221,9 @@ int cachesim_plot_curve(struct cachesim_session *s, const struct sim_reuse *r)
     }
     snprintf(what, sizeof what, "misses of fully associative LRU caches, lines of %" PRIu32 " bytes", o->line_bytes);
     put_title(&f, o->trace, what);
+    put_sizes(f.gnuplot);
     fprintf(f.gnuplot,
-            "set logscale x 2\nset format x '%%.0b%%BB'\nset xlabel 'size of the cache'\n"
+            "set logscale x 2\nset xlabel 'size of the cache'\n"
             "set ylabel 'misses, %% of all uses of lines'\nset yrange [0:*]\n"
             "plot $tag%u with steps lw 2 title 'all'",
             (unsigned)SIM_ALL_TAGS);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const double first_s = 1, line_every_s = 60;
+static const double first_s = 1, unknown_first_s = 10, line_every_s = 60;
 
 /* Accesses or bytes between two looks at the clock; and what to begin a pass costs beside them. */
 enum { LOOK_EVERY = 1 << 16, PASS_COSTS = 1 << 10 };
@@ -71,6 +71,7 @@ static void print(struct cachesim_progress *p, double elapsed_s)
 {
     const double done = (double)p->pass * p->per_pass + (double)p->done;
     const double left_s = done > 0 ? ((double)p->passes * p->per_pass - done) * elapsed_s / done : 0;
+    const bool is_known = p->per_pass > 0;
     char text[96];
 
     say(p, text, sizeof text, done, left_s);
@@ -83,6 +84,8 @@ static void print(struct cachesim_progress *p, double elapsed_s)
     if (p->next_s > first_s || left_s > line_every_s)
         fprintf(stderr, "cachesim: %s: %s; Ctrl-C ends it\n", p->trace, text);
     p->next_s = elapsed_s + line_every_s;
+    if (!is_known && elapsed_s < unknown_first_s)
+        p->next_s = unknown_first_s;
 }
 
 /* Looks at the clock, if enough was done since the last look to pay for it. */

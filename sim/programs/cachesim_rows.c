@@ -38,10 +38,12 @@ void cachesim_rows_head(struct cachesim_rows *r, const char *trace, const char *
     fputc('\n', r->out);
 }
 
-void cachesim_rows_end(struct cachesim_rows *r)
+void cachesim_rows_end(struct cachesim_rows *r, bool is_partial)
 {
     if (r->is_json)
-        fputs("\n  ]\n}\n", r->out);
+        fprintf(r->out, "\n  ]%s\n}\n", is_partial ? ",\n  \"partial\": true" : "");
+    else if (is_partial)
+        fputs("# interrupted: these counts are partial\n", r->out);
 }
 
 /* What stands before a value, and after the last one of its row. */

@@ -1,8 +1,10 @@
 /*
  * Rows of numbers under named columns, as CSV or as JSON: what the analyses print.
  *
- *   CSV    a '#' line with the trace and what the rows are, the names, then a line for each row
- *   JSON   one object: what was analysed, and "rows", an array of objects with the columns as members
+ *   CSV    a '#' line with the trace and what the rows are, the names, then a line for each row; last, a '#' line if the
+ *          trace was not read to its end
+ *   JSON   one object: what was analysed, and "rows", an array of objects with the columns as members; last, "partial":
+ *          true if the trace was not read to its end
  */
 #ifndef SIM_CACHESIM_ROWS_H
 #define SIM_CACHESIM_ROWS_H
@@ -31,7 +33,7 @@ void cachesim_rows_column(struct cachesim_rows *r, const char *name);
 void cachesim_rows_tag_column(struct cachesim_rows *r, const char *what, unsigned tag);
 void cachesim_rows_head(struct cachesim_rows *r, const char *trace, const char *analysis, uint32_t line_bytes,
                         const char *note);
-void cachesim_rows_end(struct cachesim_rows *r);
+void cachesim_rows_end(struct cachesim_rows *r, bool is_partial); /* the trace was not read to its end */
 
 /* The values of a row, column by column; the last one ends it. */
 void cachesim_rows_count(struct cachesim_rows *r, uint64_t value);

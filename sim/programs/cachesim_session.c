@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/programs/cachesim_signal.h"
 #include "sim/programs/cachesim_source.h"
 
 enum { SLICE = 1 << 16 }; /* accesses between two looks at how far it is */
@@ -49,6 +50,7 @@ static void warm_up(struct cachesim_session *s, struct sim_run *run)
 
     sim_emit(s->sink, &head, 1, 1);
     cachesim_progress_add(&s->progress, head.count);
+    s->n_simulated += head.count;
     s->warmup_left -= head.count;
     if (!s->warmup_left)
         s->clear_stats(s->counter);
@@ -56,11 +58,12 @@ static void warm_up(struct cachesim_session *s, struct sim_run *run)
 
 static void feed_long(struct cachesim_session *s, struct sim_run *run)
 {
-    while (run->count) {
+    while (run->count && !cachesim_signal_is_over()) {
         struct sim_run head = take_head(run, SLICE);
 
         sim_emit(s->sink, &head, 1, 1);
         cachesim_progress_add(&s->progress, head.count);
+        s->n_simulated += head.count;
     }
 }
 
@@ -70,8 +73,10 @@ static void feed_all(struct cachesim_session *s, struct sim_run *run, size_t n)
     while (n) {
         size_t n_short = 0;
 
-        for (; n_short < n && run[n_short].count <= SLICE; n_short++)
+        for (; n_short < n && run[n_short].count <= SLICE; n_short++) {
             cachesim_progress_add(&s->progress, run[n_short].count);
+            s->n_simulated += run[n_short].count;
+        }
         if (n_short)
             sim_emit(s->sink, run, n_short, 1);
         else
@@ -83,7 +88,7 @@ static void feed_all(struct cachesim_session *s, struct sim_run *run, size_t n)
 
 static void feed(struct cachesim_session *s, struct sim_run *run, size_t n)
 {
-    while (n && s->warmup_left) {
+    while (n && s->warmup_left && !cachesim_signal_is_over()) {
         warm_up(s, run);
         if (!run->count) {
             run++;
@@ -93,10 +98,10 @@ static void feed(struct cachesim_session *s, struct sim_run *run, size_t n)
     feed_all(s, run, n);
 }
 
-/* Has the sink met an error, so that reading on serves nothing? */
+/* Has the sink met an error, so that reading on serves nothing? Or has a signal asked for the end? */
 static bool is_over(const struct cachesim_session *s)
 {
-    return s->sink_error && *s->sink_error;
+    return (s->sink_error && *s->sink_error) || cachesim_signal_is_over();
 }
 
 static int read_all(struct cachesim_session *s, struct sim_trace_reader *r)
@@ -111,6 +116,8 @@ static int read_all(struct cachesim_session *s, struct sim_trace_reader *r)
         cachesim_progress_read(&s->progress, sim_trace_reader_bytes(r));
     }
     s->counts = sim_trace_reader_counts(r);
+    if (cachesim_signal_is_over())
+        return 0; /* what reading met after that is of no interest */
     if (!err && !s->counts.accesses)
         err = cachesim_fail(s, CACHESIM_BAD_INPUT, s->options.trace, "no access in it");
     return err;
@@ -149,6 +156,20 @@ int cachesim_tell_apart(struct cachesim_session *s)
     return err;
 }
 
+/*
+ * What there is when a signal has asked for the end: counts of the first accesses; or nothing, if these were to warm the
+ * caches up. Returns as cachesim_run_passes.
+ */
+static int settle_for_less(struct cachesim_session *s, bool counts_now)
+{
+    if (!s->n_simulated || !counts_now)
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, s->options.trace, "interrupted before anything was counted");
+    s->counts.accesses = s->n_simulated;
+    fprintf(stderr, "cachesim: %s: interrupted after %" PRIu64 " accesses; the counts so far are partial\n",
+            s->options.trace, s->n_simulated);
+    return 0;
+}
+
 /* Puts the ranges, if there are any, before the sink. */
 static void sort_by_ranges(struct cachesim_session *s)
 {
@@ -162,18 +183,22 @@ int cachesim_run_passes(struct cachesim_session *s)
 {
     const struct cachesim_options *o = &s->options;
     const bool is_packed = o->program || o->trace[cachesim_source_unpacked(o->trace)];
+    uint64_t pass;
     int err = 0;
 
     sort_by_ranges(s);
     s->warmup_left = o->warmup;
-    cachesim_progress_start(&s->progress, o->trace, is_packed ? "-" : o->trace, o->reader.format, o->passes);
-    for (uint64_t pass = 0; pass < o->passes && !err && !is_over(s); pass++) {
+    cachesim_progress_start(&s->progress, o->trace, is_packed ? "-" : o->trace,
+                            o->program ? SIM_TRACE_BINARY : o->reader.format, o->passes);
+    for (pass = 0; pass < o->passes && !err && !is_over(s); pass++) {
         if (o->warms_up_passes && pass + 1 == o->passes)
             s->clear_stats(s->counter);
         cachesim_progress_pass(&s->progress, pass);
         err = run_pass(s);
     }
     cachesim_progress_end(&s->progress);
+    if (!err && cachesim_signal_is_over())
+        return settle_for_less(s, !s->warmup_left && (!o->warms_up_passes || pass == o->passes));
     if (!err && s->warmup_left)
         err = cachesim_fail(s, CACHESIM_BAD_INPUT, "--warmup", "the trace has fewer accesses");
     return err;

@@ -1,6 +1,9 @@
 /*
  * One run of cachesim: the trace goes pass by pass to whatever takes its accesses. A trace that will take more than a
  * minute is announced on standard error, with an estimate, one second after its start.
+ *
+ * A signal may ask for the end (cachesim_signal.h): then the counts are those of what came before, and every report says
+ * that they are partial.
  */
 #ifndef SIM_CACHESIM_SESSION_H
 #define SIM_CACHESIM_SESSION_H
@@ -21,6 +24,7 @@ struct cachesim_session {
     void (*clear_stats)(void *counter); /* forgets what was counted so far; of simulations */
     void *counter;
     uint64_t warmup_left;
+    uint64_t n_simulated;           /* accesses, of all passes */
     struct sim_trace_counts counts; /* of one pass */
     struct cachesim_progress progress;
     int exit_status; /* if it fails */
@@ -36,7 +40,10 @@ int cachesim_tell_apart(struct cachesim_session *s);
 /* Makes the caches of a machine that is one. Returns as cachesim_run_passes: memory may not suffice. */
 int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m);
 
-/* Sends the trace to s->sink as often as the options say. Returns 0, or -errno with s->why and s->exit_status set. */
+/*
+ * Sends the trace to s->sink as often as the options say, or until a signal asks for the end. Returns 0, or -errno with
+ * s->why and s->exit_status set.
+ */
 int cachesim_run_passes(struct cachesim_session *s);
 
 /* Did standard output take everything? err is what is known already, 0 or -errno. Returns as cachesim_run_passes. */

@@ -9,6 +9,18 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
 static const char *volatile half_written;
+static volatile sig_atomic_t child; /* or, negative, its group */
+static volatile sig_atomic_t asked; /* the signal that asked for the end */
+
+_Static_assert(sizeof(sig_atomic_t) >= sizeof(pid_t), "a signal handler reads it at once");
+
+void cachesim_signal_pass(int number)
+{
+    const pid_t pid = child;
+
+    if (pid)
+        kill(pid, number);
+}
 
 /* Raises the signal again, now with its usual effect (SA_RESETHAND), when the handler returns. */
 static void end(int number)
@@ -18,8 +30,15 @@ static void end(int number)
 
     if (path)
         unlink(path);
+    cachesim_signal_pass(number);
     raise(number);
     errno = saved;
+}
+
+/* The signal has its usual effect from now on (SA_RESETHAND). A system call that waits returns (no SA_RESTART). */
+static void ask(int number)
+{
+    asked = number;
 }
 
 static void list_ending(sigset_t *set)
@@ -29,7 +48,7 @@ static void list_ending(sigset_t *set)
         sigaddset(set, ending[i]);
 }
 
-int cachesim_signal_install(void)
+int cachesim_signal_install(bool counts_so_far)
 {
     struct sigaction ignored = { .sa_handler = SIG_IGN };
     struct sigaction wanted = { .sa_handler = end, .sa_flags = (int)SA_RESETHAND };
@@ -43,6 +62,7 @@ int cachesim_signal_install(void)
 
         if (sigaction(ending[i], NULL, &now))
             return -errno;
+        wanted.sa_handler = counts_so_far && ending[i] == SIGINT ? ask : end;
         if (now.sa_handler != SIG_IGN && sigaction(ending[i], &wanted, NULL))
             return -errno;
     }
@@ -65,4 +85,31 @@ void cachesim_signal_release(const sigset_t *before)
 void cachesim_signal_removes(const char *path)
 {
     half_written = path;
+}
+
+void cachesim_signal_ends(pid_t pid)
+{
+    child = pid;
+}
+
+bool cachesim_signal_is_over(void)
+{
+    return asked;
+}
+
+void cachesim_signal_finish(void)
+{
+    if (asked)
+        raise(asked);
+}
+
+void cachesim_signal_reset(void)
+{
+    for (size_t i = 0; i < N_ENDING; i++) {
+        struct sigaction now;
+
+        if (!sigaction(ending[i], NULL, &now) && now.sa_handler != SIG_IGN)
+            signal(ending[i], SIG_DFL);
+    }
+    half_written = NULL;
 }

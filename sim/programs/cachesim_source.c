@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/programs/cachesim_place.h"
+#include "sim/programs/cachesim_signal.h"
 
 enum { MAX_PATH = 4096, MAX_ARGUMENTS = 1024 };
 
@@ -176,7 +177,7 @@ static const char *put_emulator(struct command *c, const struct cachesim_options
         return "QEMU's emulator is not installed (package qemu-user)";
     if (!find_plugin(plugin, sizeof plugin))
         return "the tracer is missing, tracer.so beside this program or in ../lib/convsim";
-    n = snprintf(c->text, sizeof c->text, "%s,out=/proc/self/fd/%d", plugin, out);
+    n = snprintf(c->text, sizeof c->text, "%s,fd=%d", plugin, out);
     if (o->reader.has_fetches)
         snprintf(c->text + n, sizeof c->text - (size_t)n, ",fetches=%u", o->reader.fetch_tag);
     put(c, e->name);
@@ -199,6 +200,7 @@ static const char *put_valgrind(struct command *c, const struct cachesim_options
     put(c, "valgrind");
     put(c, "--tool=lackey");
     put(c, "--trace-mem=yes");
+    put(c, "--child-silent-after-fork=yes");
     put(c, c->text);
     put(c, program);
     return NULL;
@@ -265,6 +267,7 @@ static int run(struct cachesim_source *s, const struct cachesim_options *o, char
         return err;
     }
     s->is_program = true;
+    s->reader.is_whole_run = true;
     return start(s, c.argument, false, why, why_bytes);
 }
 
@@ -285,6 +288,8 @@ int cachesim_source_open(struct cachesim_source *s, const struct cachesim_option
 /* Says how a traced program ended, if that was no ordinary end. */
 static int judge_program(const struct cachesim_source *s, int status, int err, char *why, size_t why_bytes)
 {
+    char read[200];
+
     if (WIFSIGNALED(status) && (err || WTERMSIG(status) != SIGPIPE)) {
         snprintf(why, why_bytes, "run, '%.200s', was ended by signal %d (%s); its trace is cut short", s->name,
                  WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -292,6 +297,14 @@ static int judge_program(const struct cachesim_source *s, int status, int err, c
     }
     if (WIFEXITED(status) && WEXITSTATUS(status))
         fprintf(stderr, "cachesim: %s ended with status %d\n", s->name, WEXITSTATUS(status));
+    if (err) {
+        snprintf(read, sizeof read, "%s", why);
+        snprintf(
+            why, why_bytes,
+            "run, '%.200s', the trace ends before the program does: the program became another one (exec), which has "
+            "to be run instead, or closed the tracer's descriptor (%s)",
+            s->name, read);
+    }
     return err;
 }
 
@@ -304,7 +317,9 @@ int cachesim_source_close(struct cachesim_source *s, int err, char *why, size_t 
             fclose(s->in);
         return err;
     }
-    status = cachesim_child_end(&s->child);
+    status = cachesim_child_end(&s->child, cachesim_signal_is_over());
+    if (cachesim_signal_is_over())
+        return err;
     if (s->is_program)
         return judge_program(s, status, err, why, why_bytes);
     if (WIFEXITED(status) && WEXITSTATUS(status)) {

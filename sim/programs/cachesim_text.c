@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/machine_words.h"
 
 int cachesim_complain(char *why, size_t why_bytes, const char *option, const char *what, const char *value)
 {
@@ -13,19 +16,16 @@ int cachesim_complain(char *why, size_t why_bytes, const char *option, const cha
 
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value)
 {
+    uint64_t factor;
     char *end;
-    unsigned shift = 0;
 
     errno = 0;
     if (*text < '0' || *text > '9')
         return false;
     *value = strtoull(text, &end, 10);
-    if (takes_suffix && (*end == 'k' || *end == 'K'))
-        shift = 10;
-    else if (takes_suffix && (*end == 'm' || *end == 'M'))
-        shift = 20;
-    if (errno || end[shift ? 1 : 0] || *value > UINT64_MAX >> shift)
+    factor = takes_suffix ? sim_size_unit(end + strspn(end, " ")) : !*end;
+    if (errno || !factor || *value > UINT64_MAX / factor)
         return false;
-    *value <<= shift;
+    *value *= factor;
     return *value >= low && *value <= high;
 }

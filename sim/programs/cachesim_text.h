@@ -12,8 +12,8 @@
 int cachesim_complain(char *why, size_t why_bytes, const char *option, const char *what, const char *value);
 
 /*
- * Reads a whole number from low to high with nothing behind it but, where the caller allows it, k or m. Returns whether
- * it is one.
+ * Reads a whole number from low to high with nothing behind it but, where the caller allows it, the unit of a size
+ * (sim_size_unit). Returns whether it is one.
  */
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value);
 

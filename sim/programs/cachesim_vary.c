@@ -11,6 +11,7 @@
 #include "sim/machine/machine_grid.h"
 #include "sim/programs/cachesim_machine.h"
 #include "sim/programs/cachesim_rows.h"
+#include "sim/programs/cachesim_signal.h"
 
 /*
  * Runs, and accesses in them, that wait until all configurations take them: enough to be worth a thread's start, and few
@@ -157,7 +158,8 @@ static int make(struct cachesim_session *s, struct configurations *c)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct sim_machine base;
-    int err = cachesim_machine(&s->options, &base, s->why, sizeof s->why);
+    char source[CACHESIM_SOURCE_BYTES];
+    int err = cachesim_machine(&s->options, &base, source, s->why, sizeof s->why);
 
     if (!err)
         err = sim_grids_read(&c->grids, s->options.vary, MAX_POINTS, s->why, sizeof s->why);
@@ -247,7 +249,7 @@ static int print(struct cachesim_session *s, const struct configurations *c)
     print_head(s, c, &rows);
     for (size_t i = 0; i < c->n; i++)
         print_row(c, i, most_levels(c), &rows);
-    cachesim_rows_end(&rows);
+    cachesim_rows_end(&rows, cachesim_signal_is_over());
     return cachesim_check_stdout(s, 0);
 }
 

@@ -20,7 +20,8 @@ static void clear_stats(void *counter)
     sim_hierarchy_clear_stats(counter);
 }
 
-static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, struct sim_hierarchy *hierarchy)
+static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, const char *source,
+                       struct sim_hierarchy *hierarchy)
 {
     const struct cachesim_options *o = &s->options;
     int err;
@@ -37,10 +38,12 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
     if (!err) {
         const struct sim_report report = {
             .machine = m,
+            .machine_source = source,
             .stats = sim_hierarchy_stats(hierarchy),
             .n_tags = s->n_tags,
             .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
             .counts = &s->counts,
+            .is_partial = cachesim_signal_is_over(),
             .by_tag = o->by_tag,
             .tag_names = o->ranges ? (const char *const *)s->ranges.name : NULL,
         };
@@ -55,14 +58,15 @@ static int simulate(struct cachesim_session *s)
 {
     struct sim_hierarchy *hierarchy;
     struct sim_machine m;
-    int err = cachesim_machine(&s->options, &m, s->why, sizeof s->why);
+    char source[CACHESIM_SOURCE_BYTES];
+    int err = cachesim_machine(&s->options, &m, source, s->why, sizeof s->why);
 
     if (err)
         return err;
     err = cachesim_hierarchy(s, &hierarchy, &m);
     if (err)
         return err;
-    err = simulate_on(s, &m, hierarchy);
+    err = simulate_on(s, &m, source, hierarchy);
     sim_hierarchy_free(hierarchy);
     return err;
 }
@@ -132,7 +136,7 @@ int main(int argc, char **argv)
     struct cachesim_session s = { .exit_status = CACHESIM_BAD_INPUT };
     int err = cachesim_options_parse(&s.options, argc, argv, s.why, sizeof s.why);
 
-    if (!err && cachesim_signal_install())
+    if (!err && cachesim_signal_install(s.options.mode != CACHESIM_CONVERT))
         err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));
     if (!err)
         err = sim_cpu_check_limit(s.why, sizeof s.why);
@@ -145,5 +149,6 @@ int main(int argc, char **argv)
     cachesim_ranges_release(&s.ranges);
     if (err)
         fprintf(stderr, "cachesim: %s\n", s.why);
+    cachesim_signal_finish();
     return err ? s.exit_status : EXIT_SUCCESS;
 }

@@ -1,21 +1,34 @@
 /*
  * The tracer of `cachesim run` as a plugin of QEMU's user-mode emulators:
  *
- *     qemu-x86_64 -cpu max -plugin tracer.so,out=FILE[,fetches=TAG] PROGRAM
+ *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG] PROGRAM
  *
- * Writes every load and store of the program, in their order, as a binary trace (trace_binary.h); with fetches, each
+ * Writes, to the descriptor of that number, every load and store of the program, in their order, as a binary trace (trace_binary.h); with fetches, each
  * instruction before them, as a load with that tag. QEMU tells of accesses in pieces of at most 8 bytes: pieces of one
  * execution of an instruction are put together again. Accesses of several threads come in the order in which they take
  * a lock. Prefetch instructions access nothing here: QEMU gives none away.
  *
+ * The trace is that of one process and one program. A forked child is silent: it forgets what its parent had not
+ * written yet, and closes its copy of the descriptor. A program that becomes another one (exec) closes it too: then the
+ * trace lacks its end. The emulated program shares QEMU's descriptors, and some programs close all that they have not
+ * opened. So the trace moves to a descriptor above those that the program may have, and before each block is written,
+ * the tracer makes sure that this is still the file that it was given.
+ *
  * Being loaded by somebody else's program, this prints its errors itself. QEMU hands no context to the callback that
  * translates: `tracer` below is the one object that it can mean.
  */
+#define _GNU_SOURCE /* fopencookie */
+
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/trace/qemu_plugin_api.h"
 #include "sim/trace/trace.h"
@@ -31,9 +44,18 @@ struct fetch {
     uint32_t bytes;
 };
 
+/* Where the trace goes. */
+struct outlet {
+    int fd;
+    struct stat is; /* the file that it was at the start */
+    int err;        /* of the first block that could not be written, as -errno */
+};
+
 struct tracer {
     pthread_mutex_t lock;
+    struct outlet outlet;
     FILE *file;
+    atomic_bool is_silent; /* this process is not the traced one, but a child of it; or the trace has ended */
     struct sim_trace trace;
     struct sim_run run[SIM_MAX_BURST_RUNS]; /* not written yet; pieces may be added to the last one */
     size_t n_runs;
@@ -44,10 +66,90 @@ struct tracer {
 
 static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+enum {
+    BLOCK_BYTES = 1 << 16,
+    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest one */
+};
+
 static void complain(const char *what, const char *value)
 {
     fprintf(stderr, "tracer: %s%s%s\n", what, *value ? ": " : "", value);
 }
+
+/* ---- the outlet ---- */
+
+/*
+ * Returns a duplicate that exec closes, or -errno. Its number is one that the emulated program cannot have, which takes
+ * a higher limit for a moment; where there is none, the last one that the program can have.
+ */
+static int move_up(int fd)
+{
+    struct rlimit now, wide;
+    int at, moved;
+
+    if (getrlimit(RLIMIT_NOFILE, &now))
+        return -errno;
+    wide = (struct rlimit){ now.rlim_max, now.rlim_max };
+    at = now.rlim_cur < HIGHEST_FD ? (int)now.rlim_cur : HIGHEST_FD;
+    if (setrlimit(RLIMIT_NOFILE, &wide))
+        wide = now;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, (rlim_t)at < wide.rlim_cur ? at : at - 1);
+    moved = moved < 0 ? -errno : moved;
+    setrlimit(RLIMIT_NOFILE, &now);
+    return moved;
+}
+
+static int open_outlet(struct outlet *o, int fd)
+{
+    *o = (struct outlet){ .fd = move_up(fd) };
+    if (o->fd < 0)
+        return o->fd;
+    close(fd);
+    return fstat(o->fd, &o->is) ? -errno : 0;
+}
+
+/* Tells whether the descriptor is what it was: not closed, nor another file by now. */
+static bool is_there(const struct outlet *o)
+{
+    struct stat now;
+
+    return !fstat(o->fd, &now) && now.st_dev == o->is.st_dev && now.st_ino == o->is.st_ino;
+}
+
+static int write_all(const struct outlet *o, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t done = write(o->fd, bytes, n);
+
+        if (done < 0 && errno != EINTR)
+            return -errno;
+        bytes += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+/* Is the stream's way to write; a silent process forgets what it would write. */
+static ssize_t write_block(void *cookie, const char *bytes, size_t n)
+{
+    struct outlet *o = cookie;
+
+    if (tracer.is_silent)
+        return (ssize_t)n;
+    if (!o->err)
+        o->err = is_there(o) ? write_all(o, bytes, n) : -EBADF;
+    return o->err ? 0 : (ssize_t)n;
+}
+
+/* Comes after fork(), in the child; and at the end. */
+static void fall_silent(void)
+{
+    if (is_there(&tracer.outlet))
+        close(tracer.outlet.fd);
+    tracer.is_silent = true;
+}
+
+/* ---- accesses ---- */
 
 static void write_runs(void)
 {
@@ -80,6 +182,8 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
     const uint8_t kind = qemu_plugin_mem_is_store(info) ? SIM_STORE : SIM_LOAD;
 
     (void)vcpu, (void)userdata;
+    if (tracer.is_silent)
+        return;
     pthread_mutex_lock(&tracer.lock);
     if (!joins(address, bytes, kind))
         add(&(struct sim_run){ .addr = address, .count = 1, .access_bytes = bytes, .kind = kind });
@@ -92,6 +196,8 @@ static void on_fetch(unsigned vcpu, void *userdata)
     const struct fetch *f = userdata;
 
     (void)vcpu;
+    if (tracer.is_silent)
+        return;
     pthread_mutex_lock(&tracer.lock);
     add(&(struct sim_run){
         .addr = f->address, .count = 1, .access_bytes = f->bytes, .kind = SIM_LOAD, .tag = tracer.fetch_tag });
@@ -130,56 +236,87 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
     int err;
 
     (void)id, (void)userdata;
+    if (tracer.is_silent)
+        return;
     pthread_mutex_lock(&tracer.lock);
     write_runs();
     err = sim_trace_close(&tracer.trace);
-    if (fclose(tracer.file) && !err)
-        err = -errno;
+    if (tracer.outlet.err)
+        err = tracer.outlet.err;
+    fall_silent(); /* other threads may still run */
     pthread_mutex_unlock(&tracer.lock);
-    if (err && err != -EPIPE)
+    if (err == -EBADF)
+        complain("the program closed all of its descriptors, the tracer's too", "");
+    else if (err && err != -EPIPE)
         complain("cannot write the trace", strerror(-err));
 }
 
-static bool read_arguments(const char **out, int argc, char **argv)
+/* Reads a number below the limit, which is at most 1000. */
+static bool read_number(const char *text, unsigned limit, unsigned *n)
 {
-    *out = NULL;
-    for (int i = 0; i < argc; i++) {
-        const char *tag = argv[i] + strlen("fetches=");
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
 
-        if (!strncmp(argv[i], "out=", 4)) {
-            *out = argv[i] + 4;
-        } else if (!strncmp(argv[i], "fetches=", strlen("fetches=")) && *tag >= '0' && *tag < '0' + SIM_USUAL_TAGS &&
-                   !tag[1]) {
+    *n = (unsigned)value;
+    return *text >= '0' && *text <= '9' && !*end && value < limit;
+}
+
+static bool read_arguments(unsigned *fd, int argc, char **argv)
+{
+    bool has_fd = false;
+
+    for (int i = 0; i < argc; i++) {
+        const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : "";
+        unsigned tag = 0;
+
+        if (!strncmp(argv[i], "fd=", strlen("fd=")) && read_number(value, 1000, fd)) {
+            has_fd = true;
+        } else if (!strncmp(argv[i], "fetches=", strlen("fetches=")) && read_number(value, SIM_USUAL_TAGS, &tag)) {
             tracer.has_fetches = true;
-            tracer.fetch_tag = (uint8_t)(*tag - '0');
+            tracer.fetch_tag = (uint8_t)tag;
         } else {
-            complain("out=FILE or fetches=TAG is wanted, not", argv[i]);
+            complain("fd=NUMBER or fetches=TAG is wanted, not", argv[i]);
             return false;
         }
     }
-    if (!*out)
-        complain("out=FILE is missing", "");
-    return *out;
+    if (!has_fd)
+        complain("fd=NUMBER is missing", "");
+    return has_fd;
+}
+
+static int open_trace(unsigned fd)
+{
+    const cookie_io_functions_t functions = { .write = write_block };
+    int err = open_outlet(&tracer.outlet, (int)fd);
+
+    if (err)
+        return err;
+    tracer.file = fopencookie(&tracer.outlet, "wb", functions);
+    if (!tracer.file)
+        return -ENOMEM;
+    setvbuf(tracer.file, NULL, _IOFBF, BLOCK_BYTES);
+    sim_trace_init_as(&tracer.trace, tracer.file, SIM_TRACE_BINARY);
+    return -pthread_atfork(NULL, NULL, fall_silent);
 }
 
 /* Returns 0, or else QEMU says that the plugin could not be loaded, and ends. */
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                                                char **argv)
 {
-    const char *out;
+    unsigned fd = 0;
+    int err;
 
     if (info->system_emulation) {
         complain("only programs are traced here, no whole machines", "");
         return -1;
     }
-    if (!read_arguments(&out, argc, argv))
+    if (!read_arguments(&fd, argc, argv))
         return -1;
-    tracer.file = fopen(out, "wb");
-    if (!tracer.file) {
-        complain(strerror(errno), out);
+    err = open_trace(fd);
+    if (err) {
+        complain("cannot write the trace", strerror(-err));
         return -1;
     }
-    sim_trace_init_as(&tracer.trace, tracer.file, SIM_TRACE_BINARY);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
     qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
     return 0;

@@ -265,6 +265,8 @@ static void print_machine(const struct sim_report *r, const char *prefix, FILE *
         print_level(&m->level[k], out);
     }
     fputc('\n', out);
+    if (r->machine_source && *r->machine_source)
+        fprintf(out, "%svalues: %s\n", prefix, r->machine_source);
 }
 
 static void print_trace(const struct sim_report *r, const char *prefix, FILE *out)
@@ -278,6 +280,8 @@ static void print_trace(const struct sim_report *r, const char *prefix, FILE *ou
         fprintf(out, ", %" PRIu64 " lines of valgrind's own skipped", r->counts->valgrind_lines);
     if (r->counts->foreign_lines)
         fprintf(out, ", %" PRIu64 " other lines skipped", r->counts->foreign_lines);
+    if (r->is_partial)
+        fputs("; interrupted: these counts are partial", out);
     fputc('\n', out);
 }
 
@@ -363,6 +367,37 @@ static void print_cell_table(const struct sim_report *r, FILE *out, const struct
     print_block(r, cell, out);
 }
 
+/* A row of the summary: how many accesses a tag makes, and what of it misses where. */
+static void print_summary_row(const struct sim_report *r, unsigned tag, FILE *out)
+{
+    const struct sim_cell cell = sim_stats_tag(r->stats, tag);
+    const char *name = tag_name(r, tag);
+    char number[32];
+
+    if (!has_counts(&cell))
+        return;
+    snprintf(number, sizeof number, "tag %u", tag);
+    fprintf(out, "%-24.24s%14" PRIu64 "%14" PRIu64, name ? name : number, cell.loads, cell.stores);
+    for (size_t k = 0; k < r->machine->n_levels; k++)
+        fprintf(out, "%14" PRIu64, cell.level[k].read_misses + cell.level[k].write_misses);
+    fprintf(out, "%14" PRIu64 "\n", cell.memory_read_lines + cell.memory_written_lines);
+}
+
+static void print_summary(const struct sim_report *r, FILE *out)
+{
+    char column[32];
+
+    fprintf(out, "\nby tag: misses of each level (reads and writes), and lines of memory\n%-24s%14s%14s", "", "loads",
+            "stores");
+    for (size_t k = 0; k < r->machine->n_levels; k++) {
+        snprintf(column, sizeof column, "%.8s misses", r->machine->level[k].name);
+        fprintf(out, "%14s", column);
+    }
+    fprintf(out, "%14s\n", "memory lines");
+    for (unsigned tag = 0; tag < r->n_tags; tag++)
+        print_summary_row(r, tag, out);
+}
+
 static void print_table(const struct sim_report *r, FILE *out)
 {
     struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
@@ -373,6 +408,8 @@ static void print_table(const struct sim_report *r, FILE *out)
         for_cells(r, out, print_cell_table);
     fprintf(out, r->by_tag ? "\ntotal\n" : "\n");
     print_block(r, &total, out);
+    if (r->by_tag)
+        print_summary(r, out);
 }
 
 /* ---- CSV ---- */
@@ -458,10 +495,16 @@ static void print_csv(const struct sim_report *r, FILE *out)
 
 /* ---- JSON ---- */
 
-static void print_json_machine(const struct sim_machine *m, FILE *out)
+static void print_json_machine(const struct sim_report *r, FILE *out)
 {
+    const struct sim_machine *m = r->machine;
+
     fputs("{\n  \"machine\": { \"name\": ", out);
     sim_json_string(m->name, out);
+    if (r->machine_source && *r->machine_source) {
+        fputs(", \"source\": ", out);
+        sim_json_string(r->machine_source, out);
+    }
     fputs(", \"levels\": [", out);
     for (size_t k = 0; k < m->n_levels; k++) {
         const struct sim_level *l = &m->level[k];
@@ -482,8 +525,9 @@ static void print_json_trace(const struct sim_report *r, FILE *out)
     sim_json_string(r->trace_name, out);
     fprintf(out,
             ", \"accesses\": %" PRIu64 ", \"fetches\": %" PRIu64 ", \"valgrind_lines\": %" PRIu64
-            ", \"foreign_lines\": %" PRIu64 " },\n",
-            r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines, r->counts->foreign_lines);
+            ", \"foreign_lines\": %" PRIu64 "%s },\n",
+            r->counts->accesses, r->counts->fetches, r->counts->valgrind_lines, r->counts->foreign_lines,
+            r->is_partial ? ", \"partial\": true" : "");
 }
 
 /* One place's counters and rates. */
@@ -542,7 +586,7 @@ static void print_json(const struct sim_report *r, FILE *out)
 {
     struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
-    print_json_machine(r->machine, out);
+    print_json_machine(r, out);
     print_json_trace(r, out);
     if (r->by_tag) {
         fputs("  \"cells\": [", out);

@@ -8,7 +8,7 @@
  *   read_miss    read_misses of the reads
  *   write_miss   write_misses of the writes: at the first level stores, further out write-backs
  *
- *   table  the sum over everything, or a table for every tag and phase that has counts, and the sum
+ *   table  the sum over everything; or a table for every tag and phase that has counts, the sum, and a row for each tag
  *   CSV    '#' lines that say what was simulated; then one row per tag, phase ("all": the sum) and place: "core", the
  *          caches, the TLBs, "memory"
  *   JSON   one object: machine, trace, with by_tag an array of cells (those that have counts), and total
@@ -40,10 +40,12 @@ enum sim_report_format {
 
 struct sim_report {
     const struct sim_machine *machine;
+    const char *machine_source;    /* where its values are from; NULL or "": nothing is said of that */
     const struct sim_stats *stats; /* as many in a row as the tags need */
     unsigned n_tags;
     const char *trace_name;                /* NULL: there was no trace */
     const struct sim_trace_counts *counts; /* of the trace; NULL if trace_name is */
+    bool is_partial;                       /* the trace was not simulated to its end */
     bool by_tag;                           /* every tag and phase that has counts, besides the sum */
     const char *const *tag_names;          /* [n_tags], NULL for one without; or NULL: tags have no names */
 };

@@ -253,6 +253,19 @@ static bool is_valgrinds(const struct sim_line *l)
            l->at[2] <= '9';
 }
 
+/* Is it the last line of lackey, "==pid== Exit code:       0"? */
+static bool is_end(const struct sim_line *l)
+{
+    static const char words[] = "== Exit code:";
+    const char *c = l->at + 2;
+
+    if (!is_valgrinds(l))
+        return false;
+    while (*c >= '0' && *c <= '9')
+        c++;
+    return !strncmp(c, words, sizeof words - 1); /* which has no newline, and the line ends with one */
+}
+
 /* Whether what is after a label of two letters and a blank looks like "address,bytes". */
 static bool looks_like_access(const struct sim_line *l)
 {
@@ -317,6 +330,7 @@ static int scan_lackey(struct sim_line *l)
         return fail(l, l->at, "wrong label (I, L, S or M)");
     if (label)
         return scan_reference(l, label);
+    l->is_end = is_end(l);
     if (is_valgrinds(l))
         l->counts->valgrind_lines++;
     else if (l->at != l->end)
@@ -327,6 +341,7 @@ static int scan_lackey(struct sim_line *l)
 int sim_line_scan(struct sim_line *l)
 {
     l->n_runs = 0;
+    l->is_end = false;
     switch (l->options->format) {
     case SIM_TRACE_DIN:
         return scan_din(l);

@@ -13,6 +13,7 @@ struct sim_line {
     const struct sim_trace_options *options;
     struct sim_trace_counts *counts; /* fetches and skipped lines go here; accesses do not */
     const char *what;                /* on failure: what is wrong */
+    bool is_end;                     /* lackey: valgrind tells of the program's end here */
     size_t n_runs;
     struct sim_run run[SIM_MAX_LINE_RUNS];
 };

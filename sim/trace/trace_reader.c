@@ -198,21 +198,29 @@ static int next_line(struct sim_trace_reader *r, struct sim_line *l)
     }
 }
 
+static bool must_tell_end(const struct sim_trace_reader *r)
+{
+    return r->options.is_whole_run && r->options.format == SIM_TRACE_LACKEY;
+}
+
 static int next_lines(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
 {
     struct sim_line l = { .options = &r->options, .counts = &r->counts };
 
-    while (*n + SIM_MAX_LINE_RUNS <= max) {
+    while (*n + SIM_MAX_LINE_RUNS <= max && !r->is_done) {
         int err = next_line(r, &l);
 
         if (err)
             return err;
+        if (!l.at && must_tell_end(r) && !*n)
+            return report(r, -EINVAL, "%" PRIu64 ": cut short: the program's end is missing", r->line);
         if (!l.at)
             break;
         if (sim_line_scan(&l))
             return report_line(r, l.what, l.at, l.end);
         for (size_t i = 0; i < l.n_runs; i++)
             run[(*n)++] = l.run[i];
+        r->is_done = l.is_end && must_tell_end(r);
     }
     r->counts.accesses += *n;
     return 0;

@@ -30,6 +30,7 @@
 
 struct sim_trace_options {
     enum sim_trace_format format;
+    bool is_whole_run;  /* lackey: ends where valgrind tells of the program's end, and is cut short without that */
     bool has_fetches;   /* instruction fetches become loads, phase 0 */
     uint8_t fetch_tag;  /* with this tag */
     uint32_t din_bytes; /* width of an access whose din line has no size; 0: 4 */

@@ -57,9 +57,7 @@ static void test_readings(void)
     double value = 0;
 
     CU_ASSERT(!ctr_reading_metric(&r, "b_per_a", &value) && value == 6);
-    CU_ASSERT(!ctr_reading_event(&r, "B", &value) && value == 60);
     CU_ASSERT_EQUAL(ctr_reading_metric(&r, "A", &value), -ENOENT); /* labels are no metrics */
-    CU_ASSERT_EQUAL(ctr_reading_event(&r, "a", &value), -ENOENT);
     CU_ASSERT_EQUAL(ctr_reading_subtract(&r, &other), -EINVAL);
     CU_ASSERT_EQUAL(ctr_reading_subtract(&r, &overhead), 0);
     CU_ASSERT(!ctr_reading_metric(&r, "a", &value) && value == 6);

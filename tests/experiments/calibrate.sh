@@ -57,7 +57,7 @@ if [ "$status" -eq 0 ]; then
     host >"$work/out"
     check "the experiment does not use it: $(grep '^machine' "$work/out")" \
         grep -qE '^machine host: caches from hwloc; latencies calibrated on 20[0-9-]+;' "$work/out"
-    check "... nor does its machine.cfg say so" grep -q '^calibrated = 20' "$work/results/host/three/machine.cfg"
+    check "... nor does its machine.cfg say so" grep -q '^calibrated = 20' "$work/results/host/three,pointwise/machine.cfg"
     sed -i 's/^calibrated = \([^,]*\), .*/calibrated = \1, Another CPU/' "$dir/machine.cfg"
     host >"$work/out"
     check "another computer's is used: $(grep '^machine' "$work/out")" \

@@ -61,8 +61,8 @@ variables() {
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "redraw: unknown variable 'TIMING'" redraw TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
-    check "make help and the program name the same algorithms" [ "$(make help | awk '/^  ALGO / && !n++' | tr -s ' ')" = \
-        "$("$experiment" --help | grep '^  ALGO ' | tr -s ' ')" ]
+    check "make help and the program name the same algorithms" [ "$(.ci/facts | awk -F'\t' '$2 $3 == "EXPERIMENTALGO" { print $4 }')" = \
+        "$("$experiment" --help | sed -n 's/^  ALGO *//p')" ]
     refuses "known: $(sed -n 's/^ *ALGO *of \(.*\); comma-separated.*/\1/p' <("$experiment" --help))" MODEL=vgg16 ALGO=winograd
     known=$(sed -n 's/^VARIABLE("\([A-Z_]*\)", [A-Z |]*EXPERIMENT.*/\1/p' experiments/setup/options.def)
     for word in LAYER model MACH CASH FILTER UKRS X RESULT; do
@@ -75,6 +75,19 @@ variables() {
 tables() {
     local model=MODEL=$work/bad.csv
 
+    echo "${header/in_c/ic}" >"$work/bad.csv"
+    refuses "bad.csv:1: column missing, 'in_c'; is 'ic' meant for it?" "$model"
+    echo "${header//,/;}" >"$work/bad.csv"
+    refuses "bad.csv:1: columns are separated by commas, is ';' a separator here?" "$model"
+    tr , '\t' <<<"$header" >"$work/bad.csv"
+    refuses "is 'tab' a separator here?" "$model"
+    table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 b,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    "$experiment" "$model" MACHINE=none >"$work/out" 2>"$work/err"
+    check "layers of one name are not warned of: $(cat "$work/err")" grep -q \
+        "bad.csv: warning: two layers are called 'ok', in lines 2 and 4: tables and LAYERS= cannot tell them apart" "$work/err"
+    table ok,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1 b,3,8,8,4,3,3,1,1,1,1,1,1,1,1,1
+    "$experiment" "$model" MACHINE=none >"$work/out" 2>"$work/err"
+    check "layers of different names are warned of" [ "$(grep -c warning "$work/err")" -eq 0 ]
     echo "${header%,dilation_w}" >"$work/bad.csv"
     refuses "dilation_w" "$model"
     table a,3,8,8,4,3,3,1,1,1,1,1,1,1,1
@@ -90,7 +103,7 @@ tables() {
     table a,3,8,8,4,11,3,1,1,1,1,1,1,1,1,1
     refuses "larger than the padded input" "$model"
     table a,3,8,8,4,3,3,1,1,1,1,1,1,2,1,1
-    refuses "does not divide" "$model"
+    refuses "do not divide" "$model"
     table a,4294967295,4294967295,4294967295,1,1,1,1,1,0,0,0,0,1,1,1
     refuses "exceeds the address space" "$model"
     table a,3,8,8,4,3,3,1,18446744073709551615,1,1,1,1,1,1,1
@@ -300,7 +313,7 @@ loads() { columns "$1" layer algo simulated_loads; }
 run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
     local name=$1
     shift
-    if ! "$experiment" MODEL=tests/data/three.csv MACHINE=toy "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
+    if ! "$experiment" MODEL=tests/data/three.csv MACHINE=toy RULER=0 "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
         bad "$*: $(tail -2 "$work/err")"
         return 1
     fi
@@ -308,7 +321,7 @@ run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
 }
 
 results() {
-    local dir=$work/one/toy/three figure timed=4 core=
+    local dir=$work/one/toy/three figure timed=4 core= before
     run one REPS=2 || return
     # OpenBLAS's micro-kernel is run, and Base in steps, where the core's blocking is on record.
     ! grep -q "the blocking of OpenBLAS core '.*' is not on record" "$work/one.out" || { timed=3; core=CORE=Haswell; }
@@ -319,6 +332,8 @@ results() {
     check "two rounds: the speed-ups' caption speaks of no interval lines" grep -q 'the rounds are too few for lines' \
         <(sed 's/<[^>]*>/ /g' "$dir/speedup_layers.svg" | tr -s ' \t\n' ' ')
     check "12 rows: 3 layers, 4 algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 13 ]
+    check "a reason needs no quotes: every comma ends a field" sh -c "grep -q 'not available: ' '$dir/layers.csv' && ! grep -h '\"not available: ' '$dir'/*.csv"
+    check "no cell needs any" sh -c "! grep -hv '^#' '$dir'/*.csv | grep '\"'"
     check "2 samples of each" [ "$(grep -cv '^#' "$dir/samples.csv")" -eq $((1 + 3 * timed * 2)) ]
     check "the classes of misses add up" awk '{ n++; if ($1 != $2 + $3 + $4) bad++ } END { exit !n || bad }' \
         <(columns "$dir/classes.csv" misses compulsory_misses capacity_misses conflict_misses)
@@ -343,8 +358,24 @@ results() {
         cmp -s <(grep -v '^#' "$dir/traffic.csv") <(grep -v '^#' "$work/two/toy/three/traffic.csv")
     check "and plans and counts the same" alike "$dir/layers.csv" "$work/two/toy/three/layers.csv" deterministic
     [ -n "${EMULATED:-}" ] || check "figures are redrawn" sh -c "rm '$dir/speedup_layers.png' && '$(dirname "$experiment")/redraw' 'RESULTS=$work/one' >/dev/null 2>&1 && test -s '$dir/speedup_layers.png'"
-    run one TIMING=0 ALGO=sconv && check "a run replaces the one before" [ ! -e "$dir/speedup_layers.png" ]
-    check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$work/one/toy/three/verdict.txt"
+    rm -rf "$work/kept" && mv "$work/two" "$work/kept"
+    keeps "'$work/kept/toy/three' holds times, and this run would replace them by none (TIMING=0 was asked for): set another RESULTS" \
+        MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv
+    sed -i '/^# timed/d' "$work/kept/toy/three/models.txt"
+    keeps "holds times" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv
+    mv "$work/kept" "$work/two"
+    before=$(md5sum "$dir"/*)
+    run one TIMING=0 ALGO=sconv LAYERS='pointwis*' && check "some layers have a folder of their own" \
+        [ "$(grep -cv '^#' "$dir,pointwis~/layers.csv") $(sed -n 2p "$dir,pointwis~/models.txt")" = "3 # layers: pointwis*" ]
+    check "... and leave the results of all of them" [ "$before" = "$(md5sum "$dir"/*)" ]
+    mkdir -p "$work/kept/toy" && mv "$dir,pointwis~" "$work/kept/toy/"
+    keeps "holds results of LAYERS='pointwis*': set another RESULTS" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 LAYERS='pointwis?'
+    rm -r "$work/kept"
+    run one REPS=1 ALGO=base,sconv && check "a run replaces the one before" [ "$(grep -cv '^#' "$dir/samples.csv")" -lt $((1 + 3 * timed * 2)) ]
+    run untimed TIMING=0 ALGO=sconv || return
+    dir=$work/untimed/toy/three
+    check "untimed: no figure of times" [ ! -e "$dir/speedup_layers.png" ]
+    check "untimed: the verdict is about misses, and says so" grep -q 'was not measured: TIMING=0' "$dir/verdict.txt"
     check "untimed columns say why" grep -q 'not available: TIMING=0' "$dir/layers.csv"
     foreign=f32_16x8__mma
     [ "$(uname -m)" != ppc64le ] && [ -z "${EMULATED:-}" ] || foreign=f32_16x24__avx512
@@ -413,12 +444,25 @@ names() {
     check "the paper did not measure this machine" sh -c "! grep -q 'average of 7 models' '$dir/miss_rates_model.svg'"
     check "no figure without data, in the list" grep -q 'speedup_layers  *not drawn: TIMING=0 was asked for' "$work/names.out"
     check "... which is no error" sh -c "! grep -q 'is not drawn' '$work/err'"
+    check "... where no number of a smaller view stands" grep -q "Base&#39;s misses / the other&#39;s:\|Base's misses / the other's:" "$dir/miss_rates_model.svg"
+    { cat "$work/slc.cfg"; printf '[cache L4]\nsize = 256 KiB\nways = 4\nline = 64\nlatency_cycles = 2\n'; } |
+        sed 's/name = slc/name = four/; s/SLC/L3/' >"$work/four.cfg"
+    run four "MACHINE=$work/four.cfg" TIMING=0 ALGO=base,sconv CORE=Haswell OBSERVE=0 || return
+    dir=$work/four/four/three
+    check "a fourth level is in the closing table" grep -q '^ *measured ms .* L1 .* L2 .* L3 .* L4 .* L1 .* L2 .* L3 .* L4 ' "$work/four.out"
+    check "... and in the verdict, which says for which levels CSA plans" [ "$(grep -c 'misses  *simulated on four: L1 \|L2 and L3 are this machine.s L1, L2 and L4; L3 is' <(tr -s ' \n' ' ' <"$dir/verdict.txt" | sed 's/misses simulated/\n&/; s/CSA plans/\n&/'))" -eq 2 ]
+    check "... as the CSV files do, too" grep -q '^# levels: .*l3 its L4. CSA plans for three levels: .* L3 is simulated' "$dir/model.csv"
+    check "levels.csv has all four, of which one is not CSA's" [ "$(columns "$dir/levels.csv" algo level stands_for | grep '^sconv ' | tr '\n' ';')" = "sconv L1 l1;sconv L2 l2;sconv L3 -;sconv L4 l3;" ]
+    check "... with the misses of traffic.csv" [ "$(columns "$dir/levels.csv" algo level simulated_load_misses | awk '$1 == "base" && $2 == "L3" { print $3 }')" -eq \
+        "$(columns "$dir/traffic.csv" algo level load_misses | awk '$1 == "base" && $2 == "L3" { n += $3 } END { print n }')" ]
+    check "the page has a card of each level" [ "$(grep -o '<dt>misses in L[1-4]<' "$dir/report.html" | sort -u | wc -l)" -eq 4 ]
+    check "... and a table of them" grep -q 'All levels of the machine' "$dir/report.html"
     run paper MACHINE=clx4208 TIMING=0 && check "it measured this one" \
         grep -q 'average of 7 models' "$work/paper/clx4208/three/miss_rates_model.svg"
     run paper MACHINE=clx4208 TIMING=0 CACHE=warm && check "but not with warm caches" \
         sh -c "! grep -q 'average of 7 models' '$work/paper/clx4208/three/miss_rates_model.svg'"
-    run paper MACHINE=clx4208 REPS=1 LAYERS=pointwise && check "measured times name the computer that ran: $(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" \
-        grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three/figures.txt")
+    run paper MACHINE=clx4208 REPS=1 LAYERS=pointwise && check "measured times name the computer that ran: $(sed -n 's/^cpu: //p' "$work/paper/clx4208/three,pointwise/host.txt")" \
+        grep -qF "$(sed -n 's/^cpu: //p' "$work/paper/clx4208/three,pointwise/host.txt")" <(sed -n 's/^host: //p' "$work/paper/clx4208/three,pointwise/figures.txt")
 }
 
 # Which program the Makefile is asked to prepare.
@@ -453,7 +497,7 @@ budget() {
 
 # A layer that is too large for the time is observed in part, and says so everywhere.
 parts() {
-    local dir=$work/parts/clx4208/vgg16
+    local dir=$work/parts/clx4208/vgg16,conv5_1
     run parts MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 TIMING=0 ALGO=base,sconv_ws UKR=avx2 CORE=Haswell CLASSES=machine OBSERVE=auto \
         OBSERVE_LIMIT=4 "OBSERVER=$OBSERVER" "GUEST=$GUEST_x86_64" || return
     if grep -q '^observed .* left out' "$work/parts.out"; then
@@ -537,21 +581,85 @@ observed() {
     check "a guest by itself says what it is for" sh -c "! '$GUEST_x86_64' SHAPE=1 ALGO=base MACHINE=x OUT=$work/none 2>&1 | grep -v 'not watched'"
 }
 
+# Outside of the project's folder the program finds tables, machines and scripts beside itself, and the user's files where the user is.
+elsewhere() {
+    local there="$work/an other" absolute status
+    absolute=$(realpath "$experiment")
+    mkdir "$there"
+    cp tests/data/three.csv "$there/own.csv"
+    cp sim/machines/toy.cfg "$there/own.cfg"
+    (cd "$there" && "$absolute" MODEL=own.csv MACHINE=own.cfg TIMING=0 OBSERVE=0 STORE=kept.sqlite) >"$work/out" 2>"$work/err"
+    status=$?
+    check "elsewhere: exit status $status: $(tail -n 1 "$work/err")" [ $status -eq 0 ]
+    check "elsewhere: the results are not where the user is" [ -s "$there/results/toy/own/layers.csv" ]
+    check "elsewhere: no figures" [ -s "$there/results/toy/own/miss_rates_model.png" ]
+    check "elsewhere: there is more than that: $(ls "$there")" [ "$(ls "$there" | paste -sd ' ')" = "kept.sqlite own.cfg own.csv results" ]
+    "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/inside" >"$work/out" 2>"$work/err"
+    check "elsewhere: other results than in the project's folder" cmp -s <(grep -v '^#' "$there/results/toy/own/layers.csv" | cut -d, -f2-) \
+        <(grep -v '^#' "$work/inside/toy/three/layers.csv" | cut -d, -f2-)
+    (cd "$there" && "$absolute" MODEL=vgg16 MACHINE=./none.cfg) >"$work/out" 2>"$work/err"
+    check "elsewhere: a missing machine is not named: $(cat "$work/err")" grep -qF "$there/./none.cfg: cannot open" "$work/err"
+    [ -n "${EMULATED-}" ] || { cp "$experiment" "$there/" && (cd "$there" && ./experiment MODEL=own.csv MACHINE=own.cfg TIMING=0) >"$work/out" 2>"$work/err"; }
+    check "elsewhere: without the project: $(cat "$work/err")" \
+        [ -n "${EMULATED-}" -o "$(grep -c "experiment: the project's files .* start it in the project's folder" "$work/err")" -eq 1 ]
+}
+
+# A list of models: each has its results, and one that fails leaves the others theirs.
+several() {
+    local list
+    cp tests/data/three.csv "$work/first.csv"
+    cp tests/data/three.csv "$work/last.csv"
+    list="MODEL=$work/first.csv, $work/last.csv"
+    refuses "unknown model 'vgg61'" "MODEL=$work/first.csv,vgg61"
+    refuses "two tables are called 'three'" MODEL=tests/data/three.csv,tests/data/three.csv
+    "$experiment" "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
+    check "a list of models: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+    check "the models of a list are not told apart" [ "$(grep '^====' "$work/out" | paste -sd ' ')" = \
+        "==== model 1 of 2: first ==== model 2 of 2: last" ]
+    check "a list does not leave each model's results" [ -s "$work/several/toy/first/report.html" -a -s "$work/several/toy/last/report.html" ]
+    rm -r "$work/several"
+    mkdir -p "$work/several/toy"
+    touch "$work/several/toy/first" # where its folder should be
+    "$experiment" "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
+    check "a list with a model that fails: exit status $?, not 2" [ $? -eq 2 ]
+    check "the model that failed is not named: $(cat "$work/err")" grep -q '^experiment: of 2 models, these are not complete: first$' "$work/err"
+    check "the model behind one that failed has no results" [ -s "$work/several/toy/last/layers.csv" ]
+    rm -r "$work/several"
+}
+
 documentation() {
     documented experiment
     check "experiment --help" sh -c "'$experiment' --help | grep -q MODEL"
 }
 
 # run_part NAME: three of them do without figures, which would take most of the time
+# "host" is one machine: what experiment has recorded of it counts as cachesim's does.
+host() {
+    local cachesim
+    cachesim=$(dirname "$experiment")/cachesim
+    if [ -n "${EMULATED:-}" ] || [ ! -x "$cachesim" ] || [ -e results/host/calibration/machine.cfg ]; then
+        echo "cli: skipped: cachesim's host beside experiment's (emulated, not built, or calibrated here)"
+        return
+    fi
+    "$experiment" MODEL=tests/data/three.csv LAYERS=pointwise TIMING=0 OBSERVE=0 ALGO=base STORE=no "RESULTS=$work/host" >"$work/out" 2>"$work/err"
+    find "$work/host" -name machine.cfg -exec cp {} "$work/recorded.cfg" \;
+    check "experiment records its host: $(tail -1 "$work/err")" [ -s "$work/recorded.cfg" ]
+    "$cachesim" --machine host --output csv tests/golden/mix.din >"$work/its.csv" 2>"$work/err"
+    "$cachesim" --machine "$work/recorded.cfg" --output csv tests/golden/mix.din >"$work/recorded.csv" 2>>"$work/err"
+    check "cachesim counts on it: $(cat "$work/err")" grep -q '^all,all,L1,' "$work/its.csv"
+    check "... what it counts on experiment's" cmp -s <(grep -v '^#' "$work/its.csv") <(grep -v '^#' "$work/recorded.csv")
+    check "... and says where its values are from" grep -q '^# values: caches from hwloc; ' "$work/its.csv"
+}
+
 run_part() {
     case $1 in
     owners | kills | outputs) with_fake gnuplot "sh -c 'exit 77'" "$1" ;;
-    options | variables | tables | documentation | places | figures | interruption | results | names | guests | observed) "$1" ;;
+    options | variables | tables | documentation | elsewhere | several | places | figures | interruption | results | names | guests | observed | host) "$1" ;;
     *) bad "there is no part '$1'" ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- options variables tables documentation places owners figures interruption kills outputs results names guests observed
+[ $# -gt 0 ] || set -- options variables tables documentation elsewhere several places owners figures interruption kills outputs results names guests observed host
 for part; do
     run_part "$part"
 done

@@ -17,8 +17,9 @@ refuses "FAIL_IF: 'spedup<-3%': unknown metric 'spedup', did you mean speedup?" 
 refuses "nothing to compare: no layer of '$first'" A=$first B=results/reference/power10/resnet18
 refuses "unknown option 'C=x'" A=$first B=$first C=x
 
-dir=$work/results/host/compare
+# A pair has a folder of its own: the next one does not replace it.
 compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it says is in $work/out
+    dir=$work/results/host/compare/$(tr / '~' <<<"$first..$2")
     "$compare" "A=$first" "B=$2" "RESULTS=$work/results" "${@:3}" >"$work/out" 2>"$work/err"
     local status=$?
     check "$2 ${*:3}: exit status $status, not $1: $(tail -1 "$work/err")" [ $status -eq "$1" ]
@@ -94,6 +95,7 @@ sed -i 's/^model,.*/x,"/' "$mixed/layers.csv"
 "$compare" "A=$first" "B=$mixed" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
 check "a broken table: not one line that names it: $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -c "^compare: $mixed/layers.csv:[0-9]*: " "$work/err")" = "1 1" ]
 check "the comparison before it is still there" test -s "$dir/compare.html"
+check "each pair has a folder of its own" [ "$(find "$work/results/host/compare" -name compare.csv | wc -l)" -ge 3 ]
 
 documented compare
 echo "compare: $passed passed, $failed failed"

@@ -90,7 +90,16 @@ check "nor those of another layer" [ "$(cell models.csv measured_layers 1)" = 2 
 echo layer >"$times/layers.csv"
 run power10 tests/data/three.csv
 check "a file without times says what it lacks" grep -q "layer_index.*layers.csv\|layers.csv.*layer_index" "$dir/layers.csv"
-rm -r "$times"
+# Of some layers: those of an experiment with the same LAYERS, else the whole model's.
+cp "$work/times" "$times/layers.csv"
+dir=$dir,pointwise
+run power10 tests/data/three.csv LAYERS=pointwise
+check "some layers have the times of the whole model" [ "$(cell models.csv measured_speedup 1) $(cell models.csv measured_layers 1)" = "0.5 1" ]
+mkdir "$times,pointwise"
+sed 's/,200,0.5,0.49,0.51/,50,2,1.9,2.1/' "$work/times" >"$times,pointwise/layers.csv"
+run power10 tests/data/three.csv LAYERS=pointwise
+check "... unless an experiment was about just them" [ "$(cell models.csv measured_speedup 1)" = 2 ]
+rm -r "$times" "$times,pointwise"
 
 dir=$work/results/toy/judgement/three
 run toy tests/data/three.csv
@@ -113,7 +122,14 @@ dir=$work/results/power10/judgement/resnet18
 run power10 resnet18
 check "Table 2 stands beside" [ "$(cell models.csv paper_speedup 1)" = 1.46 ]
 run power10 resnet18 LAYERS='conv0'
+dir=$dir,conv0
+check "some layers leave the results of all" [ "$(grep -cv '^#' "$dir/layers.csv") $(grep -cv '^#' "${dir%,*}/layers.csv")" = "2 $(($(wc -l <experiments/models/resnet18.csv)))" ]
 check "but not beside some of the layers" [ -z "$(cell models.csv paper_speedup 1)" ]
+
+# The verdict names its models.
+cp tests/data/three.csv "$work/other.csv"
+"$judge" "RESULTS=$work/results" MACHINE=toy STORE=no "MODEL=tests/data/three.csv,$work/other.csv" >"$work/out" 2>"$work/err"
+check "the verdict does not name two models: $(grep VERDICT "$work/out")" grep -q '^VERDICT for toy, three and other: ' "$work/out"
 
 check "judge --help" bash -c "'$judge' --help | grep -q MODEL"
 documented judge

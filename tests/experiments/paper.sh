@@ -45,6 +45,15 @@ check "numbers of other models are not judged" bash -c "! grep -q '^Table 2,.*,\
 check "Table 2's shares are listed as taken over" grep -q '^| Table 2 | VGG-16 | x86 | conv_time_share | 0.70 | it needs whole inference' "$dir/paper.md"
 check "the papers' oddities are worked out" grep -q 'a = 246 and b = 393 is 62.6' "$dir/paper.md"
 
+claim="^The paper's claim is that SConv is faster than Base because it misses the caches less. It \\(holds\\|does not hold\\)"
+check "the page begins with whether the claim holds" grep -q "$claim" <(sed -n 3p "$dir/paper.md")
+check "the terminal ends with it" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
+check "... in one sentence" grep -q "$claim" <(head -2 "$dir/verdict.txt" | tr -s '\n ' ' ')
+check "... and with what it follows from" grep -q -- '- Fewer misses in L3: .*; the paper.s Xeon, seven models, 9.9\. $' <(tr -s '\n ' ' ' <"$dir/verdict.txt")
+check "report.html begins with it, too" grep -q "^\*\*The paper's claim is" <(grep -v '^#' "$dir/report.md" | grep . | head -1)
+check "numbers have units" grep -q '^- L1 (Table 1, x86): the paper has 32 kB; agrees: 32 KiB\.$' "$dir/paper.md"
+check "figures have captions of their own" [ "$(grep -c '^!\[How much faster' "$dir/report.md")" -eq "$(grep '^!\[How much faster' "$dir/report.md" | sed 's/](.*//' | sort -u | wc -l)" ]
+
 key=$work/results/clx4208/paper/parts/cold-three/key.txt
 check "without vector-based packing, windows are packed one by one" grep -q '^2 .*sconv_no_vbp: .*, one by one$' "$key"
 check "... which they are not otherwise" bash -c "! grep 'sconv_openblas: .*one by one' '$key'"
@@ -66,6 +75,8 @@ check "why nothing is observed is said" grep -q 'nothing was observed now: no co
 page "$three" TIMING=0 COMMIT=abd
 check "another commit makes its own" grep -q '^6 parts made, 0 kept' "$work/out"
 page "$three" TIMING=0 COMMIT=abd LAYERS=pointwise
+check "some layers make a page of their own, and parts" [ -s "$dir,pointwise/paper.md" ]
+check "... and leave those of all layers" [ -s "$work/results/clx4208/paper/parts/cold-three/cases.csv" ]
 check "other layers, too" grep -q '^6 parts made, 0 kept' "$work/out"
 page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
 page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
@@ -85,12 +96,16 @@ mkdir "$work/none"
 no_redraw "no figures to draw again" "$work/none"
 echo "figure: ../x" >"$work/none/figures.txt"
 no_redraw "figures.txt:1: neither" "$work/none"
-echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three/cases.csv"
+echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three,pointwise/cases.csv"
 
-page "$three" LAYERS=pointwise REPS=3 COMMIT=abe
+dir=$dir,pointwise
+page "$three" LAYERS=pointwise REPS=3 RULER=0 COMMIT=abe
 check "this computer is timed" grep -q ',here,[0-9]' "$dir/numbers.csv"
 check "with as many rounds as were asked for" grep -q 'runs_averaged,100,compared,here,3,' "$dir/numbers.csv"
 
+"$paper" "$three" LAYERS=pointwise TIMING=0 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
+check "... in one line: $(cat "$work/err")" grep -q "^paper: '$dir' holds times, .*TIMING=0.*: set another RESULTS, or remove the folder" "$work/err"
 "$paper" "$three" TIMING=0 "RESULTS=$work/results" >/dev/full 2>"$work/err"
 check "a page that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
 documented paper

@@ -29,7 +29,7 @@ grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
         printf "%s%s", v, i < n ? "," : "\n" } }' "$work/header"; } >"$work/huge.csv"
 refuses "GiB" MODEL="$work/huge.csv"
 
-check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 >"$work/out" 2>"$work/err"
+check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
 for file in layers.csv targets.csv model.csv samples.csv phases.csv speedups.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
@@ -48,14 +48,23 @@ check "the targets are printed with the paper's numbers" grep -q '^layers faster
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
 check "the table has its parts" [ "$(grep -c 'speed-up over base\|share of the FMA peak\|shares of the time' "$work/out")" -eq 7 ]
 
+check "without a ruler nothing is taken again" [ "$(grep -c ',not available: no ruler stood beside it$' "$dir/samples.csv")" -eq "$(rows samples.csv)" ]
+check "... which is said" grep -q '^three: 2 sweeps: .*; no ruler stood beside the timings; ' "$work/out"
+
 "$peers" --help >/dev/full 2>"$work/err"
 check "help to a full disk: exit status $?, not 2" [ $? -eq 2 ]
-cp tests/data/three.csv "$work/some.csv"
+cp tests/data/three.csv "$work/all.csv"
 rm -rf "$work/kept" && mv "$work/results" "$work/kept" # refuses looks at it
-refuses "some.csv: the folder 'some' is for other results" MODEL="$work/some.csv"
+refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv"
 mv "$work/kept" "$work/results"
 
-check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 UKR=ref >/dev/null 2>"$work/err"
+# Quiet or not, the ruler has read something beside each timing, and one line says what came of it.
+check "with a ruler" "$peers" "RESULTS=$work/ruled" MODEL=tests/data/three.csv REPS=1 HOT=1 LIMIT=2 >"$work/out" 2>"$work/err"
+check "its readings are numbers" [ "$(grep -vc '^#' "$work/ruled/host/peers/three/samples.csv")" -eq \
+    "$(grep -cE '^model|,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[0-9]+$' "$work/ruled/host/peers/three/samples.csv")" ]
+check "how many timings were taken again is said" grep -qE '^three: (not measured: disturbed: )?1 sweeps: .*[0-9]+ of [1-9][0-9]* timings were taken again' "$work/out"
+
+check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 RULER=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
 documented peers
@@ -76,19 +85,19 @@ check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -
 
 # Killed in the middle: what was timed is not timed again, and said to be from before; a finished run is timed anew.
 { cat "$work/header"; grep '^conv3_1,' experiments/models/vgg16.csv; } >"$work/slow.csv"
-ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0; }
+ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0 RULER=0; }
 ended >/dev/null 2>&1 </dev/null &
 pid=$!
 is_kept() { grep -q 'base/sweep/rounds' "$work/ended/store.sqlite" 2>/dev/null && [ ! -e "$work/ended/store.sqlite-journal" ]; }
 until is_kept || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -KILL $pid
 wait $pid 2>/dev/null
-check "killed: there are no results yet" [ ! -e "$work/ended/host/peers/some" ]
+check "killed: there are no results yet" [ ! -e "$work/ended/host/peers/three+slow" ]
 (ended) >"$work/out" 2>"$work/err"
 check "the next run goes on: $?" [ $? -eq 0 ]
 check "... and says what was timed before: $(cat "$work/err")" \
     grep -qE '^three was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of ' "$work/out"
-check "... and only that" [ "$(grep -h 'was timed by another process' "$work/out" "$work/ended/host/peers/some/host.txt" | grep -c '^three')" -eq 2 ]
+check "... and only that" [ "$(grep -h 'was timed by another process' "$work/out" "$work/ended/host/peers/three+slow/host.txt" | grep -c '^three')" -eq 2 ]
 check "... and nothing else" [ "$(grep -c 'was timed by another process' "$work/out")" -eq 1 ]
 (ended) >"$work/out" 2>"$work/err"
 check "a finished run is followed by new times: $?" [ $? -eq 0 ]

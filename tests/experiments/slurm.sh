@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Work on a cluster: a Slurm of one node, which this test starts and stops. Skipped where Slurm is not installed, or
-# without root. Run from the project's folder; SWEEP, PEERS and EXPERIMENT are the programs (default build/sweep, ...).
+# Work on a cluster: first with commands that act as Slurm's do, then with a Slurm of one node, which this test starts and stops.
+# The second part is skipped where Slurm is not installed, or without root. Run from the project's folder; SWEEP, PEERS and EXPERIMENT are the programs (default build/sweep, ...).
 set -u
 
 sweep=$(realpath "${SWEEP:-build/sweep}")
@@ -10,7 +10,85 @@ program=$sweep
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-skip() { echo "slurm: skipped: $*"; exit 0; }
+# ---- commands that act as Slurm's ----
+mkdir "$work/bin" "$work/fake"
+export FAKE=$work/fake
+cat >"$work/bin/sbatch" <<'END'
+#!/bin/bash
+# Runs the script in the background, as Slurm would: in names of logs, %a, %j and %% are replaced.
+out=/dev/null err= array=0-0
+for word in "$@"; do
+    printf '%s\n' "$word" >>"$FAKE/words"
+    case $word in
+    --output=*) out=${word#*=} ;;
+    --error=*) err=${word#*=} ;;
+    --array=*) array=${word#*=} ;;
+    esac
+    script=$word
+done
+name() {
+    local text=$1
+    text=${text//%%/$'\001'}
+    text=${text//%a/$2}
+    text=${text//%j/$$}
+    echo "${text//$'\001'/%}"
+}
+cp "$script" "$FAKE/script.$$"
+touch "$FAKE/job.$$"
+echo $$
+(
+    for ((i = ${array%-*}; i <= ${array#*-}; i++)); do
+        case $out in *%a*) export SLURM_ARRAY_TASK_ID=$i ;; esac
+        log=$(name "$out" "$i")
+        SLURM_JOB_ID=$$ sh "$FAKE/script.$$" >"$log" 2>"$([ -n "$err" ] && name "$err" "$i" || echo "$log.err")"
+    done
+    rm "$FAKE/job.$$"
+) >/dev/null 2>&1 </dev/null &
+END
+cat >"$work/bin/squeue" <<'END'
+#!/bin/bash
+# The first calls fail, as many as a file says.
+n=$(cat "$FAKE/failures" 2>/dev/null || echo 0)
+if [ "$n" -gt 0 ]; then
+    echo $((n - 1)) >"$FAKE/failures"
+    echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2
+    exit 1
+fi
+[ -e "$FAKE/job.${*: -1}" ] && echo "${*: -1}"
+exit 0
+END
+chmod +x "$work"/bin/*
+fake() { # fake PROGRAM ARGUMENTS...: on a cluster of these commands
+    rm -f "$work"/fake/words
+    PATH=$work/bin:$PATH "$1" MACHINE=toy MODEL=tests/data/three.csv LAUNCHER=slurm "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    check "$*: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
+}
+grid='VARY=L1.size=1K,2K L2.ways=2,4'
+"$sweep" "RESULTS=$work/plain" MACHINE=toy MODEL=tests/data/three.csv "$grid" STORE=no >/dev/null 2>&1
+csv_rows "$work/plain/toy/sweep/three/sweep.csv" >"$work/first"
+hostile="$work/it's 100 %a; touch $work/PWNED \$(touch $work/PWNED) \"; touch $work/PWNED; \""
+fake "$sweep" "RESULTS=$hostile" "$grid" SHARES=2 "SLURM=--comment='two words' \$HOME;\`touch $work/PWNED\` --x=\"a 'b'\""
+check "results in a folder of any name" cmp -s "$work/first" <(csv_rows "$hostile/toy/sweep/three/sweep.csv")
+check "logs are beside them: $(ls "$hostile/store.sqlite.parts")" [ "$(cat "$hostile/store.sqlite.parts/"[01].log | grep -c '^host ')" -eq 2 ]
+check "SLURM is split into words: $(cat "$work/fake/words")" \
+    [ "$(grep -cxF -e "--comment=two words" -e "\$HOME;\`touch" -e "$work/PWNED\`" -e "--x=a 'b'" "$work/fake/words")" -eq 4 ]
+fake "$experiment" "RESULTS=$hostile" ALGO=base TIMING=0 OBSERVE=0
+check "an experiment in a folder of any name" [ -s "$hostile/toy/three/layers.csv" ]
+check "nothing in these names was executed" [ ! -e "$work/PWNED" ]
+# A controller that is started again.
+echo 3 >"$work/fake/failures"
+fake "$sweep" "RESULTS=$work/silent" "$grid" SHARES=2
+check "a silent squeue is no end: $(cat "$work/err")" cmp -s "$work/first" <(csv_rows "$work/silent/toy/sweep/three/sweep.csv")
+check "silence is said: $(cat "$work/err")" grep -q '^squeue does not answer (.*Unable to contact .*); it is asked again for 10 minutes$' "$work/err"
+check "so is its end: $(cat "$work/err")" grep -qx 'squeue answers again' "$work/err"
+PATH=$work/bin:$PATH refuses "SLURM: a quote is not closed: '--comment='two words'" MACHINE=toy MODEL=tests/data/three.csv LAUNCHER=slurm "$grid" "SLURM=--comment='two words"
+
+# ---- Slurm ----
+skip() {
+    echo "slurm: $passed passed, $failed failed; the rest was skipped: $*"
+    [ "$failed" -eq 0 ]
+    exit
+}
 for tool in munged mungekey slurmctld slurmd sbatch squeue scancel; do
     command -v $tool >/dev/null || skip "$tool is not installed (packages munge, slurmctld, slurmd, slurm-client)"
 done
@@ -114,7 +192,7 @@ check "the next run makes it: $(tail -n 1 "$work/err")" cmp -s "$work/first" <(c
 # ---- times ----
 sed '/^stem/d' tests/data/three.csv >"$work/two.csv"
 times() {
-    "$peers" "RESULTS=$work/times" "MODEL=tests/data/three.csv,$work/two.csv" REPS=2 HOT=0 LAUNCHER=slurm SHARES=2 "$@" \
+    "$peers" "RESULTS=$work/times" "MODEL=tests/data/three.csv,$work/two.csv" REPS=2 HOT=0 RULER=0 LAUNCHER=slurm SHARES=2 "$@" \
         >"$work/out" 2>"$work/err" </dev/null
 }
 times SLURM=--begin=now+1hour &
@@ -129,15 +207,15 @@ times
 check "times of a cluster: exit status $?: $(tail -n 1 "$work/err")" [ $? -eq 0 ]
 check "they say where they are from: $(cat "$work/out")" \
     [ "$(grep -cE '^(three|two) was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of .*\(' "$work/out")" -eq 2 ]
-check "so does host.txt" grep -q '^two was timed by another process' "$work/times/host/peers/some/host.txt"
-check "the tables are there" [ "$(csv_rows "$work/times/host/peers/some/model.csv" | wc -l)" -gt 1 ]
+check "so does host.txt" grep -q '^two was timed by another process' "$work/times/host/peers/three+two/host.txt"
+check "the tables are there" [ "$(csv_rows "$work/times/host/peers/three+two/model.csv" | wc -l)" -gt 1 ]
 check "each job timed one network" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
 times
 check "a finished run is followed by new times" [ "$(cat "$work"/times/store.sqlite.parts/?.log | grep -c '^1 of 1 networks timed, on core')" -eq 2 ]
 
 # ---- an experiment ----
 whole() {
-    "$experiment" "RESULTS=$work/whole" MODEL=tests/data/three.csv ALGO=base,sconv_is REPS=2 OBSERVE=0 LAUNCHER=slurm "$@" \
+    "$experiment" "RESULTS=$work/whole" MODEL=tests/data/three.csv ALGO=base,sconv_is REPS=2 OBSERVE=0 RULER=0 LAUNCHER=slurm "$@" \
         >"$work/out" 2>"$work/err" </dev/null
 }
 whole SLURM=--begin=now+1hour &
@@ -155,7 +233,7 @@ check "so does its host.txt" grep -q '^timed on core: ' "$work/whole/host/three/
 check "its output is passed on" grep -q '^tables$' "$work/out"
 check "and its results are there" [ "$(csv_rows "$work/whole/host/three/layers.csv" | wc -l)" -eq 7 ]
 check "its part of the store is merged" [ "$(find "$work/whole/store.sqlite.parts" -name '*.sqlite' | wc -l)" -eq 0 ]
-check "what it simulated is kept" grep -q '^\([0-9]*\) of \1 simulations from the store' <("$experiment" "RESULTS=$work/whole" \
+check "what it simulated is kept" grep -q '^\([0-9]*\) of \1 simulations from the store' <("$experiment" "RESULTS=$work/untimed" \
     MODEL=tests/data/three.csv ALGO=base,sconv_is TIMING=0 OBSERVE=0 "STORE=$work/whole/store.sqlite" </dev/null 2>/dev/null)
 whole UKR=none
 check "what a job complains of is passed on: $(cat "$work/err")" grep -q "^experiment: unknown micro-kernel 'none'" "$work/err"

@@ -12,12 +12,13 @@ refuses "TIMING" TIMING=2
 refuses "SAMPLE" SAMPLE=few
 refuses "unknown option 'MACHINE=toy'" MACHINE=toy
 
-dir=$work/results/host/study/squeezenet
+dir=$work/results/host/study/squeezenet,fire~29~~~
 "$study" "RESULTS=$work/results" MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2 COMMIT=abc >"$work/out" 2>"$work/err"
 check "exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
 for file in study.md choices.csv predictions.csv costs.csv terms.csv left_out.csv tilings.csv methods.csv hybrid.csv rates.csv micro_kernels.csv sensitivity.csv study_choices.png study_tilings.png study_micro_kernels.png study_rates.png; do
     check "$file is missing" test -s "$dir/$file"
 done
+check "tables and figures say whose layers they are of: $(grep '^what:' "$dir/figures.txt")" grep -q "^what: squeezenet, 6 convolutions; this computer ('here'): .*; commit abc" "$dir/figures.txt"
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
 cell() { columns "$dir/choices.csv" machine caches part rule "$1" | awk -v rule="$2" '$1 == "spr" && $2 == "cold" && $3 == "all" && $4 == rule { print $5 }'; }
 check "every layer that was asked for is there" [ "$(cell layers csa2)" -eq 6 ]
@@ -45,7 +46,7 @@ micro() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk
 check "the faster the replayed micro-kernel, the more packing decides" [ "$(micro)" = "4 0" ]
 
 three="MODEL=tests/data/three.csv"
-time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 "$@" >"$work/out" 2>"$work/err"; check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]; }
+time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 RULER=0 "$@" >"$work/out" 2>"$work/err"; check "$*: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]; }
 time_three COMMIT=abc
 check "layers are timed" grep -q '^3 layers timed, 0 kept' "$work/out"
 times=$(columns "$work/results/host/study/three/tilings.csv" machine layer ukr time_ns | grep '^here')
@@ -61,6 +62,12 @@ time_three COMMIT=abd
 check "another commit times anew" grep -q '^3 layers timed, 0 kept' "$work/out"
 
 "$study" "RESULTS=$work/results" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"
+check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
+check "... in one line: $(cat "$work/err")" grep -q "^study: '.*/host/study/three' holds times, .*TIMING=1" "$work/err"
+"$study" "RESULTS=$work/results" MODEL=tests/data/three.csv SAMPLE=2 TIMING=1 >"$work/out" 2>"$work/err"
+check "a larger sample is not replaced by a smaller one: exit status $?, not 2" [ $? -eq 2 ]
+check "... in one line: $(cat "$work/err")" grep -q "^study: '.*/host/study/three' holds results of SAMPLE=0, .* SAMPLE=2: set another" "$work/err"
+"$study" "RESULTS=$work/untimed" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"
 check "layers without times: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
 check "... are said to have none" grep -q "^No times of these layers are recorded" "$work/out"
 documented study

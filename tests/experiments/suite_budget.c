@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "experiments/base/exp_process.h"
 #include "experiments/observe/exp_budget.h"
@@ -35,6 +36,42 @@ static void programs_are_run_and_killed(void)
     CU_ASSERT(exp_process_run(sleeps, 0, NULL, &status, last, sizeof last) == -ETIMEDOUT);
     CU_ASSERT(exp_process_run(sleeps, 60, always, &status, last, sizeof last) == -EINTR);
     CU_ASSERT(exp_process_run(missing, 60, NULL, &status, last, sizeof last) == -ENOENT);
+}
+
+static void what_programs_write_is_read(void)
+{
+    const char *const writes[] = { "sh", "-c", "echo; echo ' a b '; echo c; echo d >&2; exec >&-; echo e >&2", NULL };
+    struct exp_process_output output;
+    char last[64];
+    int status = 0;
+
+    CU_ASSERT(exp_process_ask(writes, 60, NULL, &status, &output, last, sizeof last) == 0);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CU_ASSERT_STRING_EQUAL(output.first, "a b");
+    CU_ASSERT_EQUAL(output.n_lines, 2);
+    CU_ASSERT_STRING_EQUAL(last, "e");
+}
+
+/* What a program has started is killed with it, before it can write. */
+static void programs_are_killed_with_what_they_started(void)
+{
+    const char *const starts[] = { "sh", "-c", "(sleep 20; echo late >&9) & wait", NULL };
+    int fd[2], status = 0;
+    char last[64], byte;
+    pid_t pid;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+    pid = fork();
+    if (!pid) {
+        dup2(fd[1], 9);
+        close(fd[1]);
+        _exit(exp_process_run(starts, 1, NULL, &status, last, sizeof last) == -ETIMEDOUT ? 0 : 1);
+    }
+    close(fd[1]);
+    waitpid(pid, &status, 0);
+    CU_ASSERT(WIFEXITED(status) && !WEXITSTATUS(status));
+    CU_ASSERT_EQUAL(read(fd[0], &byte, 1), 0);
+    close(fd[0]);
 }
 
 /* ---- whether, and for how long ---- */
@@ -132,6 +169,8 @@ static void a_budget_is_used_up_and_kept(void)
 
 static const struct test_case cases[] = {
     { "programs are run, and killed at their limit", programs_are_run_and_killed },
+    { "what programs write is read", what_programs_write_is_read },
+    { "programs are killed with what they started", programs_are_killed_with_what_they_started },
     { "without counters, what can be observed is", auto_observes_what_nothing_counts },
     { "a budget of time learns what fits", a_budget_learns_what_fits },
     { "a quota is an equal share of what is left", a_quota_shares_what_is_left },

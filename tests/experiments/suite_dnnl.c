@@ -28,7 +28,10 @@ static void with_library(void (*check)(const struct exp_dnnl *d))
 
 /* ---- convolutions ---- */
 
-/* Runs a convolution into NCHW outputs. Returns whether oneDNN has it; name gets its implementation. */
+/*
+ * Runs a convolution into NCHW outputs. Returns whether it ran; name gets its implementation. oneDNN has one for every
+ * convolution that is drawn here: a refusal means that it was asked for another one, and fails.
+ */
 static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_dnnl_layout layout,
                      enum conv_activation activation, struct kbuffer *out, size_t n_out, char name[64])
 {
@@ -38,7 +41,7 @@ static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_
 
     memset(out->data, 0xff, n_out * sizeof(float));
     err = exp_dnnl_conv_new(&c, d, layout, &k->p, activation, k->in, k->filter, out->data, why, sizeof why);
-    test_check(!err || err == -ENOTSUP, "%s: %s", kcheck_describe(&k->p), why);
+    test_check(!err, "%s, layout %d: %s", kcheck_describe(&k->p), (int)layout, why);
     if (err)
         return false;
     CU_ASSERT(*exp_dnnl_impl(c));
@@ -56,7 +59,7 @@ static float activate(float x, enum conv_activation a)
 }
 
 /* Inputs are small integers, so results are equal, not close. */
-static unsigned check_conv(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout)
+static void check_conv(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout)
 {
     const size_t n_out = p->n * p->k * conv_windows(p);
     const enum conv_activation activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
@@ -85,20 +88,16 @@ static unsigned check_conv(const struct exp_dnnl *d, const struct conv_problem *
     kbuffer_release(&fused);
     kbuffer_release(&out);
     kcheck_release(&k);
-    return is_run;
 }
 
 static void check_convs(const struct exp_dnnl *d)
 {
-    unsigned n_run = 0, n = 0;
-
     for (unsigned round = 0; round < test_rounds(40); round++) {
         struct conv_problem p = kcheck_random_problem();
 
-        for (int layout = 0; layout < 3; layout++, n++)
-            n_run += check_conv(d, &p, (enum exp_dnnl_layout)layout);
+        for (int layout = 0; layout < 3; layout++)
+            check_conv(d, &p, (enum exp_dnnl_layout)layout);
     }
-    test_check(n_run > n / 2, "oneDNN ran only %u of %u", n_run, n);
 }
 
 static void convolutions_are_right(void)

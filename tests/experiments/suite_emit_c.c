@@ -1,5 +1,6 @@
 /* Generated C: the loops are the nest's, results the reference's, accesses the replay's. */
 #include <CUnit/CUnit.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -85,15 +86,48 @@ static void mix(struct digest *d, uint64_t x)
     d->value = (d->value ^ x) * 0x100000001b3;
 }
 
-static int mix_call(void *ctx, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS])
+static void mix_call(struct digest *d, unsigned routine, const int64_t at[CONV_FOLD_MOST_OPERANDS])
 {
-    struct digest *d = ctx;
-
     mix(d, routine);
     for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++)
         mix(d, (uint64_t)at[o]);
     d->n++;
-    return 0;
+}
+
+/* Iterations of the loops around, the outermost first. */
+struct loops {
+    size_t i[CONV_FOLD_DEPTH];
+    unsigned n;
+};
+
+/* Mixes in a call, in the iterations that the loops around it are in. */
+static void mix_item(struct digest *d, const struct conv_item *item, const struct loops *l)
+{
+    int64_t at[CONV_FOLD_MOST_OPERANDS];
+
+    CU_ASSERT_EQUAL_FATAL(item->depth, l->n);
+    memcpy(at, item->at, sizeof at);
+    for (unsigned k = 0; k < item->depth; k++)
+        for (int o = 0; o < CONV_FOLD_MOST_OPERANDS; o++)
+            at[o] += (int64_t)l->i[l->n - 1 - k] * item->step[k][o];
+    mix_call(d, item->routine, at);
+}
+
+/* Mixes in every call of items, in the order of the stream that they were folded from. */
+static void mix_items(struct digest *d, const struct conv_item *item, size_t n, struct loops *l)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (!item[k].times) {
+            mix_item(d, &item[k], l);
+            continue;
+        }
+        l->n++;
+        for (size_t i = 0; i < item[k].times; i++) {
+            l->i[l->n - 1] = i;
+            mix_items(d, item[k].body, item[k].n_body, l);
+        }
+        l->n--;
+    }
 }
 
 /* Streams of loops in loops, with edges, and some noise. */
@@ -114,7 +148,7 @@ static void folding_loses_nothing(void)
                     mix_call(&direct, routine, at);
                     CU_ASSERT_FATAL(conv_fold_add(&fold, routine, at) == 0);
                 }
-        CU_ASSERT(conv_fold_expand(&fold, mix_call, &expanded) == 0);
+        mix_items(&expanded, fold.item, fold.n, &(struct loops){ .n = 0 });
         CU_ASSERT(direct.value == expanded.value && direct.n == expanded.n);
         conv_fold_release(&fold);
     }
@@ -210,10 +244,20 @@ static void run_fused(const struct conv_plan *plan, const struct conv_binding *b
                                                         conv_out_ptr(bind->addr[CONV_OUTPUT]), biases);
 }
 
+typedef void (*access_fn)(const void *address, size_t bytes, int kind);
 typedef int (*run_fn)(const struct conv_plan *plan, const struct conv_binding *bind);
 
+/* Has code that records call this at every access. */
+static void record(const struct exp_emit_code *code, access_fn see)
+{
+    access_fn *at = dlsym(code->library, "sconv_access");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    *at = see;
+}
+
 /* Builds code of every instruction set, with what is following, and has run() run it plan by plan; see: as recorded. */
-static void run_each(exp_emit_access_fn see, run_fn run)
+static void run_each(access_fn see, run_fn run)
 {
     const bool changes_results = following.adds_bias || following.activation;
 
@@ -225,7 +269,7 @@ static void run_each(exp_emit_access_fn see, run_fn run)
             continue;
         running = &code;
         if (see)
-            exp_emit_code_record(&code, see);
+            record(&code, see);
         for (running_number = 0; running_number < N_PLANS; running_number++) {
             const struct conv_plan *p = &plan[running_number].plan;
             struct conv_mismatch where;

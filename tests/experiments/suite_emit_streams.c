@@ -68,6 +68,8 @@ static void likeness_is_what_streams_have_in_common(void)
         CU_ASSERT(likeness(&same, &replayed) == EXP_EMIT_IN_ORDER);
         CU_ASSERT(likeness(&shuffled, &replayed) == EXP_EMIT_REORDERED);
         CU_ASSERT(likeness(&narrow, &replayed) == EXP_EMIT_BYTES);
+        narrow.access[0].kind = narrow.access[0].kind == SIM_LOAD ? SIM_STORE : SIM_LOAD;
+        CU_ASSERT(likeness(&narrow, &replayed) == EXP_EMIT_OTHER);
         CU_ASSERT(likeness(&more, &replayed) == EXP_EMIT_MORE);
         CU_ASSERT(likeness(&shuffled, &more) == EXP_EMIT_OTHER);
         for (size_t i = 0; i < N(all); i++)

@@ -60,7 +60,7 @@ static void test_exact_text(void)
                                "# column time_ns [ns]: median (clock, monotonic)\n"
                                "layer,loads,time_ns\n"
                                "conv1_1,18446744073709551615,0.1\n"
-                               "\"a, \"\"b\"\"\",,\"not available: no PMU, none\"\n"
+                               "\"a, \"\"b\"\"\",,not available: no PMU; none\n"
                                "\"#1\",not available: refused,1e+300\n";
     const char *path = temp_path();
     struct exp_csv *csv = open_csv(path);

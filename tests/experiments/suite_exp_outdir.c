@@ -15,6 +15,7 @@
 #include "experiments/base/exp_outdir.h"
 #include "experiments/base/exp_process.h"
 #include "experiments/base/exp_signal.h"
+#include "tests/failing_alloc.h"
 #include "tests/suites.h"
 
 /* Each test works in a folder of its own under /tmp. */
@@ -558,7 +559,27 @@ static void test_ignored_signal(void)
     CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Results are complete, whether or not there is memory to look for their marker. */
+static void test_no_memory(void)
+{
+    struct exp_outdir d;
+    struct fixture f;
+    char why[256] = "";
+    int err;
+
+    set_up(&f);
+    CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&d, f.path, "a.csv", why, sizeof why), 0);
+    put_result(&d, "a.csv", "1");
+    failing_alloc_after(0);
+    err = exp_outdir_commit(&d, why, sizeof why);
+    failing_alloc_stop();
+    test_check(err == -ENOMEM && strstr(why, "out of memory"), "%d, '%s'", err, why);
+    exp_outdir_abort(&d);
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
+    { "want of memory is no want of files", test_no_memory },
     { "a directory appears at commit, without anything else", test_commit },
     { "an earlier result is replaced as a whole", test_replace },
     { "abort leaves the earlier result and nothing else", test_abort },

@@ -39,14 +39,14 @@ static void test_progress_plain(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     fake_ns = 7;
     CU_ASSERT_EQUAL_FATAL(exp_progress_new(&p, out, false, seconds, fake_now), 0);
-    exp_progress_tick(p); /* nothing has begun */
+    exp_progress_step(p, EXP_WORK_VERIFY, 0); /* nothing has begun */
     exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_1", "verifying");
     fake_ns += 9 * second_ns;
     exp_progress_step(p, EXP_WORK_VERIFY, 10);
     exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_2", "verifying"); /* not ten seconds yet */
     fake_ns += second_ns;
-    exp_progress_tick(p);
-    exp_progress_tick(p);
+    exp_progress_step(p, EXP_WORK_VERIFY, 0);
+    exp_progress_step(p, EXP_WORK_VERIFY, 0);
     fake_ns += 10 * second_ns;
     exp_progress_step(p, EXP_WORK_VERIFY, 10); /* as long as announced: the rest will be, too */
     exp_progress_begin(p, EXP_WORK_REPLAY, "conv1_1", "replaying");

@@ -268,6 +268,12 @@ static void test_images(void)
     "onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_f32::blocked:acdb:f0,,,1x3x4x4,0.2\n"
 #define FORWARD(text) LINE_2("forward_inference", "f32", text)
 
+/* A line up to its descriptor; what is skipped of a log whose last line was cut. */
+#define CONVOLUTION                                                                                                    \
+    "onednn_verbose,exec,cpu,convolution,jit:avx2,forward_inference,src_f32::blocked:acdb:f0 "                         \
+    "wei_f32::blocked:Acdb16a:f0 dst_f32::blocked:acdb:f0,,alg:convolution_direct"
+#define CUT(line) "; run.log:" #line " 1 a line that the log's end cut short; 1 times"
+
 static const struct file_case logs[] = {
     { "run.log", "what the program prints\n" INFO FORWARD(A) REORDER FORWARD(B), 0,
       "01_4x8x8_4_1x1 02_4x8x8_4_3x3; run.log:4 1 no convolution but reorder; 1 times" },
@@ -280,7 +286,15 @@ static const struct file_case logs[] = {
       "01_4x8x8_4_1x1; run.log:2 1 no forward pass; run.log:3 1 other types than fp32; 1 times" },
     { "run.log", REORDER, -EINVAL,
       "run.log: no forward convolution of fp32 planes; skipped 1, no convolution but reorder" },
-    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv", -EINVAL, "run.log:2: a line that is cut short, 'cpu'" },
+    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv\n", -EINVAL, "run.log:2: a line that is cut short, 'cpu'" },
+    { "run.log", FORWARD(A) "onednn_verbose,exec,cpu,conv", 0, "01_4x8x8_4_1x1" CUT(2) },
+    { "run.log", FORWARD(A) CONVOLUTION, 0, "01_4x8x8_4_1x1" CUT(2) },
+    { "run.log", FORWARD(A) CONVOLUTION ",mb1ic4ih8oc4kh", 0, "01_4x8x8_4_1x1" CUT(2) },
+    { "run.log", FORWARD(A) CONVOLUTION "," B, 0, "01_4x8x8_4_1x1" CUT(2) },
+    { "run.log", FORWARD(A) CONVOLUTION "," B ",0", 0, "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 1 times" },
+    { "run.log", CONVOLUTION "," B ",0", 0, "01_4x8x8_4_3x3; 1 times" },
+    { "run.log", CONVOLUTION "," B, -EINVAL,
+      "run.log: no forward convolution of fp32 planes; skipped 1, a line that the log's end cut short" },
     { "run.log", FORWARD("3x4"), -EINVAL, "run.log:1: a convolution without a descriptor, '0.25'" },
     { "run.log", FORWARD("mb1ic4ih8oc4kh9"), -EINVAL, "run.log:1: descriptor 'mb1ic4ih8oc4kh9': the filter reaches" },
 };
@@ -289,6 +303,47 @@ static void test_logs(void)
 {
     scratch_open();
     check_files(logs, sizeof logs / sizeof logs[0]);
+    scratch_close();
+}
+
+/* What ran more often than a model has layers is folded first. */
+static void test_long_logs(void)
+{
+    enum { N = 100002 };
+    static const char *const lines[] = { FORWARD(A), FORWARD(B) };
+    char *text = malloc(N * sizeof FORWARD(A) + 1), *at = text, out[1024];
+
+    scratch_open();
+    CU_ASSERT_FATAL(text != NULL);
+    for (size_t i = 0; i < N; i++)
+        at = stpcpy(at, lines[i % 2]);
+    CU_ASSERT_EQUAL(read_file("run.log", text, out, sizeof out), 0);
+    CU_ASSERT_STRING_EQUAL(out, "01_4x8x8_4_1x1 02_4x8x8_4_3x3; 50001 times");
+    strcpy(at, FORWARD(A)); /* now it does not repeat */
+    CU_ASSERT_EQUAL(read_file("run.log", text, out, sizeof out), -EINVAL);
+    test_check(!strcmp(out, "run.log: 100003 convolutions that do not repeat; at most 100000"), "'%s'", out);
+    scratch_close();
+    free(text);
+}
+
+/* Files that name files that name files ...: there is an end to what is read. */
+static void test_many_batches(void)
+{
+    enum { N_LINES = 40, DEPTH = 7 };
+    char text[N_LINES * 16], name[8], out[1024];
+
+    scratch_open();
+    for (int level = 1; level <= DEPTH; level++) {
+        snprintf(name, sizeof name, "f%d", level);
+        for (int i = 0; i < N_LINES; i++)
+            snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f%d\n", level + 1);
+        scratch_text(name, level < DEPTH ? text : "# nothing\n");
+    }
+    CU_ASSERT_EQUAL(read_file("f1", "", out, sizeof out), -EINVAL); /* an empty one */
+    for (int i = 0; i < N_LINES; i++)
+        snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f2\n");
+    CU_ASSERT_EQUAL(read_file("f1", text, out, sizeof out), -EINVAL);
+    test_check(strstr(out, "batch files within batch files, more than 1000, or 64 MiB, 'f7'") != NULL, "'%s'", out);
     scratch_close();
 }
 
@@ -331,6 +386,8 @@ static const struct test_case cases[] = {
     { "batch files: options, other files, what is left out", test_batches },
     { "batch files: the number of images", test_images },
     { "logs: what ran, in which order, how often", test_logs },
+    { "logs: what repeats is folded before it is too much", test_long_logs },
+    { "batch files: as many as can be read", test_many_batches },
     { "a descriptor is a model", test_model_of_one },
     { "what was left out is told by reason", test_notes },
     { NULL, NULL },

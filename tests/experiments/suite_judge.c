@@ -81,6 +81,8 @@ static void test_clock(void)
     CU_ASSERT(c.accuracy.n == 3 && c.accuracy.n_sided == 2 && c.accuracy.n_right == 1);
     CU_ASSERT_DOUBLE_EQUAL(c.accuracy.median, 3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(c.issue_accuracy.median, 2, 1e-9);
+    CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 1), 0);
+    CU_ASSERT(c.n_pays == 1 && c.n_loses == 0); /* the one that pays */
     CU_ASSERT_EQUAL(exp_judge_clock_of(&c, v, 0), 0);
     CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
 }

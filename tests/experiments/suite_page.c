@@ -12,6 +12,8 @@
 #include "experiments/page/exp_page_data.h"
 #include "experiments/page/exp_page_palette.h"
 #include "experiments/page/exp_page_svg.h"
+#include "experiments/page/exp_page_writer.h"
+#include "tests/failing_alloc.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -92,6 +94,78 @@ static void test_drawings(void)
     CU_ASSERT_EQUAL(copy("no drawing", text), -EINVAL);
     CU_ASSERT_EQUAL(copy("<svg><g>", text), -EINVAL);
     CU_ASSERT_STRING_EQUAL(text, "");
+}
+
+/* A drawing is whole, or it is refused: nothing of it is left out where memory runs out. */
+static void test_memory(void)
+{
+    for (size_t i = 0; i < sizeof drawings / sizeof drawings[0]; i++) {
+        size_t n_refused = 1;
+
+        for (size_t after = 0; n_refused; after++) {
+            char text[TEXT_BYTES];
+            int err;
+
+            failing_alloc_after(after);
+            err = copy(drawings[i].svg, text);
+            n_refused = failing_alloc_stop();
+            test_check(err == (n_refused ? -ENOMEM : 0), "%s: %d after %zu allocations", drawings[i].what, err, after);
+            CU_ASSERT(n_refused || !strcmp(text, drawings[i].copy));
+        }
+    }
+}
+
+/* A page is, too: whatever part of it could not be made. */
+static void test_page_memory(void)
+{
+    size_t n_refused = 1;
+
+    for (size_t after = 0; n_refused; after++) {
+        struct exp_page_writer w;
+        char text[TEXT_BYTES] = "";
+        FILE *out = fmemopen(text, sizeof text, "w");
+        int err;
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        CU_ASSERT_EQUAL_FATAL(exp_page_markdown(&w, "a title", ""), 0);
+        failing_alloc_after(after);
+        exp_page_say(&w, EXP_PAGE_PARAGRAPH, "of %d words", 3);
+        n_refused = failing_alloc_stop();
+        err = w.ops->finish(&w, out);
+        exp_page_release(&w);
+        fclose(out);
+        CU_ASSERT_EQUAL(err, n_refused ? -ENOMEM : 0);
+        CU_ASSERT(n_refused || !strcmp(text, "# a title\nof 3 words\n\n"));
+    }
+}
+
+static const struct {
+    const char *text, *clean;
+} texts[] = {
+    { "plain, \xc3\xa9, \xe2\x80\x93, \xf0\x9f\x98\x80", "plain, \xc3\xa9, \xe2\x80\x93, \xf0\x9f\x98\x80" },
+    { "\xff<", "\xef\xbf\xbd<" },
+    { "cut: \xe2\x80", "cut: \xef\xbf\xbd\xef\xbf\xbd" },
+    { "too long: \xc0\xaf", "too long: \xef\xbf\xbd\xef\xbf\xbd" },
+    { "half of a pair: \xed\xa0\x80", "half of a pair: \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+    { "beyond: \xf4\x90\x80\x80", "beyond: \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+    { "turned: \xe2\x80\xae"
+      "fdp",
+      "turned: \xef\xbf\xbd"
+      "fdp" },
+};
+
+/* What is no UTF-8 makes no page that is none. */
+static void test_clean(void)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char text[256] = "";
+        FILE *out = fmemopen(text, sizeof text, "w");
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        exp_page_put_clean(texts[i].text, out);
+        fclose(out);
+        CU_ASSERT_STRING_EQUAL(text, texts[i].clean);
+    }
 }
 
 /* A deep drawing must not overrun anything. */
@@ -241,6 +315,9 @@ static void test_captions(void)
 static const struct test_case cases[] = {
     { "drawings: what passes, and how", test_drawings },
     { "drawings: deeper ones than any of ours do no harm", test_deep },
+    { "drawings: where memory runs out, there is none", test_memory },
+    { "page: where memory runs out, there is none", test_page_memory },
+    { "page: bytes that are no UTF-8, and turned text, are replaced", test_clean },
     { "colours follow the screen", test_palette },
     { "numbers are written for people", test_numbers },
     { "heads of tables are read, and cells that are not there", test_heads },

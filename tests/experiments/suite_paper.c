@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_table.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/paper/exp_paper_answer.h"
 #include "experiments/paper/exp_paper_claims.h"
 #include "experiments/paper/exp_paper_formulas.h"
 #include "experiments/paper/exp_paper_observed.h"
 #include "experiments/paper/exp_paper_others.h"
 #include "experiments/paper/exp_paper_recorded.h"
+#include "experiments/paper/exp_paper_tables.h"
 #include "experiments/setup/exp_machine.h"
 #include "kernels/problem.h"
 #include "tests/suites.h"
@@ -21,8 +25,6 @@ static void test_formulas(void)
 
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl(0.5, 2), 4.0 / 3, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl(0.74, 1.12), 1.0 / (0.26 + 0.74 / 1.12), 1e-12); /* not the printed 1.16 */
-    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl_share(4.0 / 3, 2), 0.5, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl_limit(0.75), 4, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_percent_faster(1.15), 15, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_miss_improvement(83, 90), 1.7, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_geomean(two, 2), 2, 1e-12);
@@ -42,6 +44,7 @@ static void test_verdicts(void)
 {
     const struct exp_paper_claim ratio = { .tolerance = 0.1, .neutral = 1 };
     const struct exp_paper_claim points = { .tolerance = 5, .in_points = true, .neutral = 50 };
+    const struct exp_paper_claim layers_of = { .tolerance = 0.1, .floor = 2 };
     const struct exp_paper_claim most = { .bound = EXP_PAPER_AT_MOST }, exact = { .tolerance = 0 };
 
     CU_ASSERT(exp_paper_judge(&ratio, 1.2, 1.3) == EXP_PAPER_AGREES);
@@ -50,6 +53,10 @@ static void test_verdicts(void)
     CU_ASSERT(exp_paper_judge(&points, 87, 83) == EXP_PAPER_AGREES);
     CU_ASSERT(exp_paper_judge(&points, 87, 60) == EXP_PAPER_SAME_WAY);
     CU_ASSERT(exp_paper_judge(&points, 87, 40) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&layers_of, 246, 270) == EXP_PAPER_AGREES &&
+              exp_paper_judge(&layers_of, 246, 271) == EXP_PAPER_DIFFERS);
+    CU_ASSERT(exp_paper_judge(&layers_of, 2, 4) == EXP_PAPER_AGREES &&
+              exp_paper_judge(&layers_of, 2, 5) == EXP_PAPER_DIFFERS);
     CU_ASSERT(exp_paper_judge(&most, 18, 17) == EXP_PAPER_AGREES &&
               exp_paper_judge(&most, 18, 19) == EXP_PAPER_DIFFERS);
     CU_ASSERT(exp_paper_judge(&exact, 393, 393) == EXP_PAPER_AGREES &&
@@ -233,6 +240,23 @@ static void test_every_number(void)
     exp_published_release(&published);
 }
 
+/* Twice as many layers as the paper's never agree, whatever the number is: nothing that is counted is judged by points. */
+static void test_counts_of_layers(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < EXP_PAPER_N_CLAIMS; i++) {
+        const struct exp_paper_claim *c = &exp_paper_claims[i];
+
+        if (strncmp(c->metric, "convs_with_", strlen("convs_with_")) != 0)
+            continue;
+        CU_ASSERT(exp_paper_judge(c, 20, 40) == EXP_PAPER_DIFFERS && exp_paper_judge(c, 15, 26) == EXP_PAPER_DIFFERS);
+        CU_ASSERT(exp_paper_judge(c, 5, 10.2) == EXP_PAPER_DIFFERS && exp_paper_judge(c, 20, 21) == EXP_PAPER_AGREES);
+        n++;
+    }
+    CU_ASSERT_EQUAL(n, 10);
+}
+
 static void test_views(void)
 {
     for (size_t i = 0; i < EXP_PAPER_N_CLAIMS; i++) {
@@ -276,13 +300,14 @@ static const struct exp_paper_setting *setting_of(enum exp_paper_kind kind)
 static void test_recorded(void)
 {
     struct exp_paper_part counted = { .setting = setting_of(EXP_PAPER_RECORDED) };
+    const struct exp_options options = { .results = "no/such/results", .layers = "" };
     struct exp_paper_part observed = { .setting = setting_of(EXP_PAPER_OBSERVED) };
     struct exp_models models;
     char why[256];
 
     CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "vgg16,resnet18", "", why, sizeof why));
     CU_ASSERT_FATAL(!exp_paper_recorded_read(&counted, "results/reference/zen3/counts", &models, why, sizeof why));
-    CU_ASSERT_FATAL(!exp_paper_observed_read(&observed, "no/such/results", &models, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_paper_observed_read(&observed, &options, &models, why, sizeof why));
     CU_ASSERT_FATAL(counted.n_rows == (13 + 20) * 5 && observed.n_rows >= 20 * 2 && observed.n_rows % 20 == 0);
     CU_ASSERT(counted.row[0].algo == exp_algo_base() && counted.row[0].value[EXP_PAPER_LOADS] == 9575324);
     CU_ASSERT(counted.row[0].value[EXP_PAPER_MISSES_1] == 442975 && isnan(counted.row[0].value[EXP_PAPER_MISSES_2]));
@@ -299,6 +324,158 @@ static void test_recorded(void)
     exp_models_release(&models);
 }
 
+/* Headings say what kind of number a view has: estimates, which are not times, before all. */
+static void test_headings(void)
+{
+    for (size_t i = 0; i < EXP_PAPER_N_VIEWS; i++) {
+        const struct exp_paper_view *v = &exp_paper_views[i];
+        const char *kind = v->time == EXP_PAPER_ISSUE_CYCLES || v->time == EXP_PAPER_WAITING_CYCLES ? "(estimated"
+                           : exp_paper_settings[v->setting].kind == EXP_PAPER_TIMED                 ? "(timed"
+                           : exp_paper_settings[v->setting].kind == EXP_PAPER_RECORDED              ? "(counted"
+                           : exp_paper_settings[v->setting].kind == EXP_PAPER_OBSERVED              ? "(observed"
+                                                                                                    : "(simulated";
+
+        test_check(strstr(v->heading, kind) != NULL, "%s: '%s' lacks %s", v->id, v->heading, kind);
+    }
+}
+
+static void expect_text(void (*put)(FILE *out), const char *expected)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_FATAL(out != NULL);
+    put(out);
+    fclose(out);
+    test_check(!strcmp(text, expected), "'%s', not '%s'", text, expected);
+    free(text);
+}
+
+static void put_units(FILE *out)
+{
+    static const struct {
+        double x;
+        const char *unit;
+    } ours[] = { { 32768, "bytes" },  { 4194304, "bytes" },   { 1000, "bytes" },    { 2.1, "GHz" },
+                 { 67.2, "GFLOP/s" }, { 4.7312, "% faster" }, { -6.9, "% faster" }, { 17.07, "%" },
+                 { 1.186, "" },       { (double)NAN, "%" },   { 256, "GFLOP/s" } };
+
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        exp_paper_put_unit(ours[i].x, ours[i].unit, out);
+        fprintf(out, "; ");
+    }
+}
+
+static void put_published(FILE *out)
+{
+    exp_paper_put_published("32 kB", "bytes", out);
+    exp_paper_put_published(" 4", "GHz", out);
+    exp_paper_put_published(" WS", "%", out);
+    exp_paper_put_published(" 1.19", "", out);
+}
+
+static void test_units(void)
+{
+    expect_text(put_units,
+                "32 KiB; 4 MiB; 1000 bytes; 2.10 GHz; 67.2 GFLOP/s; 4.7 % faster; 6.9 % slower; 17.1 %; 1.19; "
+                "-; 256 GFLOP/s; ");
+    expect_text(put_published, "32 kB 4 GHz WS 1.19");
+}
+
+/* ---- a source that has some of the models ---- */
+
+static const struct exp_paper_result *find_result(const struct exp_paper_findings *f, const char *metric,
+                                                  const char *model, const char *id)
+{
+    for (size_t i = 0; i < f->results.n; i++) {
+        const struct exp_paper_result *r = &f->results.result[i];
+
+        if (r->view && !strcmp(r->view->id, id) &&
+            !strcmp(exp_paper_field(f, r->published, f->published.metric), metric) &&
+            !strcmp(exp_paper_field(f, r->published, f->published.model), model))
+            return r;
+    }
+    return NULL;
+}
+
+/* A Zen 3 counted five models: beside their mean stands the paper's of the same five, and the page says so. */
+static void test_same_models(void)
+{
+    static struct exp_models models;
+    static struct exp_paper_part part[EXP_PAPER_N_SETTINGS];
+    static struct exp_paper_findings f = { .models = &models, .part = part, .what = "made" };
+    static const double same[] = { 1.18, 1.26, 1.13, 1.12, 1.27 };
+    const struct exp_paper_view *zen3 = exp_paper_view_find("zen3");
+    const struct exp_paper_result *r;
+    struct sim_machine x86, p10;
+    char *text = NULL, why[256];
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    for (size_t s = 0; s < EXP_PAPER_N_SETTINGS; s++)
+        part[s].setting = &exp_paper_settings[s];
+    CU_ASSERT_FATAL(out && !exp_models_read(&models, "experiments", "all", "", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_machine_find(&x86, "clx4208", "results", why, sizeof why) &&
+                    !exp_machine_find(&p10, "power10", "results", why, sizeof why));
+    CU_ASSERT_FATAL(
+        !exp_paper_recorded_read(&part[zen3->setting], "results/reference/zen3/counts", &models, why, sizeof why));
+    CU_ASSERT_FATAL(!exp_paper_findings_of(&f, "experiments", true, true, &x86, &p10, why, sizeof why));
+    CU_ASSERT(exp_paper_set_models(&f.set[zen3 - exp_paper_views]) == 5);
+    r = find_result(&f, "conv_speedup", "GeoMean", "zen3");
+    CU_ASSERT_FATAL(r != NULL);
+    CU_ASSERT_DOUBLE_EQUAL(r->paper, exp_paper_geomean(same, 5), 1e-12);
+    CU_ASSERT_STRING_EQUAL(r->says, "ours is of 5 of the 7 models; beside the paper's of the same ones");
+    r = find_result(&f, "base_l1_hit_percent_of_loads", "all", "zen3");
+    CU_ASSERT(r && r->paper == 83 && !strcmp(r->says, "ours is of 5 of the 7 models"));
+    exp_paper_print_table2(&f, out);
+    exp_paper_answer_print(&f, out);
+    fclose(out);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| geometric mean of 5 | 1.19 | 0.96 |"));
+    CU_ASSERT_PTR_NULL(strstr(text, "| geometric mean of 7 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text,
+                                  "It does not hold: SConv is faster in 0 of 1 comparisons, and has fewer misses in "
+                                  "0 of 1"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "Zen 3 (counted) 0.96 (5 of the 7 models); the paper's Xeon, seven models, 1.19."));
+    free(text);
+    exp_paper_findings_release(&f);
+    exp_paper_part_release(&part[zen3->setting]);
+    exp_models_release(&models);
+}
+
+/* What README.md says of Figure 11 is what the committed page has. */
+static void test_readme(void)
+{
+    static const char *const column[] = { "base_l1_miss_percent", "l1_miss_percent", "l2_miss_ratio", "l3_miss_ratio" };
+    struct exp_table t;
+    size_t at[4], source, model, algo, bytes;
+    double x[4] = { 0 };
+    char *readme, why[256], said[4][16];
+
+    CU_ASSERT_FATAL(!exp_table_read(&t, "results/reference/clx4208/paper/models.csv", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_text_read(&readme, &bytes, "README.md", why, sizeof why));
+    CU_ASSERT_FATAL(!exp_table_column(&t, "view", &source, why, sizeof why) &&
+                    !exp_table_column(&t, "model", &model, why, sizeof why) &&
+                    !exp_table_column(&t, "algo", &algo, why, sizeof why));
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_FATAL(!exp_table_column(&t, column[i], &at[i], why, sizeof why));
+    for (size_t r = 0; r < t.n_rows; r++) {
+        bool is_it = !strcmp(exp_table_string(&t, r, source), "clx4208_cold") &&
+                     !strcmp(exp_table_string(&t, r, model), "Geo Mean") &&
+                     !strcmp(exp_table_string(&t, r, algo), EXP_PAPER_ALGO);
+
+        for (size_t i = 0; i < 4 && is_it; i++)
+            CU_ASSERT_FATAL(!exp_table_double(&t, r, at[i], &x[i], why, sizeof why));
+    }
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(said[i], sizeof said[i], i < 2 ? "%.1f" : "%.2f", x[i]);
+        test_check(strstr(readme, said[i]) != NULL, "README.md does not say %s, %s", said[i], column[i]);
+    }
+    free(readme);
+    exp_table_release(&t);
+}
+
 static const struct test_case cases[] = {
     { "formulas", test_formulas },
     { "published values as numbers", test_numbers },
@@ -306,9 +483,14 @@ static const struct test_case cases[] = {
     { "numbers of models", test_models },
     { "numbers of layers", test_layers },
     { "every published number has a line, every line a number", test_every_number },
+    { "counts of layers agree by their ratio", test_counts_of_layers },
     { "lines name views and one formula", test_views },
     { "the other papers", test_other_papers },
     { "recorded counts and observations", test_recorded },
+    { "headings say what kind of number it is", test_headings },
+    { "numbers have units", test_units },
+    { "beside some models stand the paper's same ones", test_same_models },
+    { "README.md says what the committed page has", test_readme },
     { NULL, NULL },
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/peers/exp_peers_files.h"
+#include "experiments/peers/exp_peers_kept.h"
 #include "experiments/peers/exp_peers_report.h"
 #include "experiments/peers/exp_peers_targets.h"
 #include "experiments/setup/exp_phases.h"
@@ -299,6 +301,36 @@ static void targets_are_as_defined(void)
     CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
 }
 
+/* What was disturbed has no numbers, and the reason stands in their place; also once it was kept and read back. */
+static void disturbed_models_have_no_numbers(void)
+{
+    struct exp_peers_row row[3];
+    struct exp_peers_model model[2] = { { .name = "a", .peak_gflops = 200 }, { .name = "b", .peak_gflops = 180 } };
+    const struct exp_peers_report r = { .n_rows = 3, .n_models = 2, .row = row, .model = model };
+    struct exp_peers p = { .ruled[EXP_PEERS_SWEEP] = { 80, 70, 60, 20, 15, true } }, back = { 0 };
+    struct exp_peers_origin origin = { "here", 1, 2 }, from;
+    struct exp_result kept = { 0 };
+    char text[640];
+
+    exp_peers_keep(&kept, &p, &origin);
+    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &back, &from), 0);
+    CU_ASSERT_EQUAL(memcmp(&p.ruled, &back.ruled, sizeof p.ruled), 0);
+    exp_result_release(&kept);
+    make_rows(row);
+    exp_peers_model_judge(&model[0], &back);
+    exp_peers_describe_sweeps(&model[0], text, sizeof text);
+    test_check(!strncmp(text,
+                        "not measured: disturbed: 0 sweeps: they were not ended; 70 of 80 timings were taken again; ",
+                        90),
+               "%s", text);
+    for (size_t i = 0; i < 2; i++) /* the rows of model a, as the report makes them */
+        row[i].times[EXP_PEERS_SWEEP][EXP_PEER_SCONV] = exp_times_of(NULL, 0);
+    CU_ASSERT(isnan(exp_peers_total(&r, 0, EXP_PEERS_SWEEP, EXP_PEER_SCONV).network_ratio));
+    CU_ASSERT(isnan(exp_peers_total(&r, 2, EXP_PEERS_SWEEP, EXP_PEER_SCONV).network_ratio));
+    exp_peers_model_judge(&model[1], &(struct exp_peers){ .ruled[EXP_PEERS_SWEEP] = { 80, 70, 60, 20, 2, true } });
+    CU_ASSERT(*model[0].why_disturbed[EXP_PEERS_SWEEP] && !*model[1].why_disturbed[EXP_PEERS_SWEEP]);
+}
+
 /* Cores with one and with two multiply-add ports have other targets; a core without any is asked for nothing. */
 static void targets_are_the_cores_own(void)
 {
@@ -326,6 +358,7 @@ static const struct test_case cases[] = {
     { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "targets are as defined", targets_are_as_defined },
+    { "disturbed models have no numbers", disturbed_models_have_no_numbers },
     { "targets are the core's own", targets_are_the_cores_own },
     { NULL, NULL },
 };

@@ -161,20 +161,88 @@ static size_t read_rows(const struct exp_outdir *dir, const char *file)
     return n;
 }
 
+/* Returns the mean over layers of PolyDL-DNN's pick and HayStack's, of layers that the net has not seen. */
+static double figure15(const struct exp_rank *r)
+{
+    double sum = 0, n = 0;
+
+    for (size_t i = 0; i < N_LAYERS; i++) {
+        const struct exp_rank_verdict *v = r->layer[i].verdict[EXP_POLYDL_ONE];
+
+        if (r->layer[i].is_training)
+            continue;
+        sum += v[EXP_RANKING_HAYSTACK].time_ns / v[EXP_RANKING_DNN].time_ns;
+        n++;
+    }
+    return sum / n;
+}
+
+/* Returns a cell of printed.csv, from malloc. */
+static char *printed(const struct exp_outdir *dir, const char *metric, const char *column)
+{
+    char why[256] = "", *path = exp_outdir_file(dir, "printed.csv"), *cell = NULL;
+    size_t metrics, wanted;
+    struct exp_table t;
+
+    CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, "metric", &metrics, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_table_column(&t, column, &wanted, why, sizeof why), 0);
+    for (size_t row = 0; row < t.n_rows && !cell; row++) {
+        if (!strcmp(exp_table_string(&t, row, metrics), metric))
+            cell = strdup(exp_table_string(&t, row, wanted));
+    }
+    exp_table_release(&t);
+    free(path);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cell);
+    return cell;
+}
+
+static void check_printed(const struct exp_outdir *dir, const char *metric, const char *column, const char *want)
+{
+    char *is = printed(dir, metric, column);
+
+    test_check(!strcmp(is, want), "%s, %s: '%s', not '%s'", metric, column, is, want);
+    free(is);
+}
+
+/* Numbers that are no speeds of picks stand there, too. */
+static void check_numbers(const struct exp_rank *r, const struct exp_outdir *dir)
+{
+    char want[32], *blocked = printed(dir, "percent_with_channels_multiple_of_16", "ours");
+
+    snprintf(want, sizeof want, "%.3g", figure15(r));
+    check_printed(dir, "polydl_dnn_vs_haystack", "ours_held_out", want);
+    check_printed(dir, "layers_evaluated", "ours", "16");
+    check_printed(dir, "variants_per_layer", "ours", "3-3; avg 3.0");
+    check_printed(dir, "runs_averaged", "ours", "the fastest of 2-2; avg 2");
+    check_printed(dir, "fused_over_unfused", "ours", "2.00");
+    check_printed(dir, "fused_over_onednn", "ours", "1.50");
+    check_printed(dir, "gflops_geomean_pluto", "ours", "-");
+    test_check(strtol(blocked, NULL, 10) == 86, "%s %% of the layers have blocks", blocked);
+    free(blocked);
+}
+
 static void check_files(const struct exp_rank *r)
 {
+    struct exp_fused_layer layer = { .time = { [EXP_FUSED_BNORM] = { { .n_rounds = 1, .fastest_ns = 20 },
+                                                                     { .n_rounds = 1, .fastest_ns = 10 },
+                                                                     { .n_rounds = 1, .fastest_ns = 15 } } } };
+    const struct exp_fused fused = { .layer = &layer, .n_layers = 1, .n_images = 28 };
+    const struct exp_rank_results x = { r, &fused, "a test, commit 1234567", "experiments" };
     struct exp_outdir dir;
     char why[256] = "", *net;
 
     scratch_open();
     CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&dir, scratch_path("polydl"), "totals.csv", why, sizeof why), 0);
-    test_check(!exp_rank_write(r, "experiments", &dir, why, sizeof why), "%s", why);
+    test_check(!exp_rank_write(&x, &dir, why, sizeof why), "%s", why);
     CU_ASSERT_EQUAL(read_rows(&dir, "analyses.csv"), (N_LAYERS + 1) * 3 * EXP_N_POLYDL_THREADS);
     CU_ASSERT_EQUAL(read_rows(&dir, "picks.csv"), (N_LAYERS + 1) * EXP_N_POLYDL_THREADS);
     /* Nothing was simulated with prefetchers. */
     CU_ASSERT_EQUAL(read_rows(&dir, "rankings.csv"), (N_LAYERS + 1) * EXP_N_POLYDL_THREADS * (EXP_N_RANKINGS - 1));
     CU_ASSERT_EQUAL(read_rows(&dir, "learning.csv"), EXP_RANK_EPOCHS * EXP_N_POLYDL_THREADS);
     CU_ASSERT(read_rows(&dir, "printed.csv") > 40);
+    CU_ASSERT_EQUAL(read_rows(&dir, "best.csv"), (N_LAYERS + 1) * EXP_N_POLYDL_THREADS);
+    check_numbers(r, &dir);
     net = exp_outdir_file(&dir, "net_1.txt");
     CU_ASSERT_EQUAL(access(net, R_OK), 0);
     free(net);
@@ -218,9 +286,40 @@ static void test_rankings(void)
     release(b);
 }
 
+/* Fused operators have as many images as are asked for, and layers that take too much memory have no times. */
+static void test_batches(void)
+{
+    struct bench *b = make_bench();
+    struct exp_fused f;
+    uint64_t most = 0;
+    size_t n_left_out = 0;
+
+    CU_ASSERT_EQUAL_FATAL(exp_fused_plan(&f, &b->polydl, 28, UINT64_MAX), 0);
+    CU_ASSERT_EQUAL(f.n_layers, N_LAYERS);
+    for (size_t i = 0; i < f.n_layers; i++) {
+        const struct conv_problem *p = &b->problem[i];
+
+        CU_ASSERT_EQUAL(f.layer[i].shape.n, 28);
+        CU_ASSERT_EQUAL(f.layer[i].output_bytes, 28 * p->k * conv_windows(p) * sizeof(float));
+        CU_ASSERT_DOUBLE_EQUAL(f.layer[i].flops, 28 * b->layer[i].flops, 1);
+        CU_ASSERT_STRING_EQUAL(f.layer[i].why_not, "");
+        most = exp_fused_bytes(&f.layer[i]) > most ? exp_fused_bytes(&f.layer[i]) : most;
+    }
+    exp_fused_release(&f);
+    CU_ASSERT_EQUAL_FATAL(exp_fused_plan(&f, &b->polydl, 28, most - 1), 0);
+    for (size_t i = 0; i < f.n_layers; i++) {
+        CU_ASSERT_EQUAL(*f.layer[i].why_not != 0, exp_fused_bytes(&f.layer[i]) == most);
+        n_left_out += *f.layer[i].why_not != 0;
+    }
+    CU_ASSERT(n_left_out > 0 && n_left_out < N_LAYERS);
+    exp_fused_release(&f);
+    release(b);
+}
+
 static const struct test_case cases[] = {
     { "a verdict is that of sorting by cost", test_verdicts },
     { "rankings that are right or wrong are found so, and written", test_rankings },
+    { "fused operators have so many images, unless memory is too small", test_batches },
     { NULL, NULL },
 };
 

@@ -1,14 +1,13 @@
 /* What PolyDL's variants are ranked by, held against plain searches and the simulator. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
-#include <isl/val.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/polydl/exp_haystack.h"
 #include "experiments/polydl/exp_footprint.h"
-#include "experiments/polydl/exp_symbolic.h"
+#include "experiments/polydl/exp_variants.h"
 #include "experiments/polydl/exp_working_sets.h"
 #include "sim/hierarchy.h"
 #include "tests/experiments/polydl_nests.h"
@@ -96,106 +95,6 @@ static void test_working_sets(void)
 
         check_working_sets(&v.nest, r);
     }
-}
-
-/* ---- formulas ---- */
-
-/* Returns what a formula says for the extents of a nest. */
-static uint64_t evaluate(isl_pw_qpolynomial *formula, const struct exp_affine_nest *n)
-{
-    isl_point *at = isl_point_zero(isl_pw_qpolynomial_get_domain_space(formula));
-    isl_ctx *ctx = isl_pw_qpolynomial_get_ctx(formula);
-    isl_val *value;
-    uint64_t x;
-
-    for (size_t l = 0; l < n->n_loops; l++)
-        at = isl_point_set_coordinate_val(at, isl_dim_param, (int)l, isl_val_int_from_ui(ctx, n->loop[l].extent));
-    value = isl_pw_qpolynomial_eval(isl_pw_qpolynomial_copy(formula), at);
-    x = (uint64_t)isl_val_get_num_si(value);
-    isl_val_free(value);
-    return x;
-}
-
-/* Holds a formula against the number that a plain search finds for the nest's own extents. Returns whether there is one. */
-static bool check_formula(isl_ctx *ctx, const struct exp_affine_nest *n, size_t access, size_t loop, bool last)
-{
-    const struct polydl_found f = polydl_search(n, access, access, loop);
-    int err;
-    isl_pw_qpolynomial *formula = exp_symbolic_working_set(ctx, n, access, loop, last, &err);
-
-    CU_ASSERT_EQUAL(formula != NULL, !err);
-    if (formula && f.exists) {
-        const uint64_t counted = polydl_touched(n, f.source, last ? f.last : f.first), said = evaluate(formula, n);
-
-        test_check(said == counted, "access %zu, loop %zu: %ju elements, not %ju", access, loop, (uintmax_t)said,
-                   (uintmax_t)counted);
-    }
-    isl_pw_qpolynomial_free(formula);
-    return !err && f.exists;
-}
-
-/* The paper's section 4.1, in letters: e1 is its N, e2 its K. */
-static void test_formulas(void)
-{
-    static const char *const said[2] = { "[e0, e1, e2] -> { (3 + 2 * e2) }",
-                                         "[e0, e1, e2] -> { ((1 + e1) + e1 * e2) }" };
-    isl_ctx *ctx = isl_ctx_alloc();
-    size_t n_formulas = 0;
-
-    for (int last = 0; last < 2; last++) {
-        const struct exp_affine_nest n = polydl_gemm(2, 2, 2);
-        int err;
-        isl_pw_qpolynomial *formula = exp_symbolic_working_set(ctx, &n, 1, 1, last, &err);
-        char *text = isl_pw_qpolynomial_to_str(formula);
-
-        CU_ASSERT_STRING_EQUAL(text, said[last]);
-        isl_pw_qpolynomial_free(formula);
-        free(text);
-    }
-    for (unsigned r = 0; r < test_rounds(10); r++) {
-        const struct exp_affine_nest n = polydl_gemm(2 + rng_below(3), 2 + rng_below(3), 2 + rng_below(3));
-
-        for (size_t i = 0; i < 3 * 3 * 2; i++)
-            n_formulas += check_formula(ctx, &n, i / 6, i / 2 % 3, i % 2);
-        CU_ASSERT_EQUAL(n_formulas, 6 * (r + 1));
-    }
-    isl_ctx_free(ctx);
-}
-
-/* Figure 8 in the paper's order, where isl's sets are boxes. */
-static void test_convolution_formulas(void)
-{
-    const struct exp_affine_nest n = {
-        .n_loops = 7,
-        .loop = { { "ofm_tile", 2, false },
-                  { "oj", 3, false },
-                  { "kj", 2, false },
-                  { "ki", 3, false },
-                  { "oi", 4, false },
-                  { "ofm", 2, false },
-                  { "ifm", 2, false } },
-        .n_accesses = 3,
-        .access = { { "output", true, 4, { { 0, { 1 } }, { 0, { [1] = 1 } }, { 0, { [4] = 1 } }, { 0, { [5] = 1 } } } },
-                    { "filter",
-                      false,
-                      5,
-                      { { 0, { 1 } },
-                        { 0, { [2] = 1 } },
-                        { 0, { [3] = 1 } },
-                        { 0, { [6] = 1 } },
-                        { 0, { [5] = 1 } } } },
-                    { "input",
-                      false,
-                      3,
-                      { { 0, { [1] = 1, [2] = 1 } }, { 0, { [3] = 1, [4] = 1 } }, { 0, { [6] = 1 } } } } },
-    };
-    isl_ctx *ctx = isl_ctx_alloc();
-    size_t n_formulas = 0;
-
-    for (size_t i = 0; i < n.n_accesses * n.n_loops * 2; i++)
-        n_formulas += check_formula(ctx, &n, i / 2 / n.n_loops, i / 2 % n.n_loops, i % 2);
-    CU_ASSERT_EQUAL(n_formulas, 15); /* of 18 */
-    isl_ctx_free(ctx);
 }
 
 /* Two caches of 100 and 1000 bytes, and memory. */
@@ -335,6 +234,23 @@ static void test_haystack(void)
     }
 }
 
+/* Of a nest that is too long, the first calls stand for all: here every call uses lines of its own, and misses them. */
+static void test_long_haystack(void)
+{
+    const struct exp_variant_source source = { .gemm = { "long", 1 << 20, 16, 1 }, .n_images = 1 };
+    const struct exp_sources s = { .n_caches = 1, .line_bytes = LINE, .source = { { .bytes = 8 * LINE } } };
+    struct exp_haystack h;
+    struct exp_variant v;
+
+    CU_ASSERT_EQUAL_FATAL(exp_variant_read(&v, &source, "i.1", NULL, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_haystack_count(&h, &v, &s), 0);
+    CU_ASSERT_DOUBLE_EQUAL(h.share, (double)EXP_HAYSTACK_CALLS / (1 << 20), 1e-12);
+    /* A row of C and one of B each; sixteen rows of A in a line, and B's line is always there. */
+    CU_ASSERT_EQUAL(h.uses, 3 << 20);
+    test_check(h.misses[0] >= (1 << 20) + (1 << 16) && h.misses[0] <= (1 << 20) + (1 << 16) + 2, "%ju misses",
+               (uintmax_t)h.misses[0]);
+}
+
 static void test_haystack_cycles(void)
 {
     const struct exp_haystack h = { .uses = 50, .misses = { 20, 7 } };
@@ -344,11 +260,10 @@ static void test_haystack_cycles(void)
 
 static const struct test_case cases[] = {
     { "working sets are those of a plain search", test_working_sets },
-    { "the paper's example in letters: 3 + 2 K and 1 + N + N K", test_formulas },
-    { "a convolution's working sets in letters, where they are boxes", test_convolution_formulas },
     { "each working set goes to the first cache with room", test_placement },
     { "caches and bandwidths are the machine's", test_sources },
     { "HayStack's misses are those of fully associative caches", test_haystack },
+    { "of long nests HayStack counts the first calls", test_long_haystack },
     { "HayStack's cycles are misses times latencies", test_haystack_cycles },
     { NULL, NULL },
 };

@@ -419,6 +419,71 @@ static void the_generator_is_the_papers(void)
     }
 }
 
+/* Returns what the micro-kernel has of a GEMM's rows, columns or sums (n, m or k). */
+static uint64_t micro_extent(const struct exp_variant *v, size_t micro)
+{
+    return v->nest.loop[v->n_outer + micro].extent;
+}
+
+static size_t n_parallel(const struct exp_variant *v)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_outer; l++)
+        n += v->nest.loop[l].is_parallel && v->nest.loop[l].extent > 1;
+    return n;
+}
+
+/* The micro-kernel's share of every dimension varies, and something is parallel in each variant. */
+static void check_gemm_variants(const struct exp_gemm *g)
+{
+    const struct exp_variant_source s = { .gemm = *g, .n_images = 1 };
+    const uint64_t extent[] = { g->m, g->n, g->k };
+    struct exp_variants v, again;
+    char why[256] = "";
+
+    test_check(!exp_variants_make(&v, &s, "", why, sizeof why), "%s: %s", g->name, why);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&again, &s, "paper", why, sizeof why), 0);
+    test_check(v.n == 21 && again.n == v.n, "%s: %zu variants, then %zu", g->name, v.n, again.n);
+    for (size_t i = 0; i < v.n; i++) {
+        test_check(!strcmp(v.variant[i].name, again.variant[i].name), "'%s' becomes '%s'", v.variant[i].name,
+                   again.variant[i].name);
+        test_check(n_parallel(&v.variant[i]) == 1, "%s: '%s' runs on one thread", g->name, v.variant[i].name);
+        for (size_t b = 0; b < i; b++)
+            test_check(strcmp(v.variant[i].name, v.variant[b].name) != 0, "'%s' twice", v.variant[i].name);
+    }
+    for (size_t d = 0; d < 3; d++) {
+        for (uint64_t unit = 16; unit <= 64; unit *= 2) {
+            size_t n = 0;
+
+            for (size_t i = 0; i < v.n; i++)
+                n += micro_extent(&v.variant[i], d) == unit;
+            test_check(!n == (extent[d] % unit != 0), "%s: %zu variants with a share of %ju of loop %zu", g->name, n,
+                       (uintmax_t)unit, d);
+        }
+    }
+    exp_variants_release(&v);
+    exp_variants_release(&again);
+}
+
+static void the_tiles_of_gemms_vary(void)
+{
+    static const struct exp_gemm gemms[] = { { "square", 4096, 4096, 4096 }, { "odd", 1024, 16, 500000 } };
+    const struct exp_variant_source small = { .gemm = { "small", 64, 32, 16 }, .n_images = 1 };
+    struct exp_variants v;
+
+    for (size_t i = 0; i < sizeof gemms / sizeof gemms[0]; i++)
+        check_gemm_variants(&gemms[i]);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "all", NULL, 0), 0);
+    test_check(v.n > 10, "%zu tilings, first %s", v.n, v.variant[0].name);
+    for (size_t i = 0; i < v.n; i++)
+        CU_ASSERT_EQUAL(n_parallel(&v.variant[i]), 1);
+    exp_variants_release(&v);
+    CU_ASSERT_EQUAL_FATAL(exp_variants_make(&v, &small, "2", NULL, 0), 0);
+    CU_ASSERT_EQUAL(v.n, 2);
+    exp_variants_release(&v);
+}
+
 /* A variant's name is a text of it. */
 static void names_are_texts(void)
 {
@@ -474,6 +539,7 @@ static const struct test_case cases[] = {
     { "every thread of a team works once a round", teams_work_in_rounds },
     { "a replay is what execution touches", replays_are_what_execution_touches },
     { "the generator has 5 to 21 variants, Figure 8 first", the_generator_is_the_papers },
+    { "inner tiles of GEMMs vary, in 21 variants that are all parallel", the_tiles_of_gemms_vary },
     { "a variant's name is a text that makes it", names_are_texts },
     { "what is wrong is said, with the dependence that forbids it", what_is_wrong_is_said },
     { NULL, NULL },

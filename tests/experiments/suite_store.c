@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_timer.h"
 #include "experiments/observe/exp_observed_result.h"
 #include "experiments/store/exp_tasks.h"
 #include "kernels/ukr/ukr.h"
@@ -54,6 +55,17 @@ static long long ask(const char *name, const char *sql)
     return value;
 }
 
+/* Does several statements of SQL in the same way. */
+static void change(const char *name, const char *sql)
+{
+    sqlite3 *db;
+
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(scratch_path(name), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    test_check(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 /* ---- tasks to run ---- */
 
 struct work {
@@ -64,6 +76,9 @@ struct work {
     int log;                 /* a byte is written for every job that is run; -1: none */
     long pause_ns;
     size_t failing; /* a job that fails; N_JOBS: none */
+    struct exp_progress *progress;
+    double silence_s;
+    const char *at_first_take; /* SQL on s.sqlite */
 };
 
 static uint64_t right_result(size_t task)
@@ -100,6 +115,8 @@ static int take_one(void *ctx, size_t task, const struct exp_result *r)
 
     CU_ASSERT_EQUAL(exp_result_get(r, "square", &value), 0);
     w->taken[task] = value + 1;
+    if (!task && w->at_first_take)
+        ask("s.sqlite", w->at_first_take);
     return 0;
 }
 
@@ -130,7 +147,9 @@ static int run_tasks(struct work *w, struct exp_store *store, struct exp_tasks_c
                                      .take = take_one,
                                      .seconds = no_seconds,
                                      .ctx = w };
-    const struct exp_tasks_options o = { .store = store, .n_threads = 2, .rules.retries_failed = true };
+    const struct exp_tasks_options o = {
+        .store = store, .n_threads = 2, .rules = { true, w->silence_s }, .progress = w->progress
+    };
 
     return exp_tasks_run(&tasks, &o, counts, why, sizeof why);
 }
@@ -188,7 +207,7 @@ static void tasks_are_what_their_texts_say(void)
 
 static void results_come_back(void)
 {
-    struct exp_outcome o = { .failure = NULL, .cpu = -1 };
+    struct exp_outcome o = { .task = &hostile, .cpu = -1 };
     const struct exp_claim_rules rules = { 0 };
     struct exp_result back;
     enum exp_claim claim;
@@ -198,7 +217,7 @@ static void results_come_back(void)
     scratch_open();
     s = open_store("s.sqlite");
     CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &o.id, why, sizeof why), 0);
-    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &back, why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, why, sizeof why), -ENOENT);
     CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, why, sizeof why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_TAKEN);
     exp_result_put(&o.result, "L1.read_misses", 42);
@@ -211,7 +230,7 @@ static void results_come_back(void)
     s = open_store("s.sqlite");
     CU_ASSERT_EQUAL(exp_store_claim(s, &o.id, 1, &rules, &claim, why, sizeof why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_DONE);
-    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &back, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(exp_store_read(s, o.id, &hostile, &back, why, sizeof why), 0);
     CU_ASSERT_EQUAL(back.n, 2);
     CU_ASSERT_EQUAL(exp_result_get(&back, "L1.read_misses", &value), 0);
     CU_ASSERT_EQUAL(value, 42);
@@ -268,13 +287,92 @@ static void claims_of_the_dead_are_taken_again(void)
     s = open_store("s.sqlite");
     CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
     CU_ASSERT_EQUAL(claim, EXP_CLAIM_ELSEWHERE);
-    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &(struct exp_claim_rules){ .takes_from_other_hosts = true }, &claim, why,
-                                    sizeof why),
-                    0);
-    CU_ASSERT_EQUAL(claim, EXP_CLAIM_TAKEN);
     exp_store_close(s);
     close(ready[0]);
     close(ready[1]);
+    scratch_close();
+}
+
+/* ---- processes of other hosts ---- */
+
+static enum exp_claim claim_of(struct exp_store *s, int64_t id, double silence_s)
+{
+    const struct exp_claim_rules rules = { .silence_s = silence_s };
+    enum exp_claim claim = EXP_CLAIM_FAILED;
+
+    CU_ASSERT_EQUAL(exp_store_claim(s, &id, 1, &rules, &claim, why, sizeof why), 0);
+    return claim;
+}
+
+static void sleep_for(double seconds)
+{
+    const struct timespec t = { .tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (time_t)seconds)) };
+
+    nanosleep(&t, NULL);
+}
+
+static void leases_run_out(void)
+{
+    static const char far[] = "UPDATE task SET state = 'running', host = 'far.away', pid = 7, started = 9";
+    static const double silence = 0.05;
+    struct exp_store *s;
+    int64_t id;
+
+    scratch_open();
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    ask("s.sqlite", far);
+    ask("s.sqlite", "INSERT INTO process VALUES ('far.away', 7, 9, 1, '2026-01-01T00:00:00Z')");
+    CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_ELSEWHERE);
+    sleep_for(2 * silence);
+    ask("s.sqlite", "UPDATE process SET beat = 2"); /* it lives */
+    CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_ELSEWHERE);
+    sleep_for(2 * silence);
+    CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_ELSEWHERE); /* usually, more is waited for */
+    CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_TAKEN);
+    exp_store_close(s);
+    CU_ASSERT_EQUAL(ask("s.sqlite", "SELECT count(*) FROM process"), 0);
+    scratch_close();
+}
+
+static void leases_that_nobody_can_have_are_none(void)
+{
+    static const char *const nobody[] = { "host = 'far.away', pid = 0", "host = 'far.away', pid = -1",
+                                          "host = 'far.away', pid = 1 << 40", "host = '', pid = 5",
+                                          "host = NULL, pid = NULL" };
+    struct exp_store *s;
+    char sql[160];
+    int64_t id;
+
+    scratch_open();
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++) {
+        snprintf(sql, sizeof sql, "UPDATE task SET state = 'running', started = 9, %s", nobody[i]);
+        ask("s.sqlite", sql);
+        test_check(claim_of(s, id, 0) == EXP_CLAIM_TAKEN, "a task of %s was left alone", nobody[i]);
+    }
+    exp_store_close(s);
+    scratch_close();
+}
+
+static void leases_are_renewed(void)
+{
+    static const char beat[] = "SELECT beat FROM process";
+    struct exp_store *s;
+    long long first;
+    int64_t id;
+
+    scratch_open();
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(exp_store_add(s, &hostile, 1, &id, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(claim_of(s, id, 0), EXP_CLAIM_TAKEN);
+    first = ask("s.sqlite", beat);
+    CU_ASSERT_TRUE(first > 0);
+    for (int i = 0; i < 6000 && ask("s.sqlite", beat) == first; i++)
+        sleep_for(0.01);
+    CU_ASSERT_TRUE(ask("s.sqlite", beat) > first);
+    exp_store_close(s);
     scratch_close();
 }
 
@@ -298,8 +396,8 @@ static void other_files_are_refused(void)
     scratch_write("torn.sqlite", block, sizeof block);
     refuses("torn.sqlite", "damaged");
     exp_store_close(open_store("future.sqlite"));
-    ask("future.sqlite", "PRAGMA user_version = 2");
-    refuses("future.sqlite", "version 2, and this program knows version 1");
+    ask("future.sqlite", "PRAGMA user_version = 3");
+    refuses("future.sqlite", "version 3, and this program knows version 2");
     ask("other.sqlite", "CREATE TABLE task (id)");
     refuses("other.sqlite", "another program");
     scratch_close();
@@ -330,6 +428,58 @@ static void stores_are_merged(void)
     CU_ASSERT_EQUAL(counts.n_run, 0);
     check_taken(&w);
     exp_store_close(a);
+    scratch_close();
+}
+
+static void a_store_is_not_merged_with_itself(void)
+{
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    struct work w;
+    size_t n = 1;
+
+    scratch_open();
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    CU_ASSERT_EQUAL_FATAL(symlink("s.sqlite", scratch_path("other.sqlite")), 0);
+    CU_ASSERT_EQUAL(exp_store_merge(s, scratch_path("other.sqlite"), &n, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(n, 0);
+    exp_store_close(s);
+    scratch_close();
+}
+
+/* Makes of a store what version 1 would have left. */
+static void make_version_1(const char *name)
+{
+    ask(name, "ALTER TABLE task DROP COLUMN hash");
+    ask(name, "DROP TABLE process");
+    ask(name, "PRAGMA user_version = 1");
+}
+
+static void stores_of_version_1_are_brought_up_to_date(void)
+{
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    struct work w;
+
+    scratch_open();
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    exp_store_close(s);
+    make_version_1("s.sqlite");
+    ask("s.sqlite", "DELETE FROM count WHERE task = 1");
+    ask("s.sqlite", "UPDATE count SET value = -5 WHERE task = 3 AND place = 0");
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(ask("s.sqlite", "PRAGMA user_version"), EXP_STORE_VERSION);
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    CU_ASSERT_EQUAL(counts.n_run, 2 * TASKS_PER_JOB);
+    CU_ASSERT_EQUAL(counts.n_stored, N_TASKS - 2 * TASKS_PER_JOB);
+    CU_ASSERT_EQUAL(counts.n_damaged, 0);
+    check_taken(&w);
+    exp_store_close(s);
     scratch_close();
 }
 
@@ -379,6 +529,166 @@ static void failures_are_named_and_tried_again(void)
     CU_ASSERT_EQUAL(counts.n_run, TASKS_PER_JOB);
     CU_ASSERT_EQUAL(counts.n_failed, 0);
     check_taken(&w);
+    exp_store_close(s);
+    scratch_close();
+}
+
+/* Runs the tasks with something to say. What is said is in text[bytes]. */
+static int run_and_hear(struct work *w, struct exp_store *s, struct exp_tasks_counts *counts, double silence_s,
+                        char *text, size_t bytes)
+{
+    FILE *out = fmemopen(text, bytes, "w");
+    struct exp_progress *p;
+    int err;
+
+    CU_ASSERT_FATAL(out && !exp_progress_new(&p, out, false, NULL, ctr_now_ns));
+    w->progress = p;
+    w->silence_s = silence_s;
+    err = run_tasks(w, s, counts);
+    w->progress = NULL;
+    exp_progress_free(p);
+    fclose(out);
+    return err;
+}
+
+/* Task 5 is in the third job. */
+static const struct {
+    const char *sql;
+    size_t n_jobs;
+} damages[] = {
+    { "UPDATE task SET state = 'todo' WHERE id = 5", 1 }, /* its counts are there already */
+    { "UPDATE count SET value = value + 1 WHERE task = 5 AND place = 0", 1 },
+    { "UPDATE count SET value = -7 WHERE task = 5 AND place = 1", 1 },
+    { "UPDATE count SET name = 'squarf' WHERE task = 5 AND place = 0", 1 },
+    { "UPDATE count SET name = x'00' WHERE task = 5 AND place = 0", 1 },
+    { "DELETE FROM count WHERE task = 5 AND place = 1", 1 },
+    { "DELETE FROM count WHERE task % 2 = 0", N_JOBS },
+    { "INSERT INTO count VALUES (5, 2, 'square', 1)", 1 },
+    { "UPDATE count SET task = -task WHERE task IN (5, 6)", 1 },
+    { "UPDATE task SET hash = hash + 1 WHERE id = 5", 1 },
+    { "UPDATE task SET hash = NULL WHERE id = 5", 1 },
+    { "UPDATE text SET text = 'x' WHERE text = 'task 4'; UPDATE text SET text = 'task 4' WHERE text = 'task 5';"
+      "UPDATE text SET text = 'task 5' WHERE text = 'x'",
+      1 },
+};
+
+static void damaged_results_are_made_again(void)
+{
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    char text[4096];
+    struct work w;
+
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        const bool is_seen = i > 0;
+
+        scratch_open();
+        prepare(&w);
+        s = open_store("s.sqlite");
+        CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+        exp_store_close(s);
+        change("s.sqlite", damages[i].sql);
+        prepare(&w);
+        s = open_store("s.sqlite");
+        CU_ASSERT_EQUAL(run_and_hear(&w, s, &counts, 0, text, sizeof text), 0);
+        test_check(counts.n_run == TASKS_PER_JOB * damages[i].n_jobs, "%s: %zu tasks were done", damages[i].sql,
+                   counts.n_run);
+        test_check(!is_seen || strstr(text, "' was damaged; it is made again"), "%s: said '%s'", damages[i].sql, text);
+        CU_ASSERT_EQUAL(counts.n_run + counts.n_stored, N_TASKS);
+        check_taken(&w);
+        exp_store_close(s);
+        prepare(&w);
+        s = open_store("s.sqlite");
+        CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+        test_check(counts.n_stored == N_TASKS, "%s: damaged for ever", damages[i].sql);
+        exp_store_close(s);
+        scratch_close();
+    }
+}
+
+static void one_damaged_result_is_no_result(void)
+{
+    const struct exp_task task = { "observe", "a layer", "this", "toy", "guest 1" };
+    struct exp_result r = { 0 };
+    struct exp_store *s;
+
+    scratch_open();
+    s = open_store("s.sqlite");
+    exp_result_put(&r, "a", 1);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    ask("s.sqlite", "UPDATE count SET value = 2");
+    exp_result_release(&r);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), -ENOENT);
+    exp_result_put(&r, "a", 1);
+    CU_ASSERT_EQUAL(exp_tasks_keep(s, &task, &r, 0.5, why, sizeof why), 0);
+    exp_result_release(&r);
+    CU_ASSERT_EQUAL(exp_tasks_find(s, &task, &r, why, sizeof why), 0);
+    exp_result_release(&r);
+    exp_store_close(s);
+    scratch_close();
+}
+
+/* Waits for so many looks that a number which doubles with each of them would overflow. */
+static void whom_it_waits_for_is_said(void)
+{
+    static const double silence_s = 7;
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    char text[4096];
+    struct work w;
+
+    scratch_open();
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    exp_store_close(s);
+    ask("s.sqlite", "DELETE FROM count WHERE task <= 6");
+    ask("s.sqlite", "UPDATE task SET state = 'running', hash = NULL, host = 'deadbox', pid = 77, started = 5 "
+                    "WHERE id <= 6");
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(run_and_hear(&w, s, &counts, silence_s, text, sizeof text), 0);
+    CU_ASSERT_EQUAL(counts.n_run, 6);
+    test_check(strstr(text, "waiting for 6 tasks of process 77 on deadbox, never heard of: if it is silent for ") &&
+                   strstr(text, "STORE=no waits for nobody"),
+               "it says '%s'", text);
+    check_taken(&w);
+    exp_store_close(s);
+    scratch_close();
+}
+
+static void results_that_another_process_throws_away_are_made_again(void)
+{
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    struct work w;
+
+    scratch_open();
+    prepare(&w);
+    s = open_store("s.sqlite");
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    prepare(&w);
+    w.at_first_take = "UPDATE task SET state = 'todo', hash = NULL WHERE id IN (3, 4)"; /* the second job's */
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), 0);
+    CU_ASSERT_EQUAL(counts.n_run, TASKS_PER_JOB);
+    CU_ASSERT_EQUAL(counts.n_stored, N_TASKS - TASKS_PER_JOB);
+    check_taken(&w);
+    exp_store_close(s);
+    scratch_close();
+}
+
+static void a_store_that_loses_tasks_ends_the_run(void)
+{
+    struct exp_tasks_counts counts;
+    struct exp_store *s;
+    struct work w;
+
+    scratch_open();
+    prepare(&w);
+    s = open_store("s.sqlite");
+    ask("s.sqlite", "CREATE TRIGGER t AFTER INSERT ON task BEGIN DELETE FROM task WHERE id = new.id; END");
+    CU_ASSERT_EQUAL(run_tasks(&w, s, &counts), -EINVAL);
+    CU_ASSERT_TRUE(strstr(why, "is damaged") != NULL);
     exp_store_close(s);
     scratch_close();
 }
@@ -537,8 +847,19 @@ static const struct test_case cases[] = {
     { "tasks are what their texts say", tasks_are_what_their_texts_say },
     { "results come back", results_come_back },
     { "claims of the dead are taken again", claims_of_the_dead_are_taken_again },
+    { "leases run out", leases_run_out },
+    { "leases that nobody can have are none", leases_that_nobody_can_have_are_none },
+    { "leases are renewed", leases_are_renewed },
     { "other files are refused", other_files_are_refused },
     { "stores are merged", stores_are_merged },
+    { "a store is not merged with itself", a_store_is_not_merged_with_itself },
+    { "stores of version 1 are brought up to date", stores_of_version_1_are_brought_up_to_date },
+    { "damaged results are made again", damaged_results_are_made_again },
+    { "one damaged result is no result", one_damaged_result_is_no_result },
+    { "whom it waits for is said", whom_it_waits_for_is_said },
+    { "results that another process throws away are made again",
+      results_that_another_process_throws_away_are_made_again },
+    { "a store that loses tasks ends the run", a_store_that_loses_tasks_ends_the_run },
     { "work is done once", work_is_done_once },
     { "failures are named and tried again", failures_are_named_and_tried_again },
     { "kills lose and double nothing", kills_lose_and_double_nothing },

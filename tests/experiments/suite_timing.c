@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/ctr_hostinfo.h"
+#include "counters/group/ctr_cpu.h"
 #include "experiments/calibrate/exp_counting.h"
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_noted.h"
@@ -12,9 +14,10 @@
 #include "experiments/calibrate/exp_speeds.h"
 #include "experiments/calibrate/exp_threshold.h"
 #include "experiments/calibrate/exp_timing.h"
-#include "experiments/setup/exp_host.h"
 #include "experiments/setup/exp_machine.h"
 #include "experiments/setup/exp_machines.h"
+#include "sim/machine/machine_folder.h"
+#include "sim/machine/machine_here.h"
 #include "tests/counters/fake_counters.h"
 #include "tests/experiments/fake_computer.h"
 #include "tests/rng.h"
@@ -517,54 +520,62 @@ static void noted_machines_are_read_back(void)
 
 static void files_match_by_name_and_caches(void)
 {
-    struct exp_host h = { .caches = small_machine(), .group = "spr" };
+    struct sim_here h = { .caches = small_machine(),
+                          .cpu = { .vendor = "GenuineIntel", .family = 6, .model = 143, .stepping = 8 } };
     struct sim_machine file = h.caches;
 
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_BOTH);
-    strcpy(file.cpus, "icx spr skx");
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_BOTH);
-    strcpy(file.cpus, "sprx xspr");
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_CACHES);
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_BOTH);
+    strcpy(file.cpus, "GenuineIntel 6 85:0-4 140-143:8-9 207");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_BOTH);
+    strcpy(file.cpus, "GenuineIntel 6 85 143:0-7 1433 14");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_CACHES);
     file.level[1].n_sets /= 2;
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
     file.level[1].n_ways *= 2; /* as large as before, in other ways */
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
-    strcpy(file.cpus, "spr");
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_BY_NAME);
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
+    strcpy(file.cpus, "GenuineIntel 6 143");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_NAME);
+    strcpy(file.cpus, "GenuineIn");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_NAME);
+    strcpy(file.cpus, "GenuineIntel 7 143");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
+    strcpy(file.cpus, "AuthenticAMD 6 143");
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
     *file.cpus = '\0'; /* a paper's machine: nobody's computer */
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
-    strcpy(file.cpus, "spr");
-    *h.group = '\0'; /* a CPU that no folder knows */
-    CU_ASSERT_EQUAL(exp_host_match(&h, &file), EXP_HOST_NO_MATCH);
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
+    strcpy(file.cpus, "GenuineIntel 6 143");
+    h.cpu.model = 1; /* a CPU that no file knows */
+    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
 }
 
 /* Of the real files: name and caches, caches alone, name alone, none. Sizes stay the computer's. */
 static void computers_find_their_files(void)
 {
     static const struct {
-        const char *caches, *group, *origin, *words;
+        const char *caches;
+        unsigned model;
+        const char *origin, *words;
     } computers[] = {
-        { "spr", "spr", "sim/machines/spr.cfg", "which is for this CPU" },
-        { "zen3", "", "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
-        { "zen3", "icx", "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's" },
-        { "apple-m1", "icx", "sim/machines/icx.cfg", "though this computer shows other caches" },
-        { "apple-m1", "", "", "no file in sim/machines is for this CPU, X" },
+        { "spr", 143, "sim/machines/spr.cfg", "which is for this CPU" },
+        { "zen3", 1, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
+        { "zen3", 106, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's" },
+        { "apple-m1", 106, "sim/machines/icx.cfg", "though this computer shows other caches" },
+        { "apple-m1", 1, "", "no file in sim/machines is for this CPU, X" },
     };
     struct sim_machine m, file;
     char why[256] = "";
 
     for (size_t i = 0; i < sizeof computers / sizeof computers[0]; i++) {
-        struct exp_host h = { .cpu = "X" };
+        struct sim_here h = { .cpu = { "X", "GenuineIntel", 6, computers[i].model, 0 } };
 
         CU_ASSERT_FATAL(!exp_machine_find(&h.caches, computers[i].caches, NULL, why, sizeof why));
         sim_machine_strip_prefetch(&h.caches);
-        strcpy(h.group, computers[i].group);
         h.caches.level[2].n_sets /= 2;
-        CU_ASSERT_FATAL(!exp_host_find(&h, NULL, EXP_MACHINES_DIR, why, sizeof why));
+        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, why, sizeof why));
         test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
                    h.origin, h.source);
         CU_ASSERT(strstr(h.source, "latencies assumed; make calibrate") == h.source);
-        CU_ASSERT_FATAL(!exp_host_machine(&h, &m, why, sizeof why));
+        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why));
         CU_ASSERT_EQUAL(m.level[2].n_sets, h.caches.level[2].n_sets);
         if (*h.origin) {
             CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why, sizeof why));
@@ -574,34 +585,64 @@ static void computers_find_their_files(void)
     }
 }
 
-static int note_words(void *ctx, const char *path, const struct sim_machine *m)
+struct served {
+    const struct sim_host_cpu *cpu;
+    const char *file;
+    size_t n;
+};
+
+static int count_file(void *ctx, const char *path, const struct sim_machine *m)
 {
-    char *all = ctx, one[80];
-    char *save, words[sizeof m->cpus];
+    struct served *s = ctx;
 
-    strcpy(words, m->cpus);
-    for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-        FILE *in;
-
-        snprintf(one, sizeof one, "counters/groups/%s/cpu.cfg", w);
-        in = fopen(one, "r");
-        test_check(in != NULL, "%s: there is no %s", path, one);
-        if (in)
-            fclose(in);
-        snprintf(one, sizeof one, " %s ", w);
-        test_check(!strstr(all, one), "%s: another file serves %s, too", path, w);
-        strcat(all, one);
-    }
+    if (!sim_host_cpu_is(s->cpu, m->cpus))
+        return 0;
+    s->n++;
+    test_check(strstr(path, s->file) != NULL, "%s serves %s %u %u, not %s", path, s->cpu->vendor, s->cpu->family,
+               s->cpu->model, s->file);
     return 0;
 }
 
+/* The files serve the models that the event groups of the same CPUs are for, each by one file. */
 static void every_cpu_has_one_file(void)
 {
-    char all[1024] = "", why[256] = "";
+    static const struct {
+        const char *group, *file;
+    } pairs[] = { { "icx", "/icx.cfg" },
+                  { "skx", "/skx.cfg" },
+                  { "clx", "/skx.cfg" },
+                  { "spr", "/spr.cfg" },
+                  { "zen3", "/zen3.cfg" },
+                  { "zen4", "/zen4.cfg" },
+                  { "power10", "/power10-victim.cfg" } };
+    char why[256] = "";
 
-    CU_ASSERT(!exp_machines_each(EXP_MACHINES_DIR, note_words, all, why, sizeof why));
-    CU_ASSERT(strstr(all, " zen3 ") && strstr(all, " spr "));
-    CU_ASSERT(exp_machines_each("no/such", note_words, all, why, sizeof why) < 0 && strstr(why, "no/such"));
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct ctr_cpu group;
+
+        CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, why, sizeof why));
+        for (size_t k = 0; k < group.n_models; k++) {
+            const struct ctr_models *m = &group.model[k];
+            struct sim_host_cpu cpu = { .family = m->family, .model = m->last, .stepping = m->first_stepping };
+            struct served s = { &cpu, pairs[i].file, 0 };
+
+            snprintf(cpu.vendor, sizeof cpu.vendor, "%s", m->vendor);
+            CU_ASSERT(!sim_machines_each(EXP_MACHINES_DIR, count_file, &s, why, sizeof why));
+            test_check(s.n == 1, "%zu files serve the CPUs of %s", s.n, pairs[i].group);
+        }
+    }
+    CU_ASSERT(exp_machines_each("no/such", count_file, NULL, why, sizeof why) < 0 && strstr(why, "no/such"));
+}
+
+/* Results name the CPU as calibrations do. */
+static void the_cpu_has_one_name(void)
+{
+    struct sim_host_cpu cpu;
+    char name[sizeof cpu.name];
+
+    sim_host_cpu_look(&cpu);
+    ctr_hostinfo_cpu(name, sizeof name);
+    CU_ASSERT_STRING_EQUAL(cpu.name, name);
 }
 
 static const struct test_case cases[] = {
@@ -623,6 +664,7 @@ static const struct test_case cases[] = {
     { "files match by name and caches", files_match_by_name_and_caches },
     { "computers find their files", computers_find_their_files },
     { "every CPU has one file", every_cpu_has_one_file },
+    { "the CPU has one name", the_cpu_has_one_name },
     { NULL, NULL },
 };
 

@@ -61,7 +61,10 @@ static void test_accuracy(void)
 
 enum { N_LAYERS = 3, N_VARIANTS = 3 };
 
-/* Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 10 misses; all is known of all. */
+/*
+ * Base takes 100 ns a layer, 30 of them packing, 60 micro-kernels; 1000, 100, 9 of 10000 loads miss, of caches alone 4000,
+ * 300, 20 of 20000; all is known of all.
+ */
 struct rows {
     struct exp_verdict v;
     struct exp_verdict_layer base[N_LAYERS], layer[N_VARIANTS][N_LAYERS];
@@ -77,9 +80,14 @@ static struct exp_verdict_layer layer_of(double speedup, double spread)
                       [EXP_STEPS_NS] = time,
                       [EXP_PACKING_NS] = 0.3 * time,
                       [EXP_KERNEL_NS] = 0.6 * time,
-                      [EXP_MISSES_1] = 1000 / speedup,
-                      [EXP_MISSES_2] = 100,
-                      [EXP_MISSES_3] = 10,
+                      [EXP_SIMULATED_LOADS] = 10000,
+                      [EXP_ALONE_LOADS] = 20000,
+                      [EXP_MISSES] = 1000 / speedup,
+                      [EXP_MISSES + 1] = 100,
+                      [EXP_MISSES + 2] = 9 / speedup,
+                      [EXP_ALONE_MISSES] = 4000 / speedup,
+                      [EXP_ALONE_MISSES + 1] = 300,
+                      [EXP_ALONE_MISSES + 2] = 20,
                       [EXP_ISSUE_CYCLES] = unknown,
                       [EXP_WAITING_CYCLES] = unknown },
         .speedup = { speedup, speedup - spread, speedup + spread, unknown },
@@ -94,7 +102,10 @@ static void fill(struct rows *r)
 
     *r = (struct rows){ .v = { .model = "three",
                                .machine = "toy",
+                               .where = "on this computer, with plans for toy",
                                .how = "Timed here.",
+                               .disturbance = "quiet: steal 0.0 %",
+                               .planned_levels = "",
                                .estimates_elsewhere = "",
                                .n_levels = 3,
                                .level = { "L1", "L2", "SLC" },
@@ -164,17 +175,25 @@ static void test_timed(void)
 
     fill(&r);
     says(&r.v, 100,
-         "VERDICT for three (3 convolutions): Variant is faster than im2col + GEMM: 2.00x [1.90, 2.10] Timed here.",
+         "VERDICT for three (3 convolutions): on this computer, with plans for toy: Variant is faster than im2col + "
+         "GEMM: "
+         "2.00x [1.90, 2.10]; the computer was quiet Timed here. While it was timed, the computer was quiet: steal 0.0 "
+         "%.",
          "(sconv) pays in 1 of 3 layers, loses in 1, in 1 the spread leaves it open, 0.79x [0.77, 0.81] for the model: "
          "slower than base",
          "slowest against base: dw3x3 0.50, packing 30 % of it; fastest: conv1 1.25, packing 30 % of it",
          "(sconv_openblas) pays in 3 of 3 layers, 2.00x", "(winograd) pays in 0 of 3 layers, loses in 3,",
          "packing 30 %, micro-kernels 60 % (base: im2col and packing 30 %, micro-kernels 60 %); its micro-kernels take "
          "0.50 of the time of base's",
-         "L1 0.50, L2 1.00, SLC 1.00 of base's, simulated on toy",
-         "dw3x3 0.000 sconv 0.50 [0.49, 0.51] loses 30 60 2.00 2.00 1.00 1.00", NULL);
+         "misses simulated on toy: L1 5.00 % of its loads, base 10.0 %: 0.50 times base's misses; L2 1.00 % of its "
+         "loads, "
+         "base 1.00 %: 1.00 times base's misses; SLC 0.045 % of its loads, base 0.09 %: both below 0.1 %, not compared",
+         "conv1 0.000 sconv 1.25 [1.24, 1.26] pays 30 60 0.80 0.80 1.00 few",
+         "dw3x3 0.000 sconv 0.50 [0.49, 0.51] loses 30 60 2.00 2.00 1.00 2.00",
+         "few: both miss in less than 0.1 % of their loads", NULL);
     says(&r.v, 8, "Layer by layer: 9 rows, in verdict.txt", NULL);
     says_not(&r.v, "Under emulation");
+    says_not(&r.v, "alone");
     r.v.observed = "observed 6 of 13 shapes in 60 s.";
     says(&r.v, 8, "Access by access: observed 6 of 13 shapes in 60 s.", NULL);
     says_not(&r.v, "stimate");
@@ -203,7 +222,7 @@ static void test_missing(void)
     for (size_t l = 0; l < N_LAYERS; l++) {
         r.layer[1][l].speedup = (struct exp_ratio){ unknown, unknown, unknown, unknown };
         r.layer[0][l].quantity[EXP_PACKING_NS] = unknown;
-        r.layer[0][l].quantity[EXP_MISSES_1] = unknown;
+        r.layer[0][l].quantity[EXP_MISSES] = unknown;
         r.layer[0][l].speedup.low = r.layer[0][l].speedup.high = unknown;
     }
     r.variant[0].speedup.low = r.variant[0].speedup.high = unknown;
@@ -229,21 +248,95 @@ static void test_nothing_timed(void)
 
     fill(&r);
     r.v.why_not_timed = "TIMING=0 was asked for";
+    r.v.disturbance = NULL;
     for (size_t i = 0; i < N_VARIANTS; i++) {
         r.variant[i].speedup.value = unknown;
         for (size_t l = 0; l < N_LAYERS; l++)
             r.layer[i][l].speedup.value = r.layer[i][l].quantity[EXP_STEPS_NS] = unknown;
     }
     says(&r.v, 100, "whether anything is faster than im2col + GEMM was not measured: TIMING=0 was asked for",
-         "By simulated misses alone, on toy: Variant misses L1 0.50 times as often as im2col + GEMM.", NULL);
+         "By simulated misses alone, on toy: Variant misses L1 10.0 % of its loads, base 20.0 %: 0.50 times base's "
+         "misses. "
+         "Fewer misses need not be less time.",
+         NULL);
+    says_not(&r.v, "computer was");
     says_not(&r.v, "pays in");
     says_not(&r.v, "nan");
     says(&r.v, 100, "dw3x3", NULL);
     r.v.reference.why_not_timed = "not selected";
     for (size_t l = 0; l < N_LAYERS; l++)
-        r.base[l].quantity[EXP_MISSES_1] = unknown;
+        r.base[l].quantity[EXP_MISSES] = unknown;
     says_not(&r.v, "dw3x3");
     says_not(&r.v, "misses");
+}
+
+/* Caches alone, which is the paper's view, stand before the machine as it is: a level may be worth comparing in one. */
+static void test_two_views(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.has_two_views = true;
+    says(&r.v, 100,
+         "misses simulated, caches of toy alone: L1 10.0 % of its loads, base 20.0 %: 0.50 times base's misses; L2 "
+         "1.50 % "
+         "of its loads, base 1.50 %: 1.00 times base's misses; SLC 0.1 % of its loads, base 0.1 %: 1.00 times base's "
+         "misses",
+         "misses simulated, toy as it is: L1 5.00 % of its loads, base 10.0 %: 0.50 "
+         "times "
+         "base's misses; L2 1.00 % of its loads, base 1.00 %: 1.00 times base's misses; SLC 0.045 % of its loads, base "
+         "0.09 %: both below 0.1 %, not compared",
+         NULL);
+    for (size_t l = 0; l < N_LAYERS; l++)
+        r.base[l].quantity[EXP_MISSES + 2] = 200;
+    says(&r.v, 100, "SLC 0.045 % of its loads, base 2.00 %: 0.02 times base's misses", NULL);
+}
+
+/* A machine of four levels: all stand there, and which of them are CSA's. */
+static void test_four_levels(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.n_levels = 4;
+    r.v.level[3] = "L4";
+    r.v.planned_levels = "CSA plans for three.";
+    for (size_t l = 0; l < N_LAYERS; l++) {
+        r.base[l].quantity[EXP_MISSES + 3] = 100;
+        for (size_t i = 0; i < N_VARIANTS; i++)
+            r.layer[i][l].quantity[EXP_MISSES + 3] = 60;
+    }
+    says(&r.v, 100, "not compared; L4 0.6 % of its loads, base 1.00 %: 0.60 times base's misses", "L1 L2 SLC L4",
+         "pays 30 60 0.80 0.80 1.00 few 0.60", "CSA plans for three.", NULL);
+}
+
+/* On a terminal, where the last lines are what one sees, the answer follows the rows. */
+static void test_answer_last(void)
+{
+    struct rows r;
+    char *text = NULL;
+    const char *answer, *row;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fill(&r);
+    CU_ASSERT_EQUAL(exp_verdict_print_last(&r.v, 100, out), 0);
+    fclose(out);
+    answer = strstr(text, "VERDICT for");
+    row = strstr(text, "\ndw3x3 ");
+    test_check(answer && row && row < answer, "the answer is not last: %s", text);
+    free(text);
+}
+
+static void test_disturbed(void)
+{
+    struct rows r;
+
+    fill(&r);
+    r.v.disturbance = "disturbed: steal 0.1 %, 88.7 % of the time waiting for the core";
+    says(&r.v, 100, "2.00x [1.90, 2.10]; the computer was disturbed ",
+         "the computer was disturbed: steal 0.1 %, 88.7 % of the time waiting for the core.", NULL);
 }
 
 /* Cycles that estimate a speed-up of 1.5 for every variant and layer. */
@@ -355,6 +448,10 @@ static const struct test_case cases[] = {
     { "what is missing is said, and is no number", test_missing },
     { "one layer is not compared with itself", test_one_layer },
     { "nothing timed: simulated misses speak, and say so", test_nothing_timed },
+    { "caches alone and the machine as it is, with rates", test_two_views },
+    { "a fourth level is a level", test_four_levels },
+    { "the answer comes last on a terminal", test_answer_last },
+    { "a disturbed computer stands beside the result", test_disturbed },
     { "estimates beside times, withdrawn on the wrong side", test_estimates },
     { "long lines are broken, and stand below their label", test_lines },
     { "what is known of estimates elsewhere, or that nothing is", test_known_errors },

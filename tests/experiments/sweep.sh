@@ -25,6 +25,7 @@ refuses "'4..1' is no range" "$three" MACHINE=toy VARY=nc=4..1
 refuses "nc: must be a whole number from 1, not 'many'" "$three" MACHINE=toy VARY=nc=many
 refuses "cores: must be at most 256, not 1000" "$three" MACHINE=toy VARY=cores=1,1000
 refuses "cores: the last level includes the others of machine toy" "$three" MACHINE=toy VARY='cores=2 L3.inclusion=inclusive'
+refuses "VARY: nc: must be from 1 to 512 for these layers, not 9999" MODEL=vgg16 LAYERS=conv5_1 MACHINE=clx4208 VARY='nc=16,9999'
 refuses "unknown micro-kernel 'f9'" "$three" MACHINE=toy VARY=ukr=f9
 refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=8/8
 refuses "STORE must name" "$three" MACHINE=toy "$grid" SHARE=0/8
@@ -32,7 +33,26 @@ echo "no database" >"$work/text.sqlite"
 refuses "text.sqlite: not a results store, or damaged" "$three" MACHINE=toy "$grid" STORE="$work/text.sqlite"
 refuses "none.sqlite: cannot open: No such file" "$three" MACHINE=toy "$grid" STORE="$work/other.sqlite" KNOWN="$work/none.sqlite"
 refuses "no/such/folder/s.sqlite: cannot open" "$three" MACHINE=toy "$grid" STORE="$work/no/such/folder/s.sqlite"
+refuses "SHARE: must be as 0/8, up to 7/8, not '1/18446744073709551616'" "$three" MACHINE=toy "$grid" SHARE=1/18446744073709551616 STORE="$work/other.sqlite"
+refuses "SHARE: must be as 0/8, up to 7/8, not '18446744073709551617/8'" "$three" MACHINE=toy "$grid" SHARE=18446744073709551617/8 STORE="$work/other.sqlite"
+refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=1//8 STORE="$work/other.sqlite"
+for taken in store.sqlite store.sqlite.parts report.html report.md; do
+    sed "s/^name = .*/name = $taken/" sim/machines/toy.cfg >"$work/taken.cfg"
+    refuses "the machine is called '$taken', as a file of results" "$three" MACHINE="$work/taken.cfg" "$grid" STORE=no
+done
 refused_job "$three" MACHINE=toy "$grid" SHARES=2
+
+# CSA's own tiles are marked: Nc 30 for this layer, as sconv-plan says.
+own=$("$sweep" "RESULTS=$work/own" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,30,15 2>"$work/err")
+check "CSA's own tiles are named: $own" grep -q " CSA's own tiles are those of nc=30, which costs [0-9.]* % more than the best" <<<"$own"
+csv() { csv_rows "$work/own/clx4208/sweep/three,pointwise/$1" | awk -F, -v column="$2" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%s ", $c[column] }'; }
+check "... and marked, in one configuration" [ "$(csv configs.csv csa)" = "0 1 0 " ]
+check "... of each layer" [ "$(csv sweep.csv csa)" = "0 1 0 " ]
+check "... and beside the best" [ "$(csv best.csv csa)" = "$(csv best.csv nc | sed 's/30/1/; t; s/../0/')" ]
+own=$("$sweep" "RESULTS=$work/none" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,15 2>"$work/err")
+check "... or are none of them" grep -q " None of them has CSA's own tiles in every layer" <<<"$own"
+"$sweep" "RESULTS=$work/cut" "$three" MACHINE=toy ALGO=sconv_ws STORE=no VARY='nc=1,12' >"$work/out" 2>"$work/err"
+check "what some layers do not have is said: $(cat "$work/err")" grep -q '^VARY: nc=12 is more than [12] of 3 plans have: they take all that they have$' "$work/err"
 
 dir=$work/results/toy/sweep/three
 run() { # run ARGUMENTS...: succeeds
@@ -49,6 +69,13 @@ done
 check "a row per layer, algorithm and configuration" [ "$(rows sweep.csv)" -eq 36 ]
 check "a row per algorithm and configuration" [ "$(rows configs.csv)" -eq 12 ]
 check "a row per layer and algorithm" [ "$(rows best.csv)" -eq 9 ]
+cost_percents() { # that are 100 for the best configuration of an algorithm, and as much more for others as they cost more
+    csv_rows "$dir/configs.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+        { algo[NR] = $c["algo"]; cost[NR] = $c["cost"]; percent[NR] = $c["cost_percent"]; if ($c["best"] == 1) best[algo[NR]] = $c["cost"] }
+        END { for (r in algo) { d = percent[r] - 100 * cost[r] / best[algo[r]]; wrong += d < -0.01 || d > 0.01; more += percent[r] > 100.01 }
+              exit wrong || !more }'
+}
+check "costs are in percent of the best one's" cost_percents
 check "keys are columns" grep -q ',config,L1.size,L2.ways,' "$dir/sweep.csv"
 says "0 of 36 simulations from the store"
 csv_rows "$dir/sweep.csv" >"$work/first"
@@ -65,6 +92,9 @@ says "0 of 12 simulations from the store"
 run "$grid" STORE="$work/part.sqlite"
 says "36 of 36 simulations from the store"
 check "results of shares are the same" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
+ln -s part.sqlite "$work/same.sqlite"
+run "$grid" STORE="$work/part.sqlite" KNOWN="$work/same.sqlite"
+says "36 of 36 simulations from the store"
 
 # Latencies change estimates, and no counts.
 run VARY='L2.latency_cycles=10,20,30 L1.size=1K'

@@ -30,6 +30,12 @@ refuses "vgg17" MODEL=vgg17
 refuses "has no counts of 'inceptionv2'" MODEL=inceptionv2
 refuses "pdp11" MACHINE=pdp11
 refuses "unknown option 'UKR=avx2'" UKR=avx2
+broken host.txt ''
+ln -sf /dev/zero "$work/broken/host.txt"
+refuses_broken "/host.txt': not a regular file"
+broken host.txt ''
+truncate -s 65M "$work/broken/host.txt"
+refuses_broken "larger than 64 MiB"
 broken host.txt 's/^counts format: 1/counts format: 99/'
 refuses_broken "counts format: '99'; this program reads 1"
 broken host.txt 's/ MACHINE=zen3//'
@@ -73,7 +79,7 @@ cell() { # cell FILE COLUMN PATTERN: the field of the first row that matches
 }
 within() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x != "" && x >= low && x <= high) }'; }
 
-dir=$work/results/zen3/validation/squeezenet
+dir=$work/results/zen3/validation/squeezenet,$(tr "*?/[]" "~~~~~" <<<"$few")
 run "COUNTS=$work/few"
 for file in verdict.txt targets.csv agreement.csv simulated_vs_measured.csv machine.cfg simulated_vs_measured.png simulated_vs_measured.svg; do
     check "$file is missing" test -s "$dir/$file"
@@ -115,7 +121,7 @@ check "another layer's row does not" within "$(cell simulated_vs_measured.csv as
 broken counts.csv 's/\(base,stores,\)[0-9]*$/\1not available: the PMU is shy/'
 cp sim/machines/toy.cfg "$work/broken/machine.cfg"
 sed -i 's/MACHINE=zen3/MACHINE=machine.cfg/' "$work/broken/host.txt"
-dir=$work/results/toy/validation/squeezenet
+dir=$work/results/toy/validation/${dir##*/}
 run "COUNTS=$work/broken"
 check "a missing count stays missing" grep -q '^squeezenet,2,fire2/squeeze1x1,base,stores,not available: the PMU is shy,' "$dir/simulated_vs_measured.csv"
 rm -rf "$work/results"

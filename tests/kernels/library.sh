@@ -41,6 +41,8 @@ compile() { # compile OUTPUT FLAGS...
 runs() { LD_LIBRARY_PATH="$work/usr/lib" ${RUN-} "$@" | grep -q "^schedule=[iw]s ukr=${UKR:-f32_}.* threads=2 .* relu"; }
 
 check "make install-sconv" install_to
+cp "$work/log" "$work/said"
+check "make install-sconv says what it put where" cmp <(sed -n 's/^  \//\//p' "$work/said" | sort) <(find "$work/usr" -type f -o -type l | sort)
 export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
 cflags="-I$work/usr/include"
 libs="-L$work/usr/lib -lsconv"
@@ -57,6 +59,28 @@ check "the example compiles, shared" compile "$work/shared" $cflags $libs
 check "the example compiles, static" compile "$work/static" $cflags $static
 check "the example runs, shared" runs "$work/shared"
 check "the example runs, static" runs "$work/static"
+# examples PAGE: the blocks that a manual page shows as they are, as one types them
+examples() { sed -n '/^\.nf/,/^\.fi/{/^\.PP/d; /^\.[nf][fi]/!p}' "$1" | sed 's/\\-/-/g; s/\\e/\\/g'; }
+# What the manual shows: its program, linked as it says, and its machine.
+page=$work/usr/share/man/man3/sconv.3
+if command -v pkg-config >/dev/null && [ -z "${RUN-}" ]; then
+    {
+        printf '#include <sconv.h>\n#include <errno.h>\n#include <stdio.h>\n#include <stdlib.h>\nstatic float weights[64 * 64 * 9], src[64 * 56 * 56], dst[64 * 56 * 56];\n'
+        printf 'int main(int argc, char **argv)\n{\nstruct sconv_machine *machine;\n'
+        examples "$page" | sed -n '/^struct sconv_shape shape/,/^sconv_plan_free/p'
+        printf 'if (!err && argc > 1)\n    err = sconv_machine_create(&machine, argv[1], why, sizeof why);\nif (err)\n    puts(why);\nelse if (argc > 1)\n    sconv_machine_free(machine);\nreturn err != 0;\n}\n'
+    } >"$work/prog.c"
+    examples "$page" | sed -n '/^\[machine\]/,/^latency_cycles/p' >"$work/mine.cfg"
+    n=0
+    while read -r line; do
+        n=$((n + 1))
+        check "the manual's '$line'" bash -e -c "cd '$work' && cc() { command ${CC:-gcc} -Wall -Wextra -Werror \"\$@\"; } && $line ${LINK_FLAGS-}"
+        check "... and its program runs, and takes its machine" env "LD_LIBRARY_PATH=$work/usr/lib" "$work/prog" "$work/mine.cfg"
+        needs=$(readelf -d "$work/prog" | grep -c 'NEEDED.*libsconv')
+        check "... with $needs shared libraries called libsconv" [ "$needs" -eq $((n == 1)) ]
+    done < <(examples "$page" | grep '^cc ')
+    check "the manual links in two ways, not $n" [ $n -eq 2 ]
+fi
 # Header, library and what prints them were told the same version, and a refused shape is explained.
 cat >"$work/version.c" <<'END'
 #include <sconv.h>

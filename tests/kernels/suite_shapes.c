@@ -87,7 +87,7 @@ static void every_limit_is_told_with_its_fields(void)
           -EOVERFLOW,
           "the filter tensor exceeds the address space (out_c 144115188075855872, in_c 1, k_h 1, k_w 1, group 1)" },
         { { 1, 5, 9, 9, 7, 3, SIZE_MAX, 1, 1, 1, 1, 1, 1, 1, 2, 1 }, -EINVAL, "k_w 18446744073709551615, is larger" },
-        { { 1, 5, 9, 9, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 5 }, -EINVAL, "group 5 does not divide out_c 7" },
+        { { 1, 5, 9, 9, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 5 }, -EINVAL, "5 groups do not divide out_c 7" },
         { { 1, 5, 9, 0, 7, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1 }, -EINVAL, "in_w is 0, must be at least 1" },
     };
 

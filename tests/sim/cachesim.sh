@@ -323,7 +323,7 @@ ends_by() {
 }
 
 signals() {
-    local dir=$work/signals
+    local dir=$work/signals arguments
     if [ -n "${EMULATED:-}" ]; then
         skip "$EMULATED: signals"
         return
@@ -332,6 +332,20 @@ signals() {
     long_trace >"$work/long.binary"
     mkfifo "$work/fifo.din"
     ends_by TERM 143 --machine toy "$work/long.binary"
+    for arguments in "--machine toy" --mrc --reuse "--wss 100000000" "--machine toy --vary L1.ways=1,2" "--machine toy --output csv"; do
+        # shellcheck disable=SC2086  # arguments are words
+        ends_by INT 130 $arguments "$work/long.binary"
+        check "$arguments: the counts so far are said to be partial: $(tail -1 "$work/out")" grep -q "interrupted: these counts are partial$" "$work/out"
+        check "$arguments: and that it was interrupted: $(cat "$work/err")" grep -q "long.binary: interrupted after [0-9]* accesses" "$work/err"
+    done
+    for arguments in "--machine toy" --mrc; do
+        # shellcheck disable=SC2086
+        ends_by INT 130 $arguments --output json "$work/long.binary"
+        check "$arguments: JSON says so" grep -q '"partial": true' "$work/out"
+    done
+    ends_by INT 130 --machine toy --warmup 390000000000 "$work/long.binary"
+    check "no counts of a warm-up: $(cat "$work/err")" grep -q "interrupted before anything was counted" "$work/err"
+    check "... at all" [ ! -s "$work/out" ]
     ends_by HUP 129 --machine toy "$work/fifo.din"
     ends_by INT 130 --convert text "$dir/out" "$work/long.binary"
     ends_by HUP 129 --convert din "$dir/out" "$work/long.binary"
@@ -398,6 +412,8 @@ ranges() {
     printf 'half 0x10000 0x10100\n' >"$work/ranges"
     "$cachesim" --machine toy --output csv --ranges "$work/ranges" tests/golden/rows.text >"$work/out"
     check "half of the rows have half of the loads" [ "$(place "$work/out" 1 loads)" -eq 64 ]
+    "$cachesim" --machine toy --ranges "$work/ranges" tests/golden/rows.text >"$work/table"
+    check "a table ends with a row for each name" sh -c "tail -1 '$work/table' | grep -qE '^half +64 +0 '"
     check "... and what is elsewhere is the rest" [ "$(place "$work/out" 0 loads)" -eq 64 ]
     # A run of 1000 accesses downwards, over two borders, against the accesses one by one.
     "$cachesim" --convert binary "$work/down.binary" --format text - \
@@ -470,6 +486,7 @@ plots() {
     "$cachesim" --mrc --plot "$work/curve.svg" tests/golden/rows.text >"$work/out" 2>"$work/err"
     check "the curve is drawn: $(cat "$work/err")" grep -q '</svg>' "$work/curve.svg"
     check "... and says what is along its axes" grep -q 'size of the cache' "$work/curve.svg"
+    check "... in units as elsewhere" sh -c "grep -q '>1 KiB<' '$work/curve.svg' && ! grep -q kiB '$work/curve.svg'"
     refuses "--plot: the name ends neither in .png nor in .svg, 'x.pdf'" --plot x.pdf tests/golden/rows.text
     refuses "--plot: there are figures of simulations and of --mrc" --plot x.png --reuse tests/golden/rows.text
     if [ -n "${EMULATED:-}" ]; then
@@ -488,6 +505,137 @@ json_members() {
         check "the manual explains JSON's member $member" \
             grep -qE "(^|[^a-z_])$member([^a-z_]|\$)" <(sed -n '/^.SH JSON/,/^.SH EXIT/p' sim/programs/cachesim.1) sim/stats.h
     done
+}
+
+# A program that does what its argument says between two walks over data[]. Nothing that another process or another
+# program does with its own arrays belongs to its trace.
+make_two() {
+    cat >"$work/two.c" <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile double data[1 << 14], others[1 << 14];
+static double sum;
+static void walk(volatile double *array)
+{
+    for (int i = 0; i < 1 << 14; i++)
+        sum += array[i];
+}
+static void child(const char *what)
+{
+    if (!strcmp(what, "exec"))
+        execl("/bin/true", "true", (char *)NULL);
+    walk(others);
+    if (!strcmp(what, "killed"))
+        abort();
+    if (!strcmp(what, "exit"))
+        exit(0);
+    _exit(0);
+}
+static void go_on(const char *path, int sleeps)
+{
+    for (unsigned long n = 0;; n++) {
+        if (n == 50) {
+            FILE *out = fopen(path, "w");
+            fprintf(out, "%ld\n", (long)getpid());
+            fclose(out);
+        }
+        if (n == 50 && sleeps)
+            sleep(1000);
+        for (int i = 0; i < 1 << 14; i++)
+            data[i * 797 % (1 << 14)] += 1;
+    }
+}
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int status;
+    walk(data);
+    if (!strcmp(what, "become"))
+        execl("/bin/true", "true", (char *)NULL);
+    if (!strcmp(what, "close"))
+        for (int fd = 3; fd < 1024; fd++)
+            close(fd);
+    if (!strcmp(what, "close-all") && (close_range(3, ~0U, 0) || open(argv[2], O_WRONLY | O_TRUNC) < 0))
+        return 9;
+    if (!strncmp(what, "child-", 6)) {
+        if (!fork())
+            child(what + 6);
+        wait(&status);
+    }
+    if (!strcmp(what, "daemon")) {
+        if (fork())
+            return 0;
+        sleep(20);
+    }
+    if (!strcmp(what, "goes-on") || !strcmp(what, "sleeps"))
+        go_on(argv[2], *what == 's');
+    walk(data);
+    return 0;
+}
+END
+    ${CC:-cc} -O1 -no-pie -o "$work/two" "$work/two.c" 2>/dev/null &&
+        nm -S "$work/two" | awk '$4 == "data" || $4 == "others" { print $4, "0x" $1, "+0x" $2 }' | sort >"$work/two.ranges"
+}
+
+# two_loads TRACER ARGUMENT...: loads of data[], and of others[]
+two_loads() {
+    local tracer=$1
+    shift
+    "$cachesim" --tracer "$tracer" --machine toy --output csv --ranges "$work/two.ranges" run -- "$work/two" "$@" >"$work/out" 2>"$work/err" </dev/null &&
+        echo "$(place "$work/out" 1 loads) $(place "$work/out" 2 loads)"
+}
+
+# A trace is that of one process and one program.
+one_process() {
+    local tracer=$1 what loads
+    for what in nothing child-_exit child-exit child-killed child-exec close; do
+        loads=$(two_loads "$tracer" $what)
+        check "$tracer, $what: loads of data and others are $loads: $(cat "$work/err")" [ "$loads" = "32768 0" ]
+    done
+    loads=$(two_loads "$tracer" daemon)
+    check "$tracer, a daemon's first process: $loads: $(cat "$work/err")" [ "$loads" = "16384 0" ]
+    "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" become >"$work/out" 2>"$work/err"
+    check "$tracer, exec: exit status $?, not 2" [ $? -eq 2 ]
+    check "$tracer, exec: $(cat "$work/err")" grep -qF "the program became another one (exec)" "$work/err"
+    check "$tracer, exec: nothing is printed" [ ! -s "$work/out" ]
+    # Under QEMU the tracer's descriptor is one of the program's own; Valgrind keeps its own apart.
+    : >"$work/victim"
+    "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" close-all "$work/victim" >"$work/out" 2>"$work/err"
+    check "$tracer, all descriptors closed: neither counted nor refused: $(cat "$work/err")" \
+        grep -qE "^trace|or closed the tracer's descriptor" "$work/out" "$work/err"
+    check "$tracer, all descriptors closed: the trace went into the program's file" [ ! -s "$work/victim" ]
+}
+
+# gone PID: the process ends within half a minute; that is enough on a busy computer.
+gone() {
+    for _ in $(seq 300); do
+        [ -e "/proc/$1" ] || return 0
+        sleep 0.1
+    done
+    kill -s KILL "$1"
+    return 1
+}
+
+# interrupted TRACER WHAT SIGNAL STATUS: a signal ends cachesim, and the program that it traces too.
+interrupted() {
+    local tracer=$1 what=$2 signal=$3 pid traced
+    rm -f "$work/pid"
+    env --default-signal=INT,TERM,HUP "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" "$what" "$work/pid" >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+    for _ in $(seq 600); do
+        [ ! -s "$work/pid" ] || break
+        sleep 0.1
+    done
+    traced=$(cat "$work/pid")
+    kill -s "$signal" $pid
+    { gone $pid; wait $pid; } 2>/dev/null
+    check "$tracer, $what: exit status $? after $signal" [ $? -eq "$4" ]
+    check "$tracer: a program that $what outlives $signal" gone "${traced:-1}"
 }
 
 # A program that is traced while it runs makes the accesses that its source says.
@@ -530,9 +678,21 @@ END
         check "$tracer: ... with the reason" grep -q "was ended by signal 6 .*; its trace is cut short" "$work/err"
         "$cachesim" --tracer $tracer --convert lackey "$work/sum.lackey" run -- "$work/sum" 2>/dev/null
         check "$tracer: its trace can be written" [ "$(grep -c . "$work/sum.lackey")" -gt 16384 ]
+        if ! make_two; then
+            skip "$tracer: programs that fork (a C library without close_range())"
+            continue
+        fi
+        one_process $tracer
+        interrupted $tracer sleeps TERM 143
+        interrupted $tracer sleeps KILL 137
+        interrupted $tracer sleeps INT 130
+        interrupted $tracer goes-on INT 130
+        check "$tracer: counts so far, said to be partial: $(cat "$work/err")" grep -q 'accesses.*; interrupted: these counts are partial' "$work/out"
     done
     refuses "run, 'no-such-program', no program is called so" run -- no-such-program
     refuses "no program is given behind --" run --
+    refuses "run: -- is missing before the program" run "$work/sum"
+    refuses "no program is given: cachesim" run
     refuses "--passes: a program is run once" --passes 2 run -- "$work/sum"
     refuses "--tracer: there is no program to trace" --tracer qemu tests/golden/mix.din
 }
@@ -554,6 +714,18 @@ announcement() {
     check "a pipe is not: $(cat "$work/pipe.err")" [ ! -s "$work/pipe.err" ]
 }
 
+# Every policy that the program says there is can be simulated, and is one of a machine file; QLRU_ is a family's beginning.
+check_policies() {
+    local policy policies
+    policies=$("$cachesim" --l1 1k,2,64,best tests/golden/mix.din 2>&1 | sed -n "s/.*there are //; s/, QLRU_.*//; s/,//gp")
+    check "the policies that there are: '$policies'" [ "$(wc -w <<<"$policies")" -ge 2 ]
+    for policy in $policies; do
+        check "--l1: policy $policy" grep -q "^machine custom: L1 1 KiB 2-way 64 B lines $policy$" <("$cachesim" --l1 "1k,2,64,$policy" tests/golden/mix.din)
+        sed "s/^policy = .*/policy = $policy/" sim/machines/toy.cfg >"$work/policy.cfg"
+        check "a machine file: policy $policy" "$cachesim" --machine "$work/policy.cfg" tests/golden/mix.din >/dev/null
+    done
+}
+
 bad_options() {
     refuses "cachesim: no trace is given"
     printf 'a 0 5\nb 4 9\n' >"$work/ranges"
@@ -571,14 +743,21 @@ bad_options() {
     refuses "--format: not din, lackey, text or binary, 'xml'" --format xml a.trc
     refuses "a second trace is given, 'b.din'" a.din b.din
     refuses "a.din, No such file or directory" --machine toy a.din
-    refuses "unknown machine" --machine pdp11 tests/golden/mix.din
+    refuses "unknown machine 'pdp11'; known: host apple-m1 " --machine pdp11 tests/golden/mix.din
+    refuses "unknown machine 'hots', did you mean host? known: host " --machine hots tests/golden/mix.din
+    refuses "unknown machine 'zen44', did you mean zen4? " --machine zen44 tests/golden/mix.din
+    refuses "--l1: bad size; sizes take k, m and g, or KiB, MiB and GiB, '32kx,8,64'" --l1 32kx,8,64 tests/golden/mix.din
+    counts --l1 32k,8,64 --l2 1m,16,64 tests/golden/mix.din >"$work/a"
+    counts --l1 32KB,8,64 --l2 '1 MiB,16,64' tests/golden/mix.din >"$work/b"
+    equal "32KB is 32k" "$work/a" "$work/b"
     refuses "no/such.cfg" --machine no/such.cfg tests/golden/mix.din
     refuses "--l1: size is not a multiple of ways * line, '1000,3,64'" --l1 1000,3,64 tests/golden/mix.din
     refuses "--l1: line is not a power of two" --l1 1k,2,48 tests/golden/mix.din
     refuses "--l1: bad number of ways" --l1 1k,0,64 tests/golden/mix.din
     refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2 tests/golden/mix.din
     refuses "--l1: not SIZE,WAYS,LINE" --l1 1k,2,64,lru,x tests/golden/mix.din
-    refuses "--l1: unknown policy; there are lru, fifo, tree-plru, bit-plru, random, srrip, brrip, drrip, QLRU_" --l1 1k,2,64,best tests/golden/mix.din
+    refuses "--l1: unknown policy; there are lru, " --l1 1k,2,64,best tests/golden/mix.din
+    check_policies
     refuses "QLRU_H.._M._R._U.[_UMO], '1k,2,64,QLRU_H99_M1_R0_U0'" --l1 1k,2,64,QLRU_H99_M1_R0_U0 tests/golden/mix.din
     refuses "the option takes no value, '--tags=1'" --tags=1 a.din
     refuses "unknown option; cachesim --help lists them, '-x'" -x a.din
@@ -649,6 +828,35 @@ manual() {
     fi
 }
 
+# recipes PAGE: the lines that a manual page shows in .nf blocks, as one types them
+recipes() {
+    sed -n '/^\.nf/,/^\.fi/{/^\.[nf][fi]/!p}' "$1" | sed 's/\\-/-/g; s/\\e/\\/g'
+}
+
+# What the manual shows can be typed as it stands.
+manual_recipes() {
+    local dir=$work/recipes recipe n=0
+    mkdir "$dir" "$dir/bin"
+    ln -s "$(realpath "$cachesim")" "$dir/bin/cachesim"
+    printf '#include <stdio.h>\n#include <unistd.h>\nextern char **environ;\nstatic double a[999];\nint main(void) { for (int i = 0; i < 999; i++) a[i] += i; fprintf(stdout, "%%g %%d\\n", a[9], !environ); return 0; }\n' >"$dir/prog.c"
+    if [ -n "${EMULATED:-}" ] || ! ${CC:-cc} -O1 -no-pie -o "$dir/prog" "$dir/prog.c" 2>/dev/null || ! command -v valgrind zstd jq >/dev/null; then
+        skip "the manual's recipes (no native compiler, valgrind, zstd or jq)"
+        return
+    fi
+    cp tests/golden/mix.din "$dir/gcc.din"
+    cp tests/golden/rows.text "$dir/loop.text"
+    "$cachesim" --convert binary - tests/golden/rows.text | zstd -q >"$dir/big.binary.zst"
+    while read -r recipe; do
+        n=$((n + 1))
+        (cd "$dir" && HWLOC_SYNTHETIC='numa:1 pack:1 l2:1(size=65536) l1:1(size=32768) core:1 pu:1' PATH=$dir/bin:$PATH bash -e -o pipefail -c "$recipe") >"$work/out" 2>"$work/err" </dev/null
+        check "the manual's '$recipe': exit status $?: $(tail -3 "$work/err")" [ $? -eq 0 ]
+    done < <(recipes sim/programs/cachesim.1)
+    check "the manual has $n recipes, not 11" [ $n -eq 11 ]
+    check "prog.ranges names prog's data: $(cat "$dir/prog.ranges")" grep -q '^a 0x0*40' "$dir/prog.ranges"
+    "$cachesim" --machine toy --output csv --ranges "$dir/prog.ranges" run -- "$dir/prog" >"$work/out" 2>"$work/err"
+    check "a has its loads" [ "$(place "$work/out" "$(sed -n 's/^# tag \([0-9]*\): a$/\1/p' "$work/out")" loads)" -gt 998 ]
+}
+
 too_large() {
     printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 4096 MiB\nways = 16\nline = 64\nlatency_cycles = 4\n' >"$work/large.cfg"
     if [ -n "${SAN:-}${EMULATED:-}" ]; then
@@ -660,13 +868,23 @@ too_large() {
     check "a machine too large for the memory: $(cat "$work/err")" grep -q "Cannot allocate memory for caches of 4096 MiB" "$work/err"
 }
 
+# Files that no line of `make install` names, nor a folder in one; and lines that name nothing.
+installed_but_unsaid() { # installed_but_unsaid FOLDER SAID
+    find "$1" -type f -o -type l | awk 'NR == FNR { if (sub(/^  \//, "/")) said[$0]; next }
+        { for (s in said) if ($0 == s || (s ~ /\/$/ && index($0, s) == 1)) { named[s]; next } print "not said: " $0 }
+        END { for (s in said) if (!(s in named)) print "not there: " s }' "$2" -
+}
+
 installation() {
     local root=$work/root header
     if [ -n "${SAN:-}${EMULATED:-}" ]; then
         skip "${EMULATED:-built with sanitizers}: the installed library"
         return
     fi
-    check "make install" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/x install
+    check "make install" sh -c "make -s BUILD='$BUILD' DESTDIR='$root' PREFIX=/opt/x install >'$work/said'"
+    check "what make install put there is not what it says: $(installed_but_unsaid "$root/opt/x" "$work/said")" [ -z "$(installed_but_unsaid "$root/opt/x" "$work/said")" ]
+    check "the manual of experiment is not installed" [ -s "$root/opt/x/share/man/man1/experiment.1" ]
+    check "tab completion is not installed" bash -c "source '$root/opt/x/share/bash-completion/completions/experiment' && complete -p cachesim experiment >'$work/out'"
     check "the installed cachesim finds its machines" sh -c "cd / && '$root/opt/x/bin/cachesim' --machine toy '$PWD/tests/golden/mix.din' >/dev/null"
     for header in $(find "$root/opt/x/include/convsim" -name "*.h"); do
         check "$(basename "$header") needs only what is installed" "${CC:-cc}" -std=c17 -fsyntax-only -x c -I"$root/opt/x/include/convsim" "$header"
@@ -687,7 +905,7 @@ installation() {
         header=$(find sim -name "$header")
         [ -z "$header" ] || check "$header, which the manual refers to, is installed" [ -e "$root/opt/x/include/convsim/$header" ]
     done
-    check "make install elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y install
+    check "make install elsewhere" sh -c "make -s BUILD='$BUILD' DESTDIR='$root' PREFIX=/opt/y install >'$work/said'"
     check "the second convsim.pc names the second folder" grep -qx 'prefix=/opt/y' "$root/opt/y/lib/pkgconfig/convsim.pc"
     check "and the version of cachesim" grep -qx "Version: $("$root/opt/y/bin/cachesim" --version | cut -d' ' -f2)" "$root/opt/y/lib/pkgconfig/convsim.pc"
     check "make uninstall elsewhere" make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/y uninstall
@@ -720,6 +938,7 @@ whole_or_not
 signals
 announcement
 manual
+manual_recipes
 installation
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -68,6 +68,29 @@ static void sizes_take_suffixes(void)
     CU_ASSERT(sim_level_bytes(&m.level[1]) == 4 << 20 && m.level[1].line_bytes == 1024);
 }
 
+static void sizes_are_written_in_many_ways(void)
+{
+    static const char *const kib[] = { "k", "K", " k", "kb", "kB", "KB", " KB", "KiB", " kib" };
+    static const char *const mib[] = { "m", "MB", " MiB" };
+    static const char *const gib[] = { "g", " GB", "GiB" };
+    static const struct {
+        const char *const *unit;
+        size_t n;
+        uint64_t bytes;
+    } of[] = { { kib, 9, 64 << 10 }, { mib, 3, 64 << 20 }, { gib, 3, 64ull << 30 } };
+    struct sim_machine m;
+    char text[256], why[MACHINE_WHY_BYTES] = "";
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        for (size_t k = 0; k < of[i].n; k++) {
+            snprintf(text, sizeof text, MACHINE "[cache L1]\nsize = 64%s\nways = 16\nline = 1024\nlatency_cycles = 4\n",
+                     of[i].unit[k]);
+            test_check(!machine_read_text(&m, text, why) && sim_level_bytes(&m.level[0]) == of[i].bytes, "64%s: %s",
+                       of[i].unit[k], why);
+        }
+    }
+}
+
 static void bad_structure_is_reported_with_its_line(void)
 {
     static const struct bad_file bad[] = {
@@ -91,7 +114,10 @@ static void bad_structure_is_reported_with_its_line(void)
           "FILE:44: too many cache levels, '[cache 9]'" },
         { MACHINE "just words\n", "FILE:4: neither a section nor 'key = value', 'just words'" },
         { MACHINE "[cache L1]\nsize = 1 KiB\ncolour = red\n", "FILE:6: unknown key, 'colour'" },
-        { MACHINE "size = 1 KiB\n", "FILE:4: unknown key, 'size'" },
+        { MACHINE "[cache L1]\nlatency = 4\n", "FILE:5: unknown key (did you mean latency_cycles?), 'latency'" },
+        { MACHINE "memory_latency = 4\n",
+          "FILE:4: unknown key (did you mean memory_latency_cycles?), 'memory_latency'" },
+        { MACHINE "size = 1 KiB\n", "FILE:4: unknown key (it is one of [cache NAME]), 'size'" },
         { MACHINE "= 5\n", "FILE:4: unknown key, ''" },
         { MACHINE "name = n\n", "FILE:4: duplicate key, 'name'" },
         { MACHINE "[cache L1]\nways = 2\nways = 2\n", "FILE:6: duplicate key, 'ways'" },
@@ -134,8 +160,9 @@ static void bad_values_are_reported_with_their_line(void)
         { SIZE("99999999999999999999"), "FILE:8: number too large, '99999999999999999999'" },
         { SIZE("18446744073709551616"), "FILE:8: number too large, '18446744073709551616'" },
         { SIZE("17592186044416 MiB"), "FILE:8: number too large, '17592186044416 MiB'" },
-        { SIZE("1 kB"), "FILE:8: neither a number nor one of KiB or MiB, '1 kB'" },
-        { SIZE("1 KiB 2"), "FILE:8: neither a number nor one of KiB or MiB, '1 KiB 2'" },
+        { SIZE("1 kb/s"), "FILE:8: sizes take k, m and g, or KiB, MiB and GiB, '1 kb/s'" },
+        { SIZE("1 iB"), "FILE:8: sizes take k, m and g, or KiB, MiB and GiB, '1 iB'" },
+        { SIZE("1 KiB 2"), "FILE:8: sizes take k, m and g, or KiB, MiB and GiB, '1 KiB 2'" },
         { SIZE("0 KiB"), "FILE:8: must be at least 1, '0 KiB'" },
         { SIZE("-1"), "FILE:8: negative number, '-1'" },
         { SIZE("KiB"), "FILE:8: not a whole number, 'KiB'" },
@@ -311,6 +338,7 @@ static void a_long_message_is_cut(void)
 static const struct test_case cases[] = {
     { "a small good file is read", a_small_good_file_is_read },
     { "sizes take suffixes", sizes_take_suffixes },
+    { "sizes are written in many ways", sizes_are_written_in_many_ways },
     { "bad structure is reported with its line", bad_structure_is_reported_with_its_line },
     { "bad values are reported with their line", bad_values_are_reported_with_their_line },
     { "bad options are reported with their line", bad_options_are_reported_with_their_line },

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/machine/machine.h"
+#include "tests/failing_alloc.h"
 #include "tests/sim/machine_file.h"
 #include "tests/suites.h"
 
@@ -169,7 +170,31 @@ static void validate_knows_the_options_too(void)
     CU_ASSERT(!sim_machine_validate(&good, NULL, 0) && sim_machine_is_plain(&good));
 }
 
+/* Whatever there is no memory for: nothing is wrong with the machine or the setting. */
+static void want_of_memory_is_said(void)
+{
+    const struct sim_setting setting = { "L1.ways", "2" };
+    struct sim_machine m, changed;
+    char why[256] = "";
+    size_t n = 0, refused;
+    int err;
+
+    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "sim/machines/toy.cfg", why, sizeof why), 0);
+    do {
+        changed = m;
+        failing_alloc_after(n++);
+        err = sim_machine_set(&changed, &setting, 1, why, sizeof why);
+        refused = failing_alloc_stop();
+        test_check(!refused || (err == -ENOMEM && strstr(why, "out of memory")), "allocation %zu: %d, '%s'", n, err,
+                   why);
+    } while (refused);
+    CU_ASSERT_EQUAL(err, 0);
+    CU_ASSERT_EQUAL(changed.level[0].n_ways, 2);
+    CU_ASSERT(n > 2);
+}
+
 static const struct test_case cases[] = {
+    { "want of memory is said", want_of_memory_is_said },
     { "every option is read and printed", every_option_is_read_and_printed },
     { "validate knows the options too", validate_knows_the_options_too },
     { "what is printed reads back the same", what_is_printed_reads_back_the_same },

@@ -6,47 +6,46 @@
  *   policies, inclusion,           the same file; else the one in sim/machines that serves the CPU; else LRU, and
  *   prefetchers, issue             nothing is prefetched
  *
- * A machine file serves the CPUs that its key `cpus` names, as folders of counters/groups: their cpu.cfg have the families
- * and models. Hypervisors hide or change the CPU's name, so that the sizes and ways of L1 and L2 decide as well: a file
+ * A machine file serves the CPUs that its key `cpus` lists (machine_cpu.h). Hypervisors hide or change the CPU's name, so that the sizes and ways of L1 and L2 decide as well: a file
  * that both name and caches speak for, else the only one that the caches speak for, else the one of the name.
  */
-#ifndef EXPERIMENTS_EXP_HOST_H
-#define EXPERIMENTS_EXP_HOST_H
+#ifndef EXPERIMENTS_SIM_HERE_H
+#define EXPERIMENTS_SIM_HERE_H
 
 #include <stdbool.h>
 
 #include "sim/machine/machine.h"
+#include "sim/machine/machine_cpu.h"
 
-#define EXP_MACHINE_FILE "machine.cfg" /* in every folder of results */
+#define SIM_MACHINE_FILE "machine.cfg" /* in every folder of results */
 
-struct exp_host {
+struct sim_here {
     struct sim_machine caches; /* as hwloc sees it */
-    char cpu[96];              /* for people: "Intel(R) Xeon(R) Processor (family 6, model 167)" */
-    char group[32];            /* its folder in counters/groups; "" if none serves it */
-    struct sim_machine known;  /* the calibration, or the file that serves the CPU; without levels: neither */
+    struct sim_host_cpu cpu;
+    struct sim_machine known; /* the calibration, or the file that serves the CPU; without levels: neither */
     bool is_calibrated;
     char origin[512];  /* the file of `known` */
     char source[1024]; /* where latencies, policies and prefetchers come from, in words */
 };
 
 /* How a machine file serves a computer, the best last. */
-enum exp_host_match { EXP_HOST_NO_MATCH, EXP_HOST_BY_NAME, EXP_HOST_BY_CACHES, EXP_HOST_BY_BOTH };
+enum sim_here_match { SIM_HERE_NO_MATCH, SIM_HERE_BY_NAME, SIM_HERE_BY_CACHES, SIM_HERE_BY_BOTH };
 
 /* Looks at this computer, and no file. Returns 0, or as sim_machine_host. */
-int exp_host_look(struct exp_host *h, char *why, size_t why_bytes);
+int sim_here_look(struct sim_here *h, char *why, size_t why_bytes);
 
 /*
  * Finds what else is known of it: the calibration below a folder of results (NULL: not that), else the file in `machines` that serves it.
  * Returns 0, or -errno with one line in why if a file is broken.
  */
-int exp_host_find(struct exp_host *h, const char *results, const char *machines, char *why, size_t why_bytes);
+int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes);
 
-enum exp_host_match exp_host_match(const struct exp_host *h, const struct sim_machine *file);
+enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_machine *file);
 
 /*
  * The machine as it is, as far as that is known: sizes are hwloc's. Returns 0, or -EINVAL with one line in why if what a
  * file says does not go with these sizes.
  */
-int exp_host_machine(const struct exp_host *h, struct sim_machine *m, char *why, size_t why_bytes);
+int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes);
 
 #endif

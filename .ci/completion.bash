@@ -1,0 +1,167 @@
+# Tab completion for bash: targets, variables and their values for make in this project's folder, for its programs, and for cachesim.
+#
+#     source .ci/completion.bash
+#
+# `make install` installs it for cachesim and the programs; make is completed only by what is sourced from the project, and in any
+# other folder by what completed it before.
+# shellcheck shell=bash
+
+# Prints the project's folder that holds a folder or is it; fails outside.
+_convolution_root() {
+    local folder
+    folder=$(cd "${1:-.}" 2>/dev/null && pwd) || return
+    while [ -n "$folder" ]; do
+        [ -x "$folder/.ci/facts" ] && [ -d "$folder/sim/machines" ] && { printf '%s\n' "$folder"; return; }
+        folder=${folder%/*}
+    done
+    return 1
+}
+
+_convolution_facts() { (cd "$1" && .ci/facts 2>/dev/null); }
+
+# The words of a value: names of a kind where the variable has some, values that may be chosen from, and files.
+_convolution_values() { # _convolution_values ROOT TARGET VARIABLE LAST-OF-A-LIST
+    local kind=''
+    case $3 in
+    MODEL) kind=model && echo all && [ "$2" != polydl ] || kind='model polydl' ;;
+    MACHINE) kind=machine ;;
+    ALGO) kind=algorithm ;;
+    LAYER) kind=model ;;
+    esac
+    _convolution_facts "$1" | awk -F'\t' -v kinds="$kind" -v name="$3" \
+        '$1 == "word" && $2 == name { print $3 } index(" " kinds " ", " " $1 " ") { print $2 }'
+    case $3 in
+    ALGO | LAYER) ;;
+    *) compgen -f -- "$4" ;;
+    esac
+}
+
+# The variables that a target, or a program, knows.
+_convolution_variables() { # _convolution_variables ROOT TARGET
+    _convolution_facts "$1" | awk -F'\t' -v target="$2" '
+        $1 == "variable" { names[$2] = names[$2] " " $3 }
+        $1 == "knows" && $2 == target { owners = $3 }
+        END {
+            n = split(owners " build cpu", owner, " ")
+            for (i = 1; i <= n; i++) {
+                m = split(names[owner[i]], name, " ")
+                for (j = 1; j <= m; j++) print name[j] "="
+            }
+        }' | sort -u
+}
+
+_convolution_targets() { _convolution_facts "$1" | awk -F'\t' '$1 == "target" { print $2 }'; }
+
+# Completes the word before the cursor. It reaches from the last blank on; bash replaces what follows the last = or : in it.
+_convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
+    local line=${COMP_LINE:0:COMP_POINT} word variable list='' last cut
+    word=${line##*[[:space:]]}
+    COMPREPLY=()
+    case $word in
+    [A-Z]*=*)
+        variable=${word%%=*} last=${word#*=}
+        case $variable:$last in
+        MODEL:*,* | ALGO:*,*) list=${last%,*}, last=${last##*,} ;;
+        esac
+        mapfile -t COMPREPLY < <(_convolution_values "$1" "$2" "$variable" "$last" | awk -v last="$last" -v list="$list" \
+            'index($0, last) == 1 && !seen[$0]++ { print list $0 }')
+        word=$list$last
+        [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$variable=}")
+        [[ $COMP_WORDBREAKS == *:* && $word == *:* ]] || return 0
+        cut=${word%:*}:
+        COMPREPLY=("${COMPREPLY[@]#"$cut"}")
+        ;;
+    *)
+        mapfile -t COMPREPLY < <({ printf '%s\n' $3; _convolution_variables "$1" "$2"; } | awk -v word="$word" 'index($0, word) == 1')
+        [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+        ;;
+    esac
+    return 0
+}
+
+# The target among the words of a command line, if there is one yet.
+_convolution_target() { # _convolution_target TARGETS WORD...
+    local word targets=" $1 "
+    for word in "${@:2}"; do
+        [[ $targets != *" $word "* ]] || { printf '%s\n' "$word"; return; }
+    done
+}
+
+_convolution_make() {
+    local root targets target line=${COMP_LINE:0:COMP_POINT} words
+    read -ra words <<<"$line"
+    if ! root=$(_convolution_root) || [ "$root" != "$(pwd)" ] || [[ ${words[*]} == *' -C'* ]]; then
+        _convolution_fall_back "$@"
+        return
+    fi
+    targets=$(_convolution_targets "$root" | paste -sd ' ')
+    [[ $line == *[[:space:]] ]] || unset 'words[-1]'
+    target=$(_convolution_target "${targets/help /}" "${words[@]:1}")
+    [[ " ${words[*]} " != *' help '* ]] || target=help
+    case $target in
+    '') _convolution_complete "$root" '' "$targets" ;;
+    help) _convolution_complete "$root" nothing "$targets build" ;;
+    *) _convolution_complete "$root" "$target" '' ;;
+    esac
+}
+
+# What make's completion was before.
+_convolution_fall_back() {
+    if [ -n "${_convolution_before-}" ] && [ "$_convolution_before" != _convolution_make ]; then
+        "$_convolution_before" "$@"
+    elif declare -F _comp_load >/dev/null && _comp_load -- make 2>/dev/null || declare -F _completion_loader >/dev/null; then
+        _completion_loader make 2>/dev/null
+        declare -F _make >/dev/null && _make "$@"
+        complete -F _convolution_make make
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$2")
+    fi
+}
+
+# A program of the project, by the folder that it is in.
+_convolution_program() {
+    local root name=${1##*/} target flags
+    root=$(_convolution_root "$(dirname "$(command -v "$1" 2>/dev/null || echo .)")") || root=$(_convolution_root) || return 0
+    target=$name
+    case $name in
+    sconv-plan | sconv-gen | sconv-streams) target=${name#sconv-} ;;
+    peers) target=bench-peers ;;
+    esac
+    flags=$(_convolution_facts "$root" | awk -F'\t' -v owner="$(tr '[:lower:]' '[:upper:]' <<<"${target#bench-}")" \
+        '$1 == "flag" && ($2 == owner || $2 == "ALL") { print $3 }')
+    _convolution_complete "$root" "$target" "$flags"
+}
+
+# cachesim: its options, machines, and files.
+_convolution_cachesim() {
+    local program line=${COMP_LINE:0:COMP_POINT} word folder file
+    program=$(command -v "$1" 2>/dev/null) || return 0
+    word=${line##*[[:space:]]}
+    case ${line%"$word"} in
+    *--machine[[:space:]=]*)
+        if [[ ${line%"$word"} =~ --machine[[:space:]]+$ ]]; then
+            folder=$(dirname "$(realpath "$program")")
+            mapfile -t COMPREPLY < <({
+                echo host
+                for file in "$folder"/../share/convsim/machines/*.cfg "$folder"/../sim/machines/*.cfg; do
+                    [ ! -e "$file" ] || basename "$file" .cfg
+                done
+                compgen -f -- "$word"
+            } | awk -v word="$word" 'index($0, word) == 1 && !seen[$0]++')
+            return 0
+        fi
+        ;;
+    esac
+    case $word in
+    -*) mapfile -t COMPREPLY < <("$program" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u | awk -v word="$word" 'index($0, word) == 1') ;;
+    *) mapfile -t COMPREPLY < <({ echo run; compgen -f -- "$word"; } | awk -v word="$word" 'index($0, word) == 1') ;;
+    esac
+}
+
+complete -o filenames -F _convolution_cachesim cachesim
+complete -F _convolution_program experiment judge sweep study paper validate calibrate polydl peers compare redraw report \
+    sconv-plan sconv-gen sconv-streams
+if [ -e "$(dirname "${BASH_SOURCE[0]}")/variables.mk" ]; then
+    _convolution_before=$(complete -p make 2>/dev/null | sed -n 's/.* -F \([^ ]*\) .*/\1/p')
+    complete -F _convolution_make make
+fi

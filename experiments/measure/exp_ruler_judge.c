@@ -1,0 +1,164 @@
+/* What readings of the ruler mean: the decisions of exp_ruler.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/measure/exp_ruler.h"
+
+enum { NEAR_BINS = 3 };
+
+static const double bin_width = 1.005, first_bin = 1e-4; /* of ns, and of ratios of ns */
+
+static void scale_of(const struct exp_mark *m, double value[EXP_N_RULER_SCALES])
+{
+    value[EXP_RULER_FMA] = m->fma_ns;
+    value[EXP_RULER_FMA_CYCLES] = m->clock_ns ? (double)m->fma_ns / m->clock_ns : 0;
+    value[EXP_RULER_LOADS] = m->loads_ns;
+    value[EXP_RULER_LOADS_CYCLES] = m->loads_clock_ns ? (double)m->loads_ns / m->loads_clock_ns : 0;
+}
+
+static size_t bin_of(double value)
+{
+    const double bin = log(value / first_bin) / log(bin_width);
+
+    return bin <= 0 ? 0 : bin >= EXP_RULER_BINS - 1 ? EXP_RULER_BINS - 1 : (size_t)bin;
+}
+
+/* Counts the readings of a bin and of those above it that are as good as equal. */
+static uint32_t count_near(const uint32_t *bin, size_t at)
+{
+    uint32_t n = 0;
+
+    for (size_t i = at; i < at + NEAR_BINS && i < EXP_RULER_BINS; i++)
+        n += bin[i];
+    return n;
+}
+
+/*
+ * Returns the best value of a scale: the lowest that readings gather at, EXP_RULER_GATHERED_PERCENT of all within 1.5 %.
+ * Odd readings are scattered, and set nothing.
+ */
+static double best_of(const struct exp_ruler_best *b, enum exp_ruler_scale scale)
+{
+    const uint32_t *bin = b->bin[scale], enough = b->n[scale] * EXP_RULER_GATHERED_PERCENT / 100;
+    size_t first = 0, at;
+
+    while (first < EXP_RULER_BINS - 1 && (!bin[first] || count_near(bin, first) <= enough))
+        first++;
+    at = first;
+    for (size_t i = first; i < first + NEAR_BINS && i < EXP_RULER_BINS; i++)
+        at = bin[i] > bin[at] ? i : at;
+    return first_bin * pow(bin_width, (double)at + 0.5);
+}
+
+static double percent_over(double value, double best)
+{
+    return 100 * (value / best - 1);
+}
+
+/* A loop is as much off as both of its scales say; up to the tolerance that is 0. */
+static double half_off(const struct exp_ruler_best *b, const double *value, enum exp_ruler_scale ns,
+                       enum exp_ruler_scale cycles)
+{
+    double off;
+
+    if (!(value[cycles] > 0) || !b->n[ns])
+        return 0;
+    off = fmin(percent_over(value[ns], best_of(b, ns)), percent_over(value[cycles], best_of(b, cycles)));
+    return off > EXP_RULER_MOST_PERCENT ? off : 0;
+}
+
+static void add_half(struct exp_ruler_best *b, const double *value, enum exp_ruler_scale ns,
+                     enum exp_ruler_scale cycles)
+{
+    if (!(value[cycles] > 0))
+        return;
+    b->n[ns]++;
+    b->n[cycles]++;
+    b->bin[ns][bin_of(value[ns])]++;
+    b->bin[cycles][bin_of(value[cycles])]++;
+}
+
+void exp_ruler_best_add(struct exp_ruler_best *b, const struct exp_mark *m)
+{
+    double value[EXP_N_RULER_SCALES];
+
+    scale_of(m, value);
+    add_half(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES);
+    if (!(half_off(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES) > 0))
+        add_half(b, value, EXP_RULER_LOADS, EXP_RULER_LOADS_CYCLES);
+}
+
+double exp_ruler_off(const struct exp_ruler_best *b, const struct exp_mark *m)
+{
+    double value[EXP_N_RULER_SCALES];
+
+    scale_of(m, value);
+    return fmax(half_off(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES),
+                half_off(b, value, EXP_RULER_LOADS, EXP_RULER_LOADS_CYCLES));
+}
+
+/* Tells whether a loop took longer in a than in b, in units of their clocks; any reading takes longer than none. */
+static bool took_longer(uint32_t ns_a, uint32_t clock_a, uint32_t ns_b, uint32_t clock_b)
+{
+    return !clock_b || (double)ns_a * clock_b > (double)ns_b * clock_a;
+}
+
+struct exp_mark exp_ruler_worse(struct exp_mark a, struct exp_mark b)
+{
+    struct exp_mark worse = a;
+
+    if (took_longer(b.fma_ns, b.clock_ns, a.fma_ns, a.clock_ns)) {
+        worse.fma_ns = b.fma_ns;
+        worse.clock_ns = b.clock_ns;
+    }
+    if (took_longer(b.loads_ns, b.loads_clock_ns, a.loads_ns, a.loads_clock_ns)) {
+        worse.loads_ns = b.loads_ns;
+        worse.loads_clock_ns = b.loads_clock_ns;
+    }
+    return worse;
+}
+
+/* ---- the whole ---- */
+
+void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_best *b, const struct exp_mark *mark,
+                          size_t n)
+{
+    size_t n_disturbed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        n_disturbed += exp_ruler_off(b, &mark[i]) > 0;
+        r->n_again += mark[i].n_again > 0;
+    }
+    r->n_timings += n;
+    r->n_disturbed += n_disturbed;
+    r->n_things++;
+    r->n_lost += n - n_disturbed < (n + 1) / 2;
+}
+
+void exp_ruler_report_sum(struct exp_ruler_report *sum, const struct exp_ruler_report *x)
+{
+    sum->n_timings += x->n_timings;
+    sum->n_again += x->n_again;
+    sum->n_disturbed += x->n_disturbed;
+    sum->n_things += x->n_things;
+    sum->n_lost += x->n_lost;
+    sum->limit_ended = sum->limit_ended || x->limit_ended;
+}
+
+bool exp_ruler_is_measured(const struct exp_ruler_report *r)
+{
+    return 100 * r->n_lost <= EXP_RULER_MOST_LOST_PERCENT * r->n_things;
+}
+
+void exp_ruler_say(const struct exp_ruler_report *r, char *text, size_t bytes)
+{
+    if (!r->n_timings) {
+        exp_say(text, bytes, "no ruler stood beside the timings");
+        return;
+    }
+    exp_say(text, bytes, "%zu of %zu timings were taken again", r->n_again, r->n_timings);
+    if (r->n_disturbed)
+        exp_say_more(text, bytes, "; %zu %s disturbed and kept because %s", r->n_disturbed,
+                     r->n_disturbed == 1 ? "was" : "were", r->limit_ended ? "the limit ended" : "the neighbour stayed");
+}

@@ -1,0 +1,15 @@
+/*
+ * levels.csv: load misses of every level of the simulated machine, for the whole model. Other tables have three levels,
+ * those that CSA plans for (exp_totals.h).
+ */
+#ifndef EXPERIMENTS_EXP_LEVELS_H
+#define EXPERIMENTS_EXP_LEVELS_H
+
+#include "experiments/report/exp_report.h"
+
+extern const struct exp_csv_file exp_levels_file;
+
+/* Returns 0, or -errno with one line in why. */
+int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+#endif

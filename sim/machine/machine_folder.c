@@ -1,0 +1,95 @@
+#define _GNU_SOURCE /* scandir, alphasort */
+
+#include "sim/machine/machine_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/machine_words.h"
+
+static const char host[] = "host";
+
+/* Returns the length of a file's name without its suffix; 0 if it is no machine's. */
+static size_t stem(const char *file)
+{
+    const size_t length = strlen(file), suffix = strlen(SIM_MACHINE_SUFFIX);
+
+    return *file != '.' && length > suffix && !strcmp(file + length - suffix, SIM_MACHINE_SUFFIX) ? length - suffix : 0;
+}
+
+static int is_machine(const struct dirent *entry)
+{
+    return stem(entry->d_name) != 0;
+}
+
+/* Lists the folder's machine files in their order. Returns how many, or -errno. */
+static int list(const char *folder, struct dirent ***entry)
+{
+    const int n = scandir(folder, entry, is_machine, alphasort);
+
+    return n < 0 ? -errno : n;
+}
+
+static void release(struct dirent **entry, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entry[i]);
+    if (n >= 0)
+        free(entry);
+}
+
+int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
+                      void *ctx, char *why, size_t why_bytes)
+{
+    struct dirent **entry;
+    const int n = list(folder, &entry);
+    int err = n < 0 ? n : 0;
+
+    if (err)
+        snprintf(why, why_bytes, "cannot open the folder '%s': %s", folder, strerror(-err));
+    for (int i = 0; i < n && !err; i++) {
+        struct sim_machine m;
+        char path[512];
+
+        snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
+        err = sim_machine_read(&m, path, why, why_bytes);
+        if (!err)
+            err = visit(ctx, path, &m);
+    }
+    release(entry, n);
+    return err;
+}
+
+/* The names of machines, "host" first; those in entry lose their suffix. Returns NULL when out of memory. */
+static const char **names_of(struct dirent **entry, int n)
+{
+    const char **name = calloc(1 + (size_t)n, sizeof *name);
+
+    if (!name)
+        return NULL;
+    name[0] = host;
+    for (int i = 0; i < n; i++) {
+        entry[i]->d_name[stem(entry[i]->d_name)] = '\0';
+        name[1 + i] = entry[i]->d_name;
+    }
+    return name;
+}
+
+void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes)
+{
+    struct dirent **entry = NULL;
+    const int found = list(folder, &entry), n = found < 0 ? 0 : found;
+    const char **known = names_of(entry, n);
+    const char *nearest = known ? sim_nearest_word(name, known, (size_t)n + 1) : NULL;
+    int used = snprintf(why, why_bytes, "unknown machine '%.60s'%s%s%s known:", name, nearest ? ", did you mean " : ";",
+                        nearest ? nearest : "", nearest ? "?" : "");
+
+    for (int i = 0; known && i <= n && used >= 0 && (size_t)used < why_bytes; i++)
+        used += snprintf(why + used, why_bytes - (size_t)used, " %s", known[i]);
+    if (used >= 0 && (size_t)used < why_bytes)
+        snprintf(why + used, why_bytes - (size_t)used, " (or the path of a %s file)", SIM_MACHINE_SUFFIX);
+    free(known);
+    release(entry, found);
+}

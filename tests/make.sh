@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# make as a user types it: slips are found before anything is built or fetched, and help answers. BUILD: where the programs are,
+# if they are there. Run from the project's folder.
+set -u
+
+program=
+# shellcheck source=tests/check.bash
+. tests/check.bash
+
+plain_make() { env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL -u SAN -u BUILD -u CC make "$@"; }
+
+make_says() { # make_says WORDS ARGUMENTS...: make refuses them in one line, before anything is run
+    local words=$1
+    shift
+    plain_make -n "$@" >"$work/out" 2>"$work/err" # -n: what is not refused is not done either
+    check "make $*: exit status $?, not 2" [ $? -eq 2 ]
+    check "make $*: not one line: $(cat "$work/err" "$work/out")" [ "$(cat "$work/err" "$work/out" | wc -l)" -eq 1 ]
+    check "make $*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+would() { # would COMMAND ARGUMENTS...: make takes the arguments, and would run such a command
+    local command=$1
+    shift
+    plain_make -n "$@" >"$work/out" 2>&1
+    check "make $*: refused: $(tail -n 1 "$work/out")" [ $? -eq 0 ]
+    check "make $*: '$command' is not in: $(cat "$work/out")" grep -qF -- "$command" "$work/out"
+}
+
+# ---- targets ----
+
+make_says "there is no target 'expirement', did you mean experiment?" expirement MODEL=vgg16
+make_says "there is no target 'xyzzy'; 'make help' lists them" xyzzy
+would build/experiment build/experiment
+would .ci/deps test-power10
+
+# ---- what is missing, and names ----
+
+make_says "make experiment: MODEL is missing: for example MODEL=vgg16" experiment
+make_says "make sweep: VARY is missing" sweep MODEL=vgg16
+make_says "make compare: B is missing" compare A=results/host/vgg16
+make_says "make plan: LAYER is missing: for example LAYER=vgg16:conv3_1" plan
+make_says "MODEL: unknown model 'vgg61', did you mean vgg16? known: googlenet" experiment MODEL=vgg61
+make_says "MODEL: unknown model 'alexnt'; known: googlenet" paper MODEL=alexnt
+make_says "did you mean alexnet? known: alexnet" polydl MODEL=alexnt
+make_says "MODEL: unknown model 'resnt18'" judge 'MODEL=vgg16, resnt18'
+make_says "MODEL: unknown model 'vgg16 resnet18'" judge 'MODEL=vgg16 resnet18'
+make_says "LAYER: unknown model 'vgg', did you mean vgg16?" plan LAYER=vgg:conv3_1
+make_says "MODEL: there is no file 'no such/own.csv'" experiment 'MODEL=no such/own.csv'
+make_says "MODEL: unknown model 'README.md'; known: googlenet" experiment MODEL=README.md
+make_says "(or the path of a layer table, .csv," experiment MODEL=README.md
+make_says "ONEDNN_VERBOSE=1" experiment MODEL=net.onnx
+make_says "JSON files are no models" judge MODEL=vgg16,net.json
+make_says "MACHINE: unknown machine 'zen5', did you mean zen3? known: host" judge MACHINE=zen5
+make_says "MACHINE: there is no file 'own.cfg'" experiment MODEL=vgg16 MACHINE=own.cfg
+make_says "ALGO: unknown algorithm 'scnov', did you mean sconv? known: base" experiment MODEL=vgg16 ALGO=base,scnov
+MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
+
+touch "$work/it's own.csv" "$work/own.cfg"
+would build/experiment experiment "MODEL=$work/it's own.csv" "MACHINE=$work/own.cfg" ALGO=sconv_is,base
+would build/judge judge MODEL=all
+would build/judge judge 'MODEL=vgg16, resnet18' MACHINE=power10
+would build/paper paper
+would build/polydl polydl MODEL=gemm,alexnet,vgg16
+would build/sconv-plan plan LAYER=mb1ic64ih56oc64kh3ph1
+would build/sconv-gen gen PLAN=any.json
+would build/cachesim cachesim
+would build/simbench bench-sim MACHINE=3c
+would build/report report MODEL=own
+
+# ---- values that are commands ----
+
+# What make would run does not hold a user's values, and nothing in them runs while make reads them.
+spelt_by_name() { # spelt_by_name TARGET ARGUMENTS...
+    plain_make -n "$@" >"$work/out" 2>&1
+    check "make $*: refused: $(tail -n 1 "$work/out")" [ $? -eq 0 ]
+    check "make $*: a value is in a line for the shell: $(grep -m 1 PWNED "$work/out")" [ "$(grep -c PWNED "$work/out")" -eq 0 ]
+    check "make $*: a value was executed" [ ! -e PWNED ]
+    rm -f PWNED
+}
+hostile='x"; touch PWNED; `touch PWNED`; '"'"'; touch PWNED; "'
+cp tests/data/three.csv "$work/a;touch PWNED.csv"
+for target in experiment judge polydl sweep steps; do
+    spelt_by_name "$target" "MODEL=$work/a;touch PWNED.csv" "RESULTS=$hostile" "STORE=$hostile" "REPS=$hostile" VARY=L1.size=16K
+done
+spelt_by_name bench-threads "MODEL=$work/a;touch PWNED.csv"
+spelt_by_name bench-sim "STREAM=$hostile"
+spelt_by_name test "SUITE=$hostile" "SEED=$hostile"
+spelt_by_name stack "GUEST=$hostile"
+
+# ---- help ----
+
+help() { plain_make --no-print-directory help "$@"; }
+
+overview=$(help)
+check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 65 ]
+check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
+check "make help and the Makefiles name different targets" [ "$(grep -c '^  make ' <<<"$overview")" -eq \
+    "$(cat Makefile kernels/lib/libsconv.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ')" ]
+mapfile -t targets < <(.ci/facts | awk -F'\t' '$1 == "target" && $2 != "help" { print $2 }')
+check "targets are missing: ${targets[*]}" [ ${#targets[@]} -gt 40 ]
+everything=$overview$'\n'$(help "${targets[@]}" build)
+check "lines of more than 100 columns: $(awk 'length > 100' <<<"$everything")" [ -z "$(awk 'length > 100' <<<"$everything")" ]
+for target in "${targets[@]}"; do
+    check "make help $target says nothing about it" grep -q "^make $target: ." <<<"$everything"
+done
+sweep=$(help sweep)
+check "make help sweep does not explain VARY" grep -q '^  VARY  *keys of the machine' <<<"$sweep"
+check "make help sweep names all variables of sweep: $(grep -o '^  [A-Z_]* ' <<<"$sweep" | paste -sd ' ')" \
+    [ "$(grep -c '^  [A-Z_]\+ ' <<<"$sweep")" -eq "$(grep -c '^VARIABLE("[A-Z_]*",[^"]*\<SWEEP\>' experiments/setup/options.def)" ]
+check "make help sweep explains what sweep does not know" [ "$(grep -c '^  TIMING' <<<"$sweep")" -eq 0 ]
+check "make help build does not explain SAN" grep -q '^  SAN ' <<<"$(help build)"
+check "make help swep succeeds" sh -c "! make help swep 2>$work/err"
+check "make help swep: $(cat "$work/err")" grep -q "make help: there is no target 'swep', did you mean sweep?" "$work/err"
+
+# ---- manuals ----
+
+for template in experiments/run/experiment.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in; do
+    .ci/manual "$template" 9.8.7 >"$work/page.1"
+    check "$template: not filled in: $(grep -m 1 '^@\|@VERSION' "$work/page.1")" [ "$(grep -c '^@\|@VERSION' "$work/page.1")" -eq 0 ]
+    check "$template: the version is missing" grep -q '^\.TH.*9\.8\.7' "$work/page.1"
+    ! command -v groff >/dev/null ||
+        check "$template: $(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1 | head -n 1)" [ -z "$(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1)" ]
+done
+.ci/manual experiments/run/experiment.1.in 1 >"$work/page.1"
+for variable in $(.ci/facts | awk -F'\t' '$1 == "variable" && $2 ~ /^(EXPERIMENT|SWEEP|POLYDL|PLAN)$/ { print $3 }' | sort -u); do
+    check "the manual of experiment misses $name" grep -qx "\.B $name" "$work/page.1"
+done
+check "the manual of sconv-plan misses --json" grep -qx '\.B \\-\\-json' <(.ci/manual experiments/emit/sconv-plan.1.in 1)
+
+# ---- tab completion ----
+
+completes() { # completes LINE WORDS [FUNCTION]: bash would offer these words behind that line
+    local said
+    # shellcheck disable=SC2016  # bash expands it
+    said=$(bash --norc -c 'source .ci/completion.bash; COMP_LINE=$1 COMP_POINT=${#1}; COMP_WORDBREAKS=" =:"
+        "${2:-_convolution_make}" "${1%% *}" "${1##* }" "" 2>/dev/null; echo "${COMPREPLY[*]}"' completion "$1" "${3-}")
+    check "'$1' is completed by '$said', not by '$2'" [ "$said" = "$2" ]
+}
+
+completes 'make exper' experiment
+completes 'make fx' ''
+completes 'make form' 'format format-check'
+completes 'make sweep VA' 'VARY='
+completes 'make judge VA' ''
+completes 'make judge MODEL=vgg16 MACH' 'MACHINE='
+completes 'make judge MACHINE=clx4208-' clx4208-real
+completes 'make judge MODEL=vgg16,squeeze' vgg16,squeezenet
+completes 'make judge MODEL=alexn' ''
+completes 'make polydl MODEL=alexn' alexnet
+completes 'make experiment ALGO=base,sconv_gen_' base,sconv_gen_tuned
+completes 'make experiment CACHE=w' warm
+completes 'make experiment MODEL=tests/data/thr' tests/data/three.csv
+completes 'make help swe' sweep
+completes 'make -n sweep LAY' 'LAYERS='
+completes 'build/sconv-plan FORM' 'FORMAT=' _convolution_program
+completes 'build/sconv-plan --js' '--json' _convolution_program
+completes 'build/experiment TIM' 'TIMING=' _convolution_program
+touch "$work/Elsewhere.mk"
+# shellcheck disable=SC2016  # bash expands it
+check "make elsewhere is not completed as before" [ "$(bash --norc -c 'source .ci/completion.bash; cd "$1"; COMP_LINE="make Else" COMP_POINT=9
+    _convolution_make make Else make 2>/dev/null; echo "${COMPREPLY[*]}"' completion "$work")" = Elsewhere.mk ]
+
+# ---- where to install ----
+
+make_says "make install-sconv: cannot write to $work/own.cfg/lib" install-sconv "PREFIX=$work/own.cfg"
+make_says "PREFIX=\$HOME/.local installs for yourself, root can install for all" install "PREFIX=$work/own.cfg"
+would libsconv.a install-sconv "PREFIX=$work/new/place"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    check "nobody could install in /usr/local" [ "$(setpriv --reuid=65534 --regid=65534 --clear-groups sh -s -- /tmp /usr/local/lib <.ci/writable)" = /usr/local/lib ]
+fi
+
+# ---- citation ----
+
+citation=.github/CITATION.cff
+check "$citation lacks what the format asks for" [ "$(grep -cE '^(cff-version|message|title|authors):' "$citation")" -eq 4 ]
+check "$citation: a reference has no DOI, or no such thing" [ "$(grep -cE '^    doi: 10\.[0-9]{4,5}/[^ ]+$' "$citation")" -eq "$(grep -c '^  - type:' "$citation")" ]
+
+# ---- what the README types ----
+
+typed=$(awk -F'`' '/^\| you want to/ { rows = 1 } rows && /^$/ { exit } rows && NF > 2 { print $2 }' README.md)
+check "the README's table has commands: $typed" [ "$(wc -l <<<"$typed")" -gt 15 ]
+check "typed as if it were built: $(grep -v '^make ' <<<"$typed")" [ -z "$(grep -v '^make ' <<<"$typed")" ]
+if [ -n "${BUILD-}" ]; then
+    plain_make "BUILD=$BUILD" DEPS=no plan LAYER=vgg16:conv3_1 MACHINE=clx4208 FORMAT=json >"$work/plan.json" 2>"$work/err"
+    check "make plan fails: $(cat "$work/err")" [ $? -eq 0 ]
+    check "make plan prints more than JSON: $(head -n 3 "$work/plan.json")" [ "$(head -c 1 "$work/plan.json")" = '{' ]
+fi
+
+echo "make: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
