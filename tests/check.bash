@@ -50,6 +50,14 @@ refused_job() { # refused_job ARGUMENTS...: of a cluster that takes no job, what
     rm -rf "$work/results"
 }
 
+comes_after() { # comes_after FILE LATER EARLIER: lines that match both are in the file, and one for LATER is behind all for EARLIER
+    awk -v later="$2" -v earlier="$3" '$0 ~ later { last = NR } $0 ~ earlier { n = NR } END { exit !(n && last > n) }' "$1"
+}
+
+unwrapped() { # unwrapped FILE: its words in one line: what the terminal's width broke is together again
+    tr -s ' \n' ' ' <"$1"
+}
+
 documented() { # the program's part of results/columns.md is what it prints; PROGRAM --columns makes it
     local name=$1
     check "results/columns.md is not what '$name --columns' prints" \

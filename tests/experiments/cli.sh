@@ -348,8 +348,8 @@ results() {
     check "host.txt names the CPU" grep -q . "$dir/host.txt"
     check "host.txt says whether it is emulated" grep -q "^emulated: ${EMULATED:+yes}" "$dir/host.txt"
     check "the closing table has a line per algorithm" [ "$(grep -cE '^(base|sconv_is|sconv_ws|sconv_openblas) ' "$work/one.out")" -eq 4 ]
-    check "the last words are a verdict" [ "$(grep -n '^VERDICT for three (3 convolutions): .*im2col + OpenBLAS' "$work/one.out" | cut -d: -f1)" -gt \
-        "$(grep -n '^tables' "$work/one.out" | cut -d: -f1)" ]
+    check "the last words are a verdict" comes_after "$work/one.out" '^VERDICT for three [(]3 convolutions[)]: ' '^tables'
+    check "... about Base: $(grep -A 2 '^VERDICT' "$work/one.out")" grep -q 'VERDICT for three (3 convolutions): [^;]* im2col + OpenBLAS' <(unwrapped "$work/one.out")
     check "verdict.txt has a row for every layer and variant" [ "$(grep -cE ' sconv(_openblas)? +[0-9.]+ ' "$dir/verdict.txt")" -eq $((3 * (timed - 2))) ]
     check "the plan's letters are explained" grep -q 'Nc: channels.*K2: streaming' "$work/one.out"
     check "every column is documented" [ "$(grep -v '^#' "$dir/layers.csv" | head -1 | tr ',' '\n' | wc -l)" \

@@ -62,7 +62,7 @@ for file in variants baselines best rankings totals picks analyses printed fusio
 done
 check "verdict.txt names no commit" grep -q 'commit abc1234' "$host/verdict.txt"
 check "the best variant of both layers, on one thread and on two" [ "$(rows "$host" best.csv)" -eq 4 ]
-check "the verdict comes last" [ "$(grep -n '^VERDICT' "$work/out" | cut -d: -f1)" -gt "$(grep -n 'What does fusing bring' "$work/out" | cut -d: -f1)" ]
+check "the verdict comes last" comes_after "$work/out" '^VERDICT' 'What does fusing bring'
 says "No verdict: a comparison with the clock's own repeat wants 5 layers" out
 fastest=$(csv_rows "$host/variants.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
     $c["layer"] == "three" && (!best || $c["measured_time_min_ns"] < best) { best = $c["measured_time_min_ns"]; name = $c["variant"] } END { print name }')
