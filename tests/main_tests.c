@@ -64,6 +64,7 @@
     X(exp_error) \
     X(exp_outdir) \
     X(exp_table) \
+    X(record) \
     X(store) \
     X(slurm) \
     X(exp_model) \

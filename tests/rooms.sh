@@ -8,6 +8,7 @@ program=
 . tests/check.bash
 
 floors='base
+record
 store
 setup
 replay

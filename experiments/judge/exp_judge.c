@@ -59,12 +59,12 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
 }
 
 void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, size_t layer,
-                       const struct exp_judge_measured *m, enum exp_cache_state caches)
+                       const struct rec_rows *layers, enum exp_cache_state caches)
 {
     const struct exp_case *first = &e->cases[layer * e->n_algos];
 
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-        v->time[i] = exp_judge_measured_find(m, exp_variant_case(e, first, i), caches);
+        v->time[i] = exp_judge_measured_find(layers, exp_variant_case(e, first, i), caches);
 }
 
 static bool is_timed(const struct exp_judgement *v)

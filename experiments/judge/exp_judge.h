@@ -31,7 +31,7 @@ void exp_judge(struct exp_judgement *v, const struct exp_experiment *e, size_t l
 
 /* Looks up the times of all variants. */
 void exp_judge_look_up(struct exp_judgement *v, const struct exp_experiment *e, size_t layer,
-                       const struct exp_judge_measured *m, enum exp_cache_state caches);
+                       const struct rec_rows *layers, enum exp_cache_state caches);
 
 /* Finds the best variant by a yardstick; the first of equal ones. */
 size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y);

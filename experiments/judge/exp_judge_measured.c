@@ -5,78 +5,39 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/report/exp_layers.h"
 
-enum { INDEX, LAYER, MACS, ALGO, UKR, CACHES, IS_MACHINE, TIME, SPEEDUP, LOW, HIGH };
+#define AT(member) offsetof(struct exp_layers_row, member)
 
-static const char *const names[EXP_JUDGE_TIME_COLUMNS] = {
-    [INDEX] = "layer_index",
-    [LAYER] = "layer",
-    [MACS] = "macs",
-    [ALGO] = "algo",
-    [UKR] = "ukr",
-    [CACHES] = "caches",
-    [IS_MACHINE] = "measured_is_machine",
-    [TIME] = "measured_time_ns",
-    [SPEEDUP] = "measured_speedup_vs_base",
-    [LOW] = "measured_speedup_low",
-    [HIGH] = "measured_speedup_high",
-};
+static const size_t needed[] = { AT(layer_index),   AT(layer),       AT(macs),        AT(algo),
+                                 AT(ukr),           AT(caches),      AT(is_machine),  AT(times.low_mean),
+                                 AT(speedup.value), AT(speedup.low), AT(speedup.high) };
 
-int exp_judge_measured_read(struct exp_judge_measured *m, const char *path, char *why, size_t why_bytes)
+int exp_judge_measured_read(struct rec_rows *layers, const char *path, char *why, size_t why_bytes)
 {
-    int err = exp_table_read(&m->table, path, why, why_bytes);
+    int err = rec_read_some(layers, &exp_layers_table, path, needed, sizeof needed / sizeof needed[0], why, why_bytes);
 
     if (err == -ENOENT)
         return exp_fail(why, why_bytes, err, "there is no '%s'; make experiment writes one", path);
-    for (size_t i = 0; i < EXP_JUDGE_TIME_COLUMNS && !err; i++)
-        err = exp_table_column(&m->table, names[i], &m->column[i], why, why_bytes);
-    if (err)
-        exp_judge_measured_release(m);
     return err;
 }
 
-void exp_judge_measured_release(struct exp_judge_measured *m)
+static bool is_of(const struct exp_layers_row *row, const struct exp_case *c, enum exp_cache_state caches)
 {
-    exp_table_release(&m->table);
-    *m = (struct exp_judge_measured){ 0 };
+    return row->layer_index == c->layer->index && !strcmp(row->layer, c->layer->name) &&
+           row->macs == conv_macs(&c->layer->problem) && !strcmp(row->algo, c->algo->name) &&
+           !strcmp(row->ukr, c->plan.ukr->name) && !strcmp(row->caches, exp_cache_state_name(caches)) &&
+           row->is_machine;
 }
 
-static bool is_text(const struct exp_judge_measured *m, size_t row, int column, const char *text)
-{
-    return !strcmp(exp_table_string(&m->table, row, m->column[column]), text);
-}
-
-/* Returns the number in a cell; NaN if it has none. */
-static double number(const struct exp_judge_measured *m, size_t row, int column)
-{
-    double value = (double)NAN;
-    char ignored[256];
-
-    exp_table_double(&m->table, row, m->column[column], &value, ignored, sizeof ignored);
-    return value;
-}
-
-static bool is_of(const struct exp_judge_measured *m, size_t row, const struct exp_case *c, enum exp_cache_state caches)
-{
-    return number(m, row, INDEX) == c->layer->index && is_text(m, row, LAYER, c->layer->name) &&
-           number(m, row, MACS) == conv_macs(&c->layer->problem) && is_text(m, row, ALGO, c->algo->name) &&
-           is_text(m, row, UKR, c->plan.ukr->name) && is_text(m, row, CACHES, exp_cache_state_name(caches)) &&
-           number(m, row, IS_MACHINE) == 1;
-}
-
-struct exp_judge_time exp_judge_measured_find(const struct exp_judge_measured *m, const struct exp_case *c,
+struct exp_judge_time exp_judge_measured_find(const struct rec_rows *layers, const struct exp_case *c,
                                               enum exp_cache_state caches)
 {
-    struct exp_judge_time t = { (double)NAN, exp_ratio_none() };
+    const struct exp_layers_row *row = layers->row;
 
-    for (size_t row = 0; row < m->table.n_rows; row++) {
-        if (!is_of(m, row, c, caches))
-            continue;
-        t.ns = number(m, row, TIME);
-        t.speedup.value = number(m, row, SPEEDUP);
-        t.speedup.low = number(m, row, LOW);
-        t.speedup.high = number(m, row, HIGH);
-        break;
+    for (size_t i = 0; i < layers->n; i++) {
+        if (is_of(&row[i], c, caches))
+            return (struct exp_judge_time){ row[i].times.low_mean, row[i].speedup };
     }
-    return t;
+    return (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
 }

@@ -6,22 +6,14 @@
 #ifndef EXPERIMENTS_EXP_JUDGE_MEASURED_H
 #define EXPERIMENTS_EXP_JUDGE_MEASURED_H
 
+#include "experiments/record/record.h"
 #include "experiments/setup/exp_case.h"
-#include "experiments/base/exp_table.h"
-
-enum { EXP_JUDGE_TIME_COLUMNS = 11 };
-
-struct exp_judge_measured {
-    struct exp_table table;
-    size_t column[EXP_JUDGE_TIME_COLUMNS];
-};
 
 /*
- * Reads a layers.csv. Returns 0; -ENOENT if there is none, with a line that says how to make it; another -errno with a
- * line, for a file that cannot be read or lacks a column.
+ * Reads a layers.csv (exp_layers.h). Returns 0; -ENOENT if there is none, with a line that says how to make it; another
+ * -errno with a line, for a file that cannot be read or lacks a column. rec_release releases it.
  */
-int exp_judge_measured_read(struct exp_judge_measured *m, const char *path, char *why, size_t why_bytes);
-void exp_judge_measured_release(struct exp_judge_measured *m);
+int exp_judge_measured_read(struct rec_rows *layers, const char *path, char *why, size_t why_bytes);
 
 struct exp_judge_time {
     double ns;                /* measured_time_ns; NaN: not measured */
@@ -29,7 +21,7 @@ struct exp_judge_time {
 };
 
 /* Returns the times of a planned case. */
-struct exp_judge_time exp_judge_measured_find(const struct exp_judge_measured *m, const struct exp_case *c,
+struct exp_judge_time exp_judge_measured_find(const struct rec_rows *layers, const struct exp_case *c,
                                               enum exp_cache_state caches);
 
 #endif

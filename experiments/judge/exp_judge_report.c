@@ -59,7 +59,7 @@ static int add_model(struct exp_judge_report *r, const char *name, char *why, si
 
 /* Judges one layer, with its times if there are any. */
 static int add_layer(struct exp_judge_report *r, const struct exp_experiment *e, size_t layer,
-                     const struct exp_judge_measured *times, enum exp_cache_state caches, char *why, size_t why_bytes)
+                     const struct rec_rows *times, enum exp_cache_state caches, char *why, size_t why_bytes)
 {
     void *verdict = r->verdict;
     int err = grow(&verdict, r->n_verdicts, &r->max_verdicts, sizeof *r->verdict, why, why_bytes);
@@ -94,7 +94,7 @@ static int sum_up(struct exp_judge_report *r, struct exp_judge_model *model, cha
 int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, enum exp_cache_state caches,
                            const char *times_path, const char *why_no_times, char *why, size_t why_bytes)
 {
-    struct exp_judge_measured times = { 0 };
+    struct rec_rows times = { 0 };
     int err = add_model(r, e->model->name, why, why_bytes);
     struct exp_judge_model *model = err ? NULL : &r->model[r->n_models - 1];
 
@@ -107,7 +107,7 @@ int exp_judge_report_model(struct exp_judge_report *r, const struct exp_experime
         exp_say(model->why_not_timed, sizeof model->why_not_timed, "%s", why_no_times);
     for (size_t l = 0; l < e->model->n_layers && !err; l++)
         err = add_layer(r, e, l, &times, caches, why, why_bytes);
-    exp_judge_measured_release(&times);
+    rec_release(&times);
     if (!err)
         err = sum_up(r, model, why, why_bytes);
     if (err)

@@ -8,95 +8,84 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_cells.h"
 
-/* clang-format off */
-static const struct exp_csv_column point_columns[] = {
-    EXP_COLUMN_MODEL,
-    EXP_COLUMN_LAYER_INDEX,
-    EXP_COLUMN_LAYER,
-    EXP_COLUMN_ALGO,
-    { "quantity", "", "what was counted; both sides have the same definition", "" },
-    { "measured", "", "counts of one run", "counters" },
-    { "caches_alone", "", "the same of the replay: LRU caches of the machine's sizes, nothing prefetched", "replay" },
-    { "as_machine", "", "the same of the replay on the machine as its file has it", "replay" },
-    { "measured_percent_of_loads", "%", "measured / measured loads", "counters" },
-    { "caches_alone_percent_of_loads", "%", "caches_alone / measured loads", "replay" },
-    { "as_machine_percent_of_loads", "%", "as_machine / measured loads", "replay" },
-};
-
-static const struct exp_csv_file point_file = EXP_CSV_FILE("simulated_vs_measured.csv", point_columns);
-
-static const struct exp_csv_column agreement_columns[] = {
-    { "model", "", "name of the layer table, or all", "" },
-    { "algo", "", "algorithm, or all", "" },
-    { "quantity", "", "what was counted", "" },
-    { "simulation", "", "caches_alone or as_machine", "" },
-    { "points", "", "layers and algorithms with both numbers", "" },
-    { "measured", "", "sum", "counters" },
-    { "simulated", "", "sum", "replay" },
-    { "error_percent", "%", "of the sums: simulated / measured, less 100 %", "" },
-    { "error_points_of_loads", "%", "of the sums: (simulated - measured) / measured loads", "" },
-    { "layer_error_percent_median_size", "%", "median of the layers' errors without their signs", "" },
-    { "layer_error_percent_p10", "%", "10th percentile of the layers' errors", "" },
-    { "layer_error_percent_median", "%", "their median", "" },
-    { "layer_error_percent_p90", "%", "their 90th percentile", "" },
-    { "measured_base_ratio", "", "Base's sum / this algorithm's, over layers that have both", "counters" },
-    { "simulated_base_ratio", "", "the same of the replay", "replay" },
-    { "base_ratio_rank_correlation", "", "Spearman's, of the layers' ratios measured and simulated", "" },
-};
-
-static const struct exp_csv_file agreement_file = EXP_CSV_FILE("agreement.csv", agreement_columns);
-/* clang-format on */
-
 /* ---- simulated_vs_measured.csv ---- */
 
-static void put_number(struct exp_csv *csv, const char *column, double value, const char *why_not)
-{
-    if (isfinite(value))
-        exp_csv_double(csv, column, value);
-    else
-        exp_csv_missing(csv, column, *why_not ? why_not : "not counted");
-}
+/* A layer, algorithm and quantity. */
+struct point_row {
+    const char *model;
+    size_t layer_index;
+    const char *layer, *algo, *quantity;
+    double measured, simulated[EXP_N_VIEWS];
+    double measured_percent, simulated_percent[EXP_N_VIEWS]; /* of the measured loads */
+    /* Of what is NaN. */
+    const char *why_not_measured, *why_not_simulated, *why_no_measured_percent, *why_no_simulated_percent;
+};
 
-static void put_share(struct exp_csv *csv, const char *column, double value, double loads, const char *why_not)
-{
-    char name[64];
+/* clang-format off */
+#define POINT struct point_row
+static const struct rec_field point_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(POINT, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(POINT, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(POINT, layer) },
+    { EXP_COLUMN_ALGO, REC_AT(POINT, algo) },
+    { { "quantity", "", "what was counted; both sides have the same definition", "" }, REC_AT(POINT, quantity) },
+    { { "measured", "", "counts of one run", "counters" }, REC_NAN_OR(POINT, measured, why_not_measured) },
+    { { "caches_alone", "", "the same of the replay: LRU caches of the machine's sizes, nothing prefetched", "replay" },
+      REC_NAN_OR(POINT, simulated[EXP_CACHES_ALONE], why_not_simulated) },
+    { { "as_machine", "", "the same of the replay on the machine as its file has it", "replay" },
+      REC_NAN_OR(POINT, simulated[EXP_AS_MACHINE], why_not_simulated) },
+    { { "measured_percent_of_loads", "%", "measured / measured loads", "counters" },
+      REC_NAN_OR(POINT, measured_percent, why_no_measured_percent) },
+    { { "caches_alone_percent_of_loads", "%", "caches_alone / measured loads", "replay" },
+      REC_NAN_OR(POINT, simulated_percent[EXP_CACHES_ALONE], why_no_simulated_percent) },
+    { { "as_machine_percent_of_loads", "%", "as_machine / measured loads", "replay" },
+      REC_NAN_OR(POINT, simulated_percent[EXP_AS_MACHINE], why_no_simulated_percent) },
+};
+/* clang-format on */
 
-    snprintf(name, sizeof name, "%s_percent_of_loads", column);
-    put_number(csv, name, 100 * value / loads, why_not);
-}
+const struct rec_table exp_points_table = REC_TABLE("simulated_vs_measured.csv", point_fields, POINT);
 
-/* Tells why a quantity of a point has no measured number, or "". */
+/* Says why a quantity of a point has no measured number; "": it has one. */
 static const char *why_not_measured(const struct exp_point *p, size_t q)
 {
     return *p->why_not ? p->why_not : p->why_not_counted[q] ? p->why_not_counted[q] : "";
+}
+
+static const char *either(const char *why, const char *otherwise)
+{
+    return *why ? why : otherwise;
 }
 
 static void put_point(struct exp_csv *csv, const struct exp_point *p, size_t q)
 {
     const size_t loads_q = ctr_quantity_index("loads");
     const double loads = p->measured[loads_q];
-    const char *no_loads = why_not_measured(p, loads_q);
+    const char *why = either(why_not_measured(p, q), "not counted"), *no_loads = why_not_measured(p, loads_q);
+    struct point_row row = {
+        .model = p->model,
+        .layer_index = p->layer->index,
+        .layer = p->layer->name,
+        .algo = p->algo->name,
+        .quantity = ctr_quantity_at(q)->name,
+        .measured = p->measured[q],
+        .why_not_measured = why,
+        .why_not_simulated = either(p->why_not, "not simulated"),
+        .measured_percent = 100 * p->measured[q] / loads,
+        .why_no_measured_percent = either(why_not_measured(p, q), either(no_loads, "not counted")),
+        .why_no_simulated_percent = either(no_loads, "not simulated"),
+    };
 
-    exp_csv_string(csv, "model", p->model);
-    exp_csv_u64(csv, "layer_index", p->layer->index);
-    exp_csv_string(csv, "layer", p->layer->name);
-    exp_csv_string(csv, "algo", p->algo->name);
-    exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
-    put_number(csv, "measured", p->measured[q], why_not_measured(p, q));
-    for (unsigned v = 0; v < EXP_N_VIEWS; v++)
-        put_number(csv, exp_view_name((enum exp_view)v), p->simulated[v][q],
-                   *p->why_not ? p->why_not : "not simulated");
-    put_share(csv, "measured", p->measured[q], loads, *why_not_measured(p, q) ? why_not_measured(p, q) : no_loads);
-    for (unsigned v = 0; v < EXP_N_VIEWS; v++)
-        put_share(csv, exp_view_name((enum exp_view)v), p->simulated[v][q], loads,
-                  *no_loads ? no_loads : "not simulated");
-    exp_csv_end_row(csv);
+    for (unsigned v = 0; v < EXP_N_VIEWS; v++) {
+        row.simulated[v] = p->simulated[v][q];
+        row.simulated_percent[v] = 100 * p->simulated[v][q] / loads;
+    }
+    rec_put(csv, &exp_points_table, &row);
 }
 
 static int write_points(const struct exp_agreement_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &point_file, r->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_points_table.file, r->what, why, why_bytes);
 
     if (err)
         return err;
@@ -109,35 +98,60 @@ static int write_points(const struct exp_agreement_report *r, const struct exp_o
 
 /* ---- agreement.csv ---- */
 
+struct agreement_row {
+    const char *model, *algo, *quantity, *simulation;
+    struct exp_agreement of;
+    struct exp_agreement_ratio ratio;
+};
+
+/* clang-format off */
+#define ROW struct agreement_row
+#define NO_RATIO "nothing to compare"
+static const struct rec_field agreement_fields[] = {
+    { { "model", "", "name of the layer table, or all", "" }, REC_AT(ROW, model) },
+    { { "algo", "", "algorithm, or all", "" }, REC_AT(ROW, algo) },
+    { { "quantity", "", "what was counted", "" }, REC_AT(ROW, quantity) },
+    { { "simulation", "", "caches_alone or as_machine", "" }, REC_AT(ROW, simulation) },
+    { { "points", "", "layers and algorithms with both numbers", "" }, REC_AT(ROW, of.n) },
+    { { "measured", "", "sum", "counters" }, REC_AT(ROW, of.measured) },
+    { { "simulated", "", "sum", "replay" }, REC_AT(ROW, of.simulated) },
+    { { "error_percent", "%", "of the sums: simulated / measured, less 100 %", "" },
+      REC_NAN_AS(ROW, of.percent, "measured 0") },
+    { { "error_points_of_loads", "%", "of the sums: (simulated - measured) / measured loads", "" },
+      REC_NAN_AS(ROW, of.share_error, "loads not counted") },
+    { { "layer_error_percent_median_size", "%", "median of the layers' errors without their signs", "" },
+      REC_NAN_AS(ROW, of.median_size, NO_RATIO) },
+    { { "layer_error_percent_p10", "%", "10th percentile of the layers' errors", "" },
+      REC_NAN_AS(ROW, of.p10, NO_RATIO) },
+    { { "layer_error_percent_median", "%", "their median", "" }, REC_NAN_AS(ROW, of.median, NO_RATIO) },
+    { { "layer_error_percent_p90", "%", "their 90th percentile", "" }, REC_NAN_AS(ROW, of.p90, NO_RATIO) },
+    { { "measured_base_ratio", "", "Base's sum / this algorithm's, over layers that have both", "counters" },
+      REC_NAN_AS(ROW, ratio.measured, NO_RATIO) },
+    { { "simulated_base_ratio", "", "the same of the replay", "replay" }, REC_NAN_AS(ROW, ratio.simulated, NO_RATIO) },
+    { { "base_ratio_rank_correlation", "", "Spearman's, of the layers' ratios measured and simulated", "" },
+      REC_NAN_AS(ROW, ratio.rank_correlation, NO_RATIO) },
+};
+/* clang-format on */
+
+const struct rec_table exp_agreement_table = REC_TABLE("agreement.csv", agreement_fields, ROW);
+
 static int put_agreement(const struct exp_agreement_report *r, struct exp_csv *csv, const struct exp_selection *of,
                          size_t q, enum exp_view v)
 {
-    static const char none[] = "nothing to compare";
-    struct exp_agreement a;
-    struct exp_agreement_ratio ratio = exp_agreement_no_ratio();
-    int err = exp_agreement_of(&a, r->points, of, q, v);
+    struct agreement_row row = {
+        .model = of->model ? of->model : "all",
+        .algo = of->algo ? of->algo : "all",
+        .quantity = ctr_quantity_at(q)->name,
+        .simulation = exp_view_name(v),
+        .ratio = exp_agreement_no_ratio(),
+    };
+    int err = exp_agreement_of(&row.of, r->points, of, q, v);
 
-    if (err || !a.n)
+    if (err || !row.of.n)
         return err;
     if (of->algo && strcmp(of->algo, "base") != 0)
-        err = exp_agreement_ratio_of(&ratio, r->points, of, q, v);
-    exp_csv_string(csv, "model", of->model ? of->model : "all");
-    exp_csv_string(csv, "algo", of->algo ? of->algo : "all");
-    exp_csv_string(csv, "quantity", ctr_quantity_at(q)->name);
-    exp_csv_string(csv, "simulation", exp_view_name(v));
-    exp_csv_u64(csv, "points", a.n);
-    exp_csv_double(csv, "measured", a.measured);
-    exp_csv_double(csv, "simulated", a.simulated);
-    put_number(csv, "error_percent", a.percent, "measured 0");
-    put_number(csv, "error_points_of_loads", a.share_error, "loads not counted");
-    put_number(csv, "layer_error_percent_median_size", a.median_size, none);
-    put_number(csv, "layer_error_percent_p10", a.p10, none);
-    put_number(csv, "layer_error_percent_median", a.median, none);
-    put_number(csv, "layer_error_percent_p90", a.p90, none);
-    put_number(csv, "measured_base_ratio", ratio.measured, none);
-    put_number(csv, "simulated_base_ratio", ratio.simulated, none);
-    put_number(csv, "base_ratio_rank_correlation", ratio.rank_correlation, none);
-    exp_csv_end_row(csv);
+        err = exp_agreement_ratio_of(&row.ratio, r->points, of, q, v);
+    rec_put(csv, &exp_agreement_table, &row);
     return err;
 }
 
@@ -161,7 +175,7 @@ static int write_agreement(const struct exp_agreement_report *r, const struct ex
                            size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &agreement_file, r->what, why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_agreement_table.file, r->what, why, why_bytes);
     int closed;
 
     if (err)
@@ -238,6 +252,6 @@ int exp_agreement_print(const struct exp_agreement_report *r, FILE *out)
 
 void exp_agreement_document(FILE *out)
 {
-    exp_csv_document(&point_file, out);
-    exp_csv_document(&agreement_file, out);
+    exp_csv_document(&exp_points_table.file, out);
+    exp_csv_document(&exp_agreement_table.file, out);
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "experiments/base/exp_csv.h"
+#include "experiments/record/record.h"
 #include "experiments/report/exp_agreement.h"
 
 struct exp_agreement_report {
@@ -23,6 +23,8 @@ int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_o
 
 /* Prints the table for people: all models, each algorithm, as the machine is. Returns 0 or -ENOMEM. */
 int exp_agreement_print(const struct exp_agreement_report *r, FILE *out);
+
+extern const struct rec_table exp_points_table, exp_agreement_table;
 
 void exp_agreement_document(FILE *out);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "experiments/report/exp_columns.h"
+#include "experiments/report/exp_layers.h"
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/report/exp_classes.h"
@@ -83,34 +83,18 @@ static const struct exp_csv_file samples_file = EXP_CSV_FILE("samples.csv", samp
 
 /* ---- layers.csv ---- */
 
-static struct exp_row row_of(const struct exp_report *r, const struct exp_case *c)
-{
-    struct exp_row row = { .r = r, .c = c };
-
-    if (c->simulated.why_not)
-        return row;
-    row.sum = sim_stats_total(&c->simulated.stats);
-    row.alone = sim_stats_total(&c->alone.stats);
-    for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
-        struct sim_cell cell = sim_stats_tag(&c->simulated.stats, t);
-
-        if (t != CONV_OUTPUT)
-            sim_cell_add(&row.tiles, &cell);
-    }
-    return row;
-}
-
 static int write_layers(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_layers_file, "one layer and algorithm", why, why_bytes);
+    int err = exp_report_open(&csv, r, dir, &exp_layers_table.file, "one layer and algorithm", why, why_bytes);
 
     if (err)
         return err;
     for (size_t i = 0; i < r->e->n_cases; i++) {
-        struct exp_row row = row_of(r, &r->e->cases[i]);
+        struct exp_layers_row row;
 
-        exp_layers_put(csv, &row);
+        exp_layers_fill(&row, r, &r->e->cases[i]);
+        rec_put(csv, &exp_layers_table, &row);
     }
     return exp_csv_close(csv, why, why_bytes);
 }
@@ -337,8 +321,8 @@ int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, c
 
 void exp_report_document(FILE *out)
 {
-    const struct exp_csv_file *const files[] = { &exp_layers_file, &model_file,       &exp_levels_file,
-                                                 &traffic_file,    &exp_classes_file, &samples_file };
+    const struct exp_csv_file *const files[] = { &exp_layers_table.file, &model_file,       &exp_levels_file,
+                                                 &traffic_file,          &exp_classes_file, &samples_file };
 
     for (size_t i = 0; i < N(files); i++)
         exp_csv_document(files[i], out);

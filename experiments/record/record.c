@@ -1,0 +1,350 @@
+#include "experiments/record/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+
+static const char not_available[] = "not available: "; /* as exp_csv_missing writes it */
+
+const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)
+{
+    return (const void *)((const char *)t->file.column + i * t->file.stride_bytes);
+}
+
+static const void *value_at(const struct rec_field *f, const void *row)
+{
+    return (const char *)row + f->offset;
+}
+
+/* Returns the reason that a row holds for a field; NULL: none. */
+static const char *reason_of(const struct rec_field *f, const void *row)
+{
+    const char *slot = (const char *)row + f->why_offset;
+
+    if (f->missing == REC_NEVER || f->missing == REC_IF_NAN_AS)
+        return f->why;
+    if (!f->why_bytes)
+        memcpy(&slot, slot, sizeof slot);
+    return slot && *slot ? slot : NULL;
+}
+
+/* ---- writing ---- */
+
+static double double_of(const struct rec_field *f, const void *row)
+{
+    return f->derive ? f->derive(row) : *(const double *)value_at(f, row);
+}
+
+static bool is_missing(const struct rec_field *f, const void *row, const char *reason)
+{
+    return reason && (f->missing == REC_IF_WHY || !isfinite(double_of(f, row)));
+}
+
+static void put_value(struct exp_csv *csv, const struct rec_field *f, const void *row)
+{
+    const char *name = f->column.name;
+    const void *at = value_at(f, row);
+    const char *text;
+
+    switch (f->type) {
+    case REC_DOUBLE:
+        exp_csv_double(csv, name, double_of(f, row));
+        break;
+    case REC_U64:
+        exp_csv_u64(csv, name, *(const uint64_t *)at);
+        break;
+    case REC_U32:
+        exp_csv_u64(csv, name, *(const uint32_t *)at);
+        break;
+    case REC_BOOL:
+        exp_csv_u64(csv, name, *(const bool *)at);
+        break;
+    case REC_TEXT:
+        text = *(const char *const *)at;
+        exp_csv_string(csv, name, text ? text : "");
+        break;
+    case REC_CHARS:
+        exp_csv_string(csv, name, at);
+        break;
+    }
+}
+
+void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row)
+{
+    for (size_t i = 0; i < t->file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(t, i);
+        const char *reason = reason_of(f, row);
+
+        if (!is_missing(f, row, reason))
+            put_value(csv, f, row);
+        else if (!strcmp(reason, REC_DOES_NOT_APPLY))
+            exp_csv_empty(csv, f->column.name);
+        else
+            exp_csv_missing(csv, f->column.name, reason);
+    }
+    exp_csv_end_row(csv);
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    const struct rec_table *t;
+    const struct exp_table *table;
+    size_t *column; /* [t->file.n_columns] of the file; SIZE_MAX: it has none */
+    bool is_strict; /* the file is this version's */
+    char *why;
+    size_t why_bytes;
+};
+
+static int refuse(const struct reading *r, size_t row, size_t i, const char *what)
+{
+    return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: %s, '%.60s' %s", r->table->path, r->table->line[row],
+                    rec_field_at(r->t, i)->column.name, exp_table_string(r->table, row, r->column[i]), what);
+}
+
+/* Returns why a cell has no value; NULL if it has one. Texts may be empty. */
+static const char *reason_in(const struct rec_field *f, const char *cell)
+{
+    if (f->missing == REC_NEVER)
+        return NULL;
+    if (!strncmp(cell, not_available, strlen(not_available)))
+        return cell + strlen(not_available);
+    return *cell || f->type == REC_TEXT || f->type == REC_CHARS ? NULL : REC_DOES_NOT_APPLY;
+}
+
+static int copy_text(const struct reading *r, size_t row, size_t i, char *to, size_t bytes, const char *text)
+{
+    if (strlen(text) >= bytes)
+        return refuse(r, row, i, "is too long");
+    memcpy(to, text, strlen(text) + 1);
+    return 0;
+}
+
+/* Notes a reason in the row. Values that share one are missing for the same. */
+static int take_reason(const struct reading *r, size_t row, size_t i, const char *reason, char *to)
+{
+    const struct rec_field *f = rec_field_at(r->t, i);
+    const char *noted = reason_of(f, to);
+    char *slot = to + f->why_offset;
+
+    if (noted && r->is_strict && strcmp(noted, reason) != 0)
+        return refuse(r, row, i, "is missing for another reason than its row gives");
+    if (noted)
+        return 0;
+    if (f->why_bytes)
+        return copy_text(r, row, i, slot, f->why_bytes, reason);
+    memcpy(slot, &reason, sizeof reason);
+    return 0;
+}
+
+static int take_whole(const struct reading *r, size_t row, size_t i, void *at)
+{
+    const enum rec_type type = rec_field_at(r->t, i)->type;
+    const uint64_t most = type == REC_BOOL ? 1 : type == REC_U32 ? UINT32_MAX : UINT64_MAX;
+    uint64_t value = 0;
+    int err = exp_table_u64(r->table, row, r->column[i], &value, r->why, r->why_bytes);
+
+    if (!err && value > most)
+        err = refuse(r, row, i, type == REC_BOOL ? "is neither 0 nor 1" : "is too large");
+    if (type == REC_BOOL)
+        *(bool *)at = value;
+    else if (type == REC_U32)
+        *(uint32_t *)at = (uint32_t)value;
+    else
+        *(uint64_t *)at = value;
+    return err;
+}
+
+static int take_value(const struct reading *r, size_t row, size_t i, char *to)
+{
+    const struct rec_field *f = rec_field_at(r->t, i);
+    const char *cell = exp_table_string(r->table, row, r->column[i]);
+    void *at = to + f->offset;
+
+    switch (f->type) {
+    case REC_TEXT:
+        *(const char **)at = cell;
+        return 0;
+    case REC_CHARS:
+        return copy_text(r, row, i, at, f->bytes, cell);
+    case REC_DOUBLE:
+        return exp_table_double(r->table, row, r->column[i], at, r->why, r->why_bytes);
+    default:
+        return take_whole(r, row, i, at);
+    }
+}
+
+static bool is_there(const struct reading *r, size_t i)
+{
+    return r->column[i] != SIZE_MAX;
+}
+
+/* Makes a value what it is where the file has none. */
+static void clear(const struct rec_field *f, char *to)
+{
+    const double nan = (double)NAN;
+    const char *empty = "";
+
+    if (f->type == REC_DOUBLE && !f->derive)
+        memcpy(to + f->offset, &nan, sizeof nan);
+    else if (f->type == REC_TEXT)
+        memcpy(to + f->offset, &empty, sizeof empty);
+}
+
+static int take_cell(const struct reading *r, size_t row, size_t i, char *to)
+{
+    const struct rec_field *f = rec_field_at(r->t, i);
+    const char *reason;
+
+    clear(f, to);
+    if (!is_there(r, i))
+        return 0;
+    reason = reason_in(f, exp_table_string(r->table, row, r->column[i]));
+    if (reason)
+        return take_reason(r, row, i, reason, to);
+    return f->derive ? 0 : take_value(r, row, i, to);
+}
+
+/* Tells whether a cell says that its value is missing for that reason. */
+static bool says(const char *cell, const char *reason)
+{
+    return strcmp(reason, REC_DOES_NOT_APPLY) ? !strncmp(cell, not_available, strlen(not_available)) : !*cell;
+}
+
+/* Looks for values that the row's reasons say are missing. */
+static int check_row(const struct reading *r, size_t row, const char *to)
+{
+    for (size_t i = 0; i < r->t->file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(r->t, i);
+        const char *reason = reason_of(f, to);
+
+        if (f->missing == REC_IF_WHY && reason && !says(exp_table_string(r->table, row, r->column[i]), reason))
+            return refuse(r, row, i, "stands beside a reason why it is missing");
+    }
+    return 0;
+}
+
+static int take_row(const struct reading *r, size_t row, char *to)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < r->t->file.n_columns && !err; i++)
+        err = take_cell(r, row, i, to);
+    return err || !r->is_strict ? err : check_row(r, row, to);
+}
+
+static int take_rows(const struct reading *r, struct rec_rows *rows)
+{
+    int err = 0;
+
+    rows->row = calloc(rows->table.n_rows + 1, r->t->row_bytes);
+    if (!rows->row)
+        return exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", rows->table.path);
+    for (; rows->n < rows->table.n_rows && !err; rows->n++)
+        err = take_row(r, rows->n, (char *)rows->row + rows->n * r->t->row_bytes);
+    return err;
+}
+
+/* Checks that the file has the table's columns, in their order, and no more. */
+static int match_columns(const struct reading *r)
+{
+    const struct exp_table *t = r->table;
+    const size_t n = r->t->file.n_columns;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = rec_field_at(r->t, i)->column.name;
+
+        if (i >= t->n_columns || strcmp(t->column[i], name) != 0)
+            return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: column %zu must be '%s', not '%.60s'", t->path,
+                            t->header_line, i + 1, name, i < t->n_columns ? t->column[i] : "");
+        r->column[i] = i;
+    }
+    if (t->n_columns == n)
+        return 0;
+    return exp_fail(r->why, r->why_bytes, -EINVAL, "%s:%u: unknown column, '%.60s'", t->path, t->header_line,
+                    t->column[n]);
+}
+
+static bool is_needed(const struct rec_field *f, const size_t *needed, size_t n_needed)
+{
+    for (size_t i = 0; i < n_needed && !f->derive; i++) {
+        if (needed[i] == f->offset)
+            return true;
+    }
+    return false;
+}
+
+/* Finds the columns that the file has. */
+static int find_columns(const struct reading *r, const size_t *needed, size_t n_needed)
+{
+    for (size_t i = 0; i < r->t->file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(r->t, i);
+        int err;
+
+        r->column[i] = SIZE_MAX;
+        err = exp_table_column(r->table, f->column.name, &r->column[i], r->why, r->why_bytes);
+        if (err && is_needed(f, needed, n_needed))
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static int read_rows(struct rec_rows *rows, struct reading *r, const char *path, const size_t *needed, size_t n_needed)
+{
+    int err;
+
+    *rows = (struct rec_rows){ 0 };
+    err = exp_table_read(&rows->table, path, r->why, r->why_bytes);
+    if (err)
+        return err;
+    r->table = &rows->table;
+    r->column = calloc(r->t->file.n_columns, sizeof *r->column);
+    if (!r->column)
+        err = exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", path);
+    else
+        err = r->is_strict ? match_columns(r) : find_columns(r, needed, n_needed);
+    if (!err)
+        err = take_rows(r, rows);
+    free(r->column);
+    if (err)
+        rec_release(rows);
+    return err;
+}
+
+int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path, char *why, size_t why_bytes)
+{
+    struct reading r = { .t = t, .is_strict = true, .why = why, .why_bytes = why_bytes };
+
+    return read_rows(rows, &r, path, NULL, 0);
+}
+
+int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
+                  size_t n_needed, char *why, size_t why_bytes)
+{
+    struct reading r = { .t = t, .why = why, .why_bytes = why_bytes };
+
+    return read_rows(rows, &r, path, needed, n_needed);
+}
+
+bool rec_has(const struct rec_rows *rows, const struct rec_table *t, size_t offset)
+{
+    size_t column;
+
+    for (size_t i = 0; i < t->file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(t, i);
+
+        if (!f->derive && f->offset == offset)
+            return !exp_table_column(&rows->table, f->column.name, &column, NULL, 0);
+    }
+    return false;
+}
+
+void rec_release(struct rec_rows *rows)
+{
+    exp_table_release(&rows->table);
+    free(rows->row);
+    *rows = (struct rec_rows){ 0 };
+}

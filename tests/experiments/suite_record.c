@@ -1,0 +1,366 @@
+/* Tables that are records: every one is written, read and written again, and the bytes are the same. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_text.h"
+#include "experiments/record/record.h"
+#include "tests/rng.h"
+#include "tests/scratch.h"
+#include "tests/suites.h"
+
+#define TABLE(name) extern const struct rec_table name;
+#include "experiments/record/tables.def"
+#define TABLE(name) &name,
+static const struct rec_table *const tables[] = {
+#include "experiments/record/tables.def"
+};
+
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- a table with every kind of field ---- */
+
+#define ROW struct row
+struct row {
+    const char *name;
+    char label[8];
+    uint64_t loads;
+    uint32_t lines;
+    bool is_best;
+    double time_ns[2], macs;
+    const char *why_no_time;
+    char why_no_loads[32];
+    double low, high;
+    const char *why_no_interval;
+};
+
+static double macs_per_ns(const void *row)
+{
+    const ROW *x = row;
+
+    return x->macs / x->time_ns[0];
+}
+
+static const struct rec_field fields[] = {
+    { { "name", "", "of the layer", "" }, REC_AT(ROW, name) },
+    { { "label", "", "short", "" }, REC_OR(ROW, label, why_no_loads) },
+    { { "loads", "", "instructions", "" }, REC_OR(ROW, loads, why_no_loads) },
+    { { "lines", "", "of memory", "" }, REC_AT(ROW, lines) },
+    { { "is_best", "", "1 or 0", "" }, REC_OR(ROW, is_best, why_no_time) },
+    { { "cold_ns", "ns", "cold", "clock" }, REC_OR(ROW, time_ns[0], why_no_time) },
+    { { "warm_ns", "ns", "warm", "clock" }, REC_OR(ROW, time_ns[1], why_no_time) },
+    { { "macs", "", "multiply-adds", "" }, REC_AT(ROW, macs) },
+    { { "macs_per_ns", "", "macs / cold_ns", "" }, REC_DERIVED_OR(ROW, macs_per_ns, why_no_time) },
+    { { "low", "", "of the interval", "" }, REC_NAN_OR(ROW, low, why_no_interval) },
+    { { "high", "", "of the interval", "" }, REC_NAN_AS(ROW, high, "no interval") },
+};
+
+static const struct rec_table table = REC_TABLE("t.csv", fields, ROW);
+
+#define HEADER "name,label,loads,lines,is_best,cold_ns,warm_ns,macs,macs_per_ns,low,high\n"
+
+static const struct row usual = { .name = "conv1",
+                                  .label = "a",
+                                  .loads = 7,
+                                  .lines = 3,
+                                  .is_best = true,
+                                  .time_ns = { 2, 0.1 },
+                                  .macs = 5,
+                                  .low = 1,
+                                  .high = 2 };
+
+/* ---- files ---- */
+
+/* Writes rows into a file of the scratch folder. Returns what exp_csv_close() does. */
+static int write_rows(const char *name, const struct rec_table *t, const void *row, size_t n)
+{
+    struct exp_csv *csv;
+    char why[256] = "";
+
+    CU_ASSERT_FATAL(!exp_csv_open(&csv, scratch_path(name), &t->file, why, sizeof why));
+    for (size_t i = 0; i < n; i++)
+        rec_put(csv, t, (const char *)row + i * t->row_bytes);
+    return exp_csv_close(csv, why, sizeof why);
+}
+
+static char *text_of(const char *name)
+{
+    char *text = NULL, why[256] = "";
+    size_t bytes;
+
+    test_check(!exp_text_read(&text, &bytes, scratch_path(name), why, sizeof why), "%s", why);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    return text;
+}
+
+/* Returns the last line of t.csv with one row, without its line feed, from malloc. */
+static char *line_of(const struct row *row)
+{
+    char *text, *line;
+
+    scratch_open();
+    CU_ASSERT_EQUAL(write_rows("t.csv", &table, row, 1), 0);
+    text = text_of("t.csv");
+    line = strstr(text, HEADER);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(line);
+    memmove(text, line + strlen(HEADER), strlen(line + strlen(HEADER)) + 1);
+    text[strcspn(text, "\n")] = '\0';
+    scratch_close();
+    return text;
+}
+
+static void check_line(const struct row *row, const char *want)
+{
+    char *line = line_of(row);
+
+    test_check(!strcmp(line, want), "'%s', not '%s'", line, want);
+    free(line);
+}
+
+static void test_cells(void)
+{
+    struct row row = usual;
+
+    check_line(&row, "conv1,a,7,3,1,2,0.1,5,2.5,1,2");
+    row.why_no_time = "TIMING=0, \"off\"";
+    check_line(&row, "conv1,a,7,3,not available: TIMING=0; 'off',not available: TIMING=0; 'off',"
+                     "not available: TIMING=0; 'off',5,not available: TIMING=0; 'off',1,2");
+    row.why_no_time = REC_DOES_NOT_APPLY;
+    snprintf(row.why_no_loads, sizeof row.why_no_loads, "not replayed");
+    check_line(&row, "conv1,not available: not replayed,not available: not replayed,3,,,,5,,1,2");
+    row = usual;
+    row.low = row.high = (double)NAN;
+    row.why_no_interval = "3 rounds";
+    check_line(&row, "conv1,a,7,3,1,2,0.1,5,2.5,not available: 3 rounds,not available: no interval");
+    row.low = 1;
+    row.name = NULL;
+    check_line(&row, ",a,7,3,1,2,0.1,5,2.5,1,not available: no interval");
+}
+
+static void check_slip(const struct row *row, const char *column)
+{
+    scratch_open();
+    test_check(write_rows("t.csv", &table, row, 1) == -EINVAL, "NaN in %s is written", column);
+    scratch_close();
+}
+
+static void test_nan(void)
+{
+    struct row row = usual;
+
+    row.macs = (double)NAN;
+    check_slip(&row, "macs");
+    row = usual;
+    row.time_ns[1] = (double)NAN;
+    check_slip(&row, "warm_ns");
+    row = usual;
+    row.low = (double)INFINITY;
+    check_slip(&row, "low");
+    row = usual;
+    row.time_ns[0] = 0;
+    check_slip(&row, "macs_per_ns");
+}
+
+/* ---- every table ---- */
+
+static const char *const texts[] = { "", "conv1", "a, b", "say \"x\"", "#1", " blank ", "two\nlines", "not", "0" };
+static const char *const reasons[] = { NULL,         NULL, NULL, "TIMING=0", "a, \"b\" and c", REC_DOES_NOT_APPLY,
+                                       "two\nlines", " x " };
+
+#define ANY(array) (array)[rng_below(N(array))]
+
+static void put_chars(char *to, size_t bytes, const char *text)
+{
+    snprintf(to, bytes, "%s", text ? text : "");
+}
+
+static double any_double(void)
+{
+    return rng_below(4) ? 0.001 + 1000 * rng_unit() : (double)(1 + rng_below(1000000));
+}
+
+/* Fills a value; one whose reason decides may be anything. */
+static void fill(const struct rec_field *f, char *row)
+{
+    const double x = f->missing >= REC_IF_NAN && !rng_below(3) ? (double)NAN : any_double();
+    const uint64_t whole = rng_u64() >> rng_below(64);
+    const uint32_t half = (uint32_t)whole;
+    const char *text = ANY(texts);
+    const bool flag = whole & 1;
+
+    switch (f->type) {
+    case REC_DOUBLE:
+        memcpy(row + f->offset, &x, sizeof x);
+        break;
+    case REC_U64:
+        memcpy(row + f->offset, &whole, sizeof whole);
+        break;
+    case REC_U32:
+        memcpy(row + f->offset, &half, sizeof half);
+        break;
+    case REC_BOOL:
+        memcpy(row + f->offset, &flag, sizeof flag);
+        break;
+    case REC_TEXT:
+        memcpy(row + f->offset, &text, sizeof text);
+        break;
+    case REC_CHARS:
+        put_chars(row + f->offset, f->bytes, text);
+        break;
+    }
+}
+
+/* Fills the reason of a field: of what may be NaN there always is one. */
+static void fill_reason(const struct rec_field *f, char *row)
+{
+    const char *reason = ANY(reasons);
+
+    if (f->missing == REC_IF_NAN && !reason)
+        reason = "no rounds";
+    if (f->why_bytes)
+        put_chars(row + f->why_offset, f->why_bytes, reason);
+    else
+        memcpy(row + f->why_offset, &reason, sizeof reason);
+}
+
+static void fill_row(const struct rec_table *t, char *row)
+{
+    for (size_t i = 0; i < t->file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(t, i);
+
+        if (!f->derive)
+            fill(f, row);
+        if (f->missing == REC_IF_WHY || f->missing == REC_IF_NAN)
+            fill_reason(f, row);
+    }
+}
+
+static void round_trip(const struct rec_table *t, size_t n_rows)
+{
+    char *rows = calloc(n_rows, t->row_bytes), *first, *again;
+    char why[400] = "";
+    struct rec_rows read;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rows);
+    scratch_open();
+    for (size_t i = 0; i < n_rows; i++)
+        fill_row(t, rows + i * t->row_bytes);
+    test_check(!write_rows("1.csv", t, rows, n_rows), "%s cannot be written", t->file.name);
+    test_check(!rec_read(&read, t, scratch_path("1.csv"), why, sizeof why), "%s: %s", t->file.name, why);
+    CU_ASSERT_EQUAL(read.n, n_rows);
+    CU_ASSERT_EQUAL(write_rows("2.csv", t, read.row, read.n), 0);
+    first = text_of("1.csv");
+    again = text_of("2.csv");
+    test_check(!strcmp(first, again), "%s is not the same when read and written", t->file.name);
+    free(first);
+    free(again);
+    free(rows);
+    rec_release(&read);
+    scratch_close();
+}
+
+static void test_round_trips(void)
+{
+    round_trip(&table, test_rounds(200));
+    for (size_t i = 0; i < N(tables); i++)
+        round_trip(tables[i], test_rounds(50));
+}
+
+/* Checks that a value lies in the row, and in no other field's. */
+static void check_place(const struct rec_table *t, size_t i)
+{
+    const struct rec_field *f = rec_field_at(t, i);
+
+    test_check(f->offset + f->bytes <= t->row_bytes, "%s: %s is of another row", t->file.name, f->column.name);
+    for (size_t k = 0; k < i; k++) {
+        const struct rec_field *g = rec_field_at(t, k);
+
+        test_check(g->derive || f->offset + f->bytes <= g->offset || g->offset + g->bytes <= f->offset,
+                   "%s: %s and %s are the same number", t->file.name, f->column.name, g->column.name);
+        test_check(strcmp(f->column.name, g->column.name) != 0, "%s: two columns %s", t->file.name, f->column.name);
+    }
+}
+
+static void test_places(void)
+{
+    for (size_t i = 0; i < N(tables); i++) {
+        for (size_t k = 0; k < tables[i]->file.n_columns; k++) {
+            if (!rec_field_at(tables[i], k)->derive)
+                check_place(tables[i], k);
+        }
+    }
+}
+
+/* ---- files that are none ---- */
+
+static void refuses(const char *text, const char *words)
+{
+    char why[400] = "";
+    struct rec_rows rows;
+
+    scratch_open();
+    test_check(rec_read(&rows, &table, scratch_text("t.csv", text), why, sizeof why) == -EINVAL, "taken: %s", text);
+    test_check(strstr(why, words) && !strchr(why, '\n'), "'%s' is not in '%s'", words, why);
+    CU_ASSERT_PTR_NULL(rows.row);
+    scratch_close();
+}
+
+static void test_refused(void)
+{
+    refuses("name,label\n", "t.csv:1: column 3 must be 'loads', not ''");
+    refuses("# c\nname,loads,label\n", "t.csv:2: column 2 must be 'label', not 'loads'");
+    refuses("name,label,loads,lines,is_best,cold_ns,warm_ns,macs,macs_per_ns,low,high,more\n",
+            "t.csv:1: unknown column, 'more'");
+    refuses(HEADER "n,a,x,3,1,2,3,4,5,6,7\n", "t.csv:2: loads, 'x' is not a whole number >= 0");
+    refuses(HEADER "n,a,1,4294967296,1,2,3,4,5,6,7\n", "t.csv:2: lines, '4294967296' is too large");
+    refuses(HEADER "n,a,1,3,2,2,3,4,5,6,7\n", "t.csv:2: is_best, '2' is neither 0 nor 1");
+    refuses(HEADER "n,a,1,3,1,nan,3,4,5,6,7\n", "t.csv:2: cold_ns, 'nan' is not a number");
+    refuses(HEADER "n,a,1,3,1,2,3,,5,6,7\n", "t.csv:2: macs, '' is empty");
+    refuses(HEADER "n,a,1,not available: x,1,2,3,4,5,6,7\n", "t.csv:2: lines, 'not available: x' is not a whole");
+    refuses(HEADER "n,12345678,1,3,1,2,3,4,5,6,7\n", "t.csv:2: label, '12345678' is too long");
+    refuses(HEADER "n,a,1,3,1,not available: x,3,4,5,6,7\n", "t.csv:2: is_best, '1' stands beside a reason why");
+    refuses(HEADER "n,a,1,3,,,3,4,5,6,7\n", "t.csv:2: warm_ns, '3' stands beside a reason why");
+    refuses(HEADER "n,a,1,3,,not available: x,3,4,5,6,7\n",
+            "t.csv:2: cold_ns, 'not available: x' is missing for another");
+    refuses(HEADER "n,a,1,3,1,2,3,4,5,6,not available: x\n",
+            "t.csv:2: high, 'not available: x' is missing for another");
+}
+
+static void test_other_versions(void)
+{
+    const size_t needed[] = { offsetof(ROW, name), offsetof(ROW, time_ns[1]) };
+    char why[400] = "";
+    struct rec_rows rows;
+    const struct row *row;
+
+    scratch_open();
+    CU_ASSERT_FATAL(!rec_read_some(&rows, &table, scratch_text("t.csv", "old,warm_ns,is_best,name\n1,2.5,1,conv1\n"),
+                                   needed, N(needed), why, sizeof why));
+    row = rows.row;
+    CU_ASSERT_EQUAL(rows.n, 1);
+    CU_ASSERT_STRING_EQUAL(row->name, "conv1");
+    CU_ASSERT(row->time_ns[1] == 2.5 && isnan(row->time_ns[0]) && row->is_best && !row->loads && !*row->label);
+    CU_ASSERT(rec_has(&rows, &table, offsetof(ROW, is_best)) && !rec_has(&rows, &table, offsetof(ROW, loads)));
+    rec_release(&rows);
+    CU_ASSERT_EQUAL(
+        rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, N(needed), why, sizeof why),
+        -EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.csv:1: column missing, 'warm_ns'"));
+    scratch_close();
+}
+
+static const struct test_case cases[] = {
+    { "cells are those of the row", test_cells },
+    { "a number that is none needs a reason", test_nan },
+    { "every table is the same when read and written", test_round_trips },
+    { "every column has a place of its own", test_places },
+    { "other files are refused", test_refused },
+    { "files of other versions are read as far as known", test_other_versions },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_record = { "record", cases };
