@@ -19,6 +19,13 @@ _convolution_root() {
 
 _convolution_facts() { (cd "$1" && .ci/facts 2>/dev/null); }
 
+# The layers of a model, or of an own layer table, as LAYER names them.
+_convolution_layers() { # _convolution_layers ROOT MODEL
+    local table=$1/experiments/models/$2.csv
+    [ -e "$table" ] || table=$2
+    [ ! -f "$table" ] || awk -F, -v model="$2" '/^#/ || $1 == "" { next } is_layer { print model ":" $1 } { is_layer = 1 }' "$table"
+}
+
 # The words of a value: names of a kind where the variable has some, values that may be chosen from, and files.
 _convolution_values() { # _convolution_values ROOT TARGET VARIABLE LAST-OF-A-LIST
     local kind=''
@@ -26,12 +33,13 @@ _convolution_values() { # _convolution_values ROOT TARGET VARIABLE LAST-OF-A-LIS
     MODEL) kind=model && echo all && [ "$2" != polydl ] || kind='model polydl' ;;
     MACHINE) kind=machine ;;
     ALGO) kind=algorithm ;;
-    LAYER) kind=model ;;
+    LAYER) [[ $4 != *:* ]] || { _convolution_layers "$1" "${4%:*}"; return; } ;;
     esac
     _convolution_facts "$1" | awk -F'\t' -v kinds="$kind" -v name="$3" \
         '$1 == "word" && $2 == name { print $3 } index(" " kinds " ", " " $1 " ") { print $2 }'
     case $3 in
-    ALGO | LAYER) ;;
+    ALGO) ;;
+    LAYER) _convolution_facts "$1" | awk -F'\t' '$1 == "model" { print $2 ":" }' ;;
     *) compgen -f -- "$4" ;;
     esac
 }
@@ -66,6 +74,7 @@ _convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
         mapfile -t COMPREPLY < <(_convolution_values "$1" "$2" "$variable" "$last" | awk -v last="$last" -v list="$list" \
             'index($0, last) == 1 && !seen[$0]++ { print list $0 }')
         word=$list$last
+        [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *: ]] || compopt -o nospace 2>/dev/null
         [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$variable=}")
         [[ $COMP_WORDBREAKS == *:* && $word == *:* ]] || return 0
         cut=${word%:*}:

@@ -151,9 +151,15 @@ completes 'make experiment ALGO=base,sconv_gen_' base,sconv_gen_tuned
 completes 'make experiment CACHE=w' warm
 completes 'make experiment MODEL=tests/data/thr' tests/data/three.csv
 completes 'make help swe' sweep
+completes 'make plan LAYER=vgg' 'vgg16:'
+completes 'make plan MACHINE=zen3 LAYER=vgg16:conv5' 'conv5_1 conv5_2 conv5_3'
+completes 'make gen LAYER=vgg16:conv3_1' conv3_1
+completes 'make gen LAYER=vgg61:conv' ''
+completes 'make plan LAYER=tests/data/three.csv:po' pointwise
 completes 'make -n sweep LAY' 'LAYERS='
 completes 'build/sconv-plan FORM' 'FORMAT=' _convolution_program
 completes 'build/sconv-plan --js' '--json' _convolution_program
+completes 'build/sconv-gen LAYER=resnet18:conv0' conv0 _convolution_program
 completes 'build/experiment TIM' 'TIMING=' _convolution_program
 touch "$work/Elsewhere.mk"
 # shellcheck disable=SC2016  # bash expands it
