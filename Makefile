@@ -168,7 +168,7 @@ $(logged_build)/logged.o: $(logged_objects)
 	$(Q)$(OBJCOPY) --redefine-syms=$@.names $@.all $@
 
 extra_objects_tests = $(call objects,$(call sources,tests)) $(logged_build)/logged.o
-extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign,--wrap=open_memstream
+extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
 

@@ -2,11 +2,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-FILE *__real_open_memstream(char **text, size_t *bytes);
-FILE *__wrap_open_memstream(char **text, size_t *bytes);
 void *__real_calloc(size_t n, size_t bytes);
 int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
@@ -46,14 +43,6 @@ void *__wrap_calloc(size_t n, size_t bytes)
 {
     if (!refuses())
         return __real_calloc(n, bytes);
-    errno = ENOMEM;
-    return NULL;
-}
-
-FILE *__wrap_open_memstream(char **text, size_t *bytes)
-{
-    if (!refuses())
-        return __real_open_memstream(text, bytes);
     errno = ENOMEM;
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Allocations that fail when told to. The test program is linked with --wrap for calloc, posix_memalign and open_memstream,
- * so that every call from the project's own code comes by here.
+ * Allocations that fail when told to. The test program is linked with --wrap for calloc and posix_memalign, so
+ * that every call from the project's own code comes by here.
  */
 #ifndef TESTS_FAILING_ALLOC_H
 #define TESTS_FAILING_ALLOC_H

@@ -62,6 +62,7 @@
     X(watch) \
     X(exp_csv) \
     X(exp_error) \
+    X(exp_memory) \
     X(exp_outdir) \
     X(exp_table) \
     X(record) \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_plot_data.h"
 #include "experiments/base/exp_process.h"
 #include "experiments/base/exp_signal.h"
@@ -68,7 +69,7 @@ static char *make_definitions(const char *format, const char *output, const stru
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
     bool failed;
 
     if (!out)

@@ -1,3 +1,4 @@
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_wrap.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ int exp_wrap_print(int (*say)(const void *ctx, FILE *text), const void *ctx, FIL
 {
     size_t bytes;
     char *text = NULL;
-    FILE *in = open_memstream(&text, &bytes);
+    FILE *in = exp_memory_open(&text, &bytes);
     int err = in ? say(ctx, in) : -ENOMEM;
 
     if (in && fclose(in) && !err)

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "experiments/base/exp_memory.h"
 #include "experiments/calibrate/exp_noted.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ int exp_noted_print(const struct sim_machine *m, const char *header, const struc
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
+    FILE *memory = exp_memory_open(&text, &bytes);
     int err = memory ? sim_machine_print(m, memory) : -ENOMEM;
 
     if (memory && fclose(memory) && !err)

@@ -7,6 +7,7 @@
 
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/page/exp_page_captions.h"
 #include "experiments/page/exp_page_experiment.h"
@@ -247,7 +248,7 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
 
     if (!out)
         return;

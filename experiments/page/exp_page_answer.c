@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/setup/exp_algo.h"
 
@@ -34,7 +35,7 @@ static char *next_sentence(const char **verdict)
 {
     char *sentence = NULL, *said;
     size_t bytes = 0;
-    FILE *out = open_memstream(&sentence, &bytes);
+    FILE *out = exp_memory_open(&sentence, &bytes);
 
     if (!out)
         return NULL;

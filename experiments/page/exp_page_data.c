@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 
 /* ---- reading ---- */
 
@@ -14,7 +15,7 @@ static char *read_head(const char *path)
 {
     char *head = NULL, *line = NULL;
     size_t bytes = 0, room = 0;
-    FILE *in = fopen(path, "r"), *out = in || errno == ENOENT ? open_memstream(&head, &bytes) : NULL;
+    FILE *in = fopen(path, "r"), *out = in || errno == ENOENT ? exp_memory_open(&head, &bytes) : NULL;
 
     while (in && out && getline(&line, &room, in) > 0 && *line == '#')
         fputs(line, out);

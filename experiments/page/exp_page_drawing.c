@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 
 enum { WIDTH = 720, NAME_WIDTH = 200, LEVEL_HEIGHT = 62, BAR = 22, MOST_BLOCKS = 64 };
 
 static FILE *begin(char **text, size_t *bytes, int height, const char *label)
 {
-    FILE *out = open_memstream(text, bytes);
+    FILE *out = exp_memory_open(text, bytes);
 
     if (!out)
         return NULL;

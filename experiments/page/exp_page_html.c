@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/page/exp_page_svg.h"
 #include "experiments/page/exp_page_writer.h"
@@ -237,7 +238,7 @@ static int put_title(const struct exp_page_writer *w, FILE *out)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *said = open_memstream(&text, &bytes);
+    FILE *said = exp_memory_open(&text, &bytes);
     bool failed;
 
     if (!said)
@@ -302,8 +303,8 @@ static const struct exp_page_ops html_ops = {
 int exp_page_html(struct exp_page_writer *w, const char *title, const char *assets, const char *base)
 {
     *w = (struct exp_page_writer){ .ops = &html_ops, .title = title, .assets = assets, .base = base };
-    w->body = open_memstream(&w->text, &w->text_bytes);
-    w->contents = open_memstream(&w->contents_text, &w->contents_bytes);
+    w->body = exp_memory_open(&w->text, &w->text_bytes);
+    w->contents = exp_memory_open(&w->contents_text, &w->contents_bytes);
     if (w->body && w->contents)
         return 0;
     exp_page_release(w);

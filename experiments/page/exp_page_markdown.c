@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_memory.h"
 #include "experiments/page/exp_page_writer.h"
 
 /* Writes text so that none of it means anything to Markdown or HTML, nor ends a table's cell. */
@@ -176,6 +177,6 @@ static const struct exp_page_ops markdown_ops = {
 int exp_page_markdown(struct exp_page_writer *w, const char *title, const char *base)
 {
     *w = (struct exp_page_writer){ .ops = &markdown_ops, .title = title, .base = base, .skips_details = true };
-    w->body = open_memstream(&w->text, &w->text_bytes);
+    w->body = exp_memory_open(&w->text, &w->text_bytes);
     return w->body ? 0 : -ENOMEM;
 }

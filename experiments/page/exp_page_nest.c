@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "experiments/base/exp_memory.h"
 #include "kernels/sizes.h"
 
 /* Lines of pseudo-code: each loop is one step further in, remarks stand in a column. */
@@ -101,7 +102,7 @@ static void put(struct exp_page_writer *w, const char *caption, const struct exp
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct code c = { .out = open_memstream(&text, &bytes) };
+    struct code c = { .out = exp_memory_open(&text, &bytes) };
 
     if (!c.out) {
         exp_page_lacks(w);

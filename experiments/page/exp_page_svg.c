@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/page/exp_page_coordinates.h"
 #include "experiments/page/exp_page_writer.h"
@@ -178,7 +179,7 @@ static char *attributes_but(struct copy *c, const char *name, const struct attri
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = c->out, *said = open_memstream(&text, &bytes);
+    FILE *out = c->out, *said = exp_memory_open(&text, &bytes);
     bool failed;
 
     if (!said)

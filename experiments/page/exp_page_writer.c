@@ -1,3 +1,4 @@
+#include "experiments/base/exp_memory.h"
 #include "experiments/page/exp_page_writer.h"
 
 #include <ctype.h>
@@ -25,7 +26,7 @@ void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
     va_list args;
     bool failed;
 

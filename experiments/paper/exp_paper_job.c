@@ -6,6 +6,7 @@
 
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/setup/exp_part.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/setup/exp_results.h"
@@ -70,7 +71,7 @@ static const char *how_of(const struct exp_paper_job *j)
 int exp_paper_job_key(struct exp_paper_job *j)
 {
     size_t bytes = 0;
-    FILE *out = open_memstream(&j->key, &bytes);
+    FILE *out = exp_memory_open(&j->key, &bytes);
     char *name = exp_results_name(j->w->options, j->e.model, 1);
     int err = out ? print_key(j, out) : -ENOMEM;
 

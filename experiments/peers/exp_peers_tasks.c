@@ -8,6 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_hash.h"
+#include "experiments/base/exp_memory.h"
 
 /* ---- what a task is ---- */
 
@@ -16,7 +17,7 @@ static char *layers_of(const struct exp_model *model)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
 
     for (size_t i = 0; i < model->n_layers && out; i++) {
         const struct conv_problem *p = &model->layer[i].problem;

@@ -1,10 +1,11 @@
-#define _GNU_SOURCE /* open_memstream */
 #include "experiments/polydl/exp_polydl_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "experiments/base/exp_memory.h"
 
 static bool is_same_source(const struct exp_variant_source *a, const struct exp_variant_source *b)
 {
@@ -44,7 +45,7 @@ char *exp_polydl_text(const struct exp_polydl_layer *l, const struct exp_variant
     const struct exp_gemm *g = &l->source.gemm;
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
 
     if (!out)
         return NULL;

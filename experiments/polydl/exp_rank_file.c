@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 
 #define FORMAT "polydl-rank-net 1"
 
@@ -52,7 +53,7 @@ int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const 
 {
     char *text = NULL, *partial = exp_format("%s.partial.%ld", path, (long)getpid());
     size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
+    FILE *memory = exp_memory_open(&text, &bytes);
     int err = memory && partial ? 0 : -ENOMEM;
 
     if (memory) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_memory.h"
 #include "sim/report/report.h"
 
 enum { NAME_BYTES = 128 };
@@ -77,7 +78,7 @@ char *exp_kept_counts_setting(const struct sim_machine *m)
     const struct sim_machine c = counting_part(m);
     size_t bytes;
     char *text = NULL;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
     int err;
 
     if (!out)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/replay/exp_kept_counts.h"
 #include "experiments/replay/exp_replay_stream.h"
 #include "experiments/setup/exp_plan_text.h"
@@ -50,7 +51,7 @@ static char *what_of(const struct kept *k, size_t stream)
     const struct exp_stacks *stacks = &k->e->setup->stacks;
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
 
     if (!out)
         return NULL;

@@ -9,6 +9,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/replay/exp_estimate.h"
 #include "experiments/replay/exp_known_errors.h"
 #include "experiments/replay/exp_totals.h"
@@ -146,7 +147,7 @@ static void describe(struct answer *a, const struct exp_report *r)
 static int find_errors(struct answer *a, const struct exp_report *r)
 {
     size_t bytes;
-    FILE *text = open_memstream(&a->elsewhere, &bytes);
+    FILE *text = exp_memory_open(&a->elsewhere, &bytes);
 
     if (!text)
         return -ENOMEM;

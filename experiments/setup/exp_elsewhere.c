@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/setup/exp_descriptor.h"
 
 /* Tells whether a folder is the project's. */
@@ -84,7 +85,7 @@ static char *from_root(const struct exp_options_path *path, const char *folder)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
     bool is_whole;
 
     if (!out)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_signal.h"
 #include "sim/machine/machine_here.h"
 
@@ -133,7 +134,7 @@ static char *name_of(const struct layout *layout, const struct exp_options *o, c
 {
     char *name = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&name, &bytes);
+    FILE *out = exp_memory_open(&name, &bytes);
 
     if (!out)
         return NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_machine.h"
 
@@ -71,7 +72,7 @@ static char *machine_text(const struct sim_machine *m)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
     bool failed = !out || sim_machine_print(m, out);
 
     if ((out && fclose(out)) || failed) {

@@ -7,6 +7,7 @@
 #include "counters/ctr_hostinfo.h"
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_part.h"
 #include "experiments/setup/exp_plan_text.h"
@@ -68,7 +69,7 @@ int exp_study_kept_name(struct exp_study_kept *k, const struct exp_study_keeping
     int err;
 
     *k = (struct exp_study_kept){ .commit = keeping->commit };
-    out = open_memstream(&k->key, &bytes);
+    out = exp_memory_open(&k->key, &bytes);
     err = out ? print_key(keeping, r, layer, out) : -ENOMEM;
     if (out && fclose(out))
         err = -ENOMEM;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
 #include "experiments/setup/exp_plan_text.h"
 #include "experiments/sweep/exp_sweep.h"
 #include "experiments/sweep/exp_sweep_jobs.h"
@@ -27,7 +28,7 @@ static char *what_of(const struct exp_sweep_case *x)
     char plan[EXP_PLAN_TEXT_BYTES], *text = NULL;
     const struct exp_stacks *stacks = &x->config->setup.stacks;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = exp_memory_open(&text, &bytes);
 
     if (!out)
         return NULL;

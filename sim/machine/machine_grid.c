@@ -37,18 +37,19 @@ static char *format(const char *line, ...)
 {
     va_list args;
     char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    int length;
 
-    if (!out)
+    va_start(args, line);
+    length = vsnprintf(NULL, 0, line, args);
+    va_end(args);
+    if (length >= 0)
+        text = calloc(1, (size_t)length + 1);
+    if (!text)
         return NULL;
     va_start(args, line);
-    vfprintf(out, line, args);
+    vsnprintf(text, (size_t)length + 1, line, args);
     va_end(args);
-    if (!fclose(out))
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }
 
 static int out_of_memory(const struct reader *r)

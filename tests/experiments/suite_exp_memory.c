@@ -1,0 +1,74 @@
+/* Texts in memory: whole, or known not to be. */
+#include "experiments/base/exp_memory.h"
+
+#include <CUnit/CUnit.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/failing_alloc.h"
+#include "tests/suites.h"
+
+static void test_text(void)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    fprintf(out, "%d of ", 3);
+    CU_ASSERT_EQUAL(fflush(out), 0);
+    CU_ASSERT_STRING_EQUAL(text, "3 of ");
+    for (int i = 0; i < 20000; i++)
+        fputs("words", out);
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    CU_ASSERT_EQUAL(bytes, 100005);
+    CU_ASSERT_EQUAL(strlen(text), bytes);
+    CU_ASSERT(!strncmp(text, "3 of wordswords", 15) && !strcmp(text + bytes - 10, "wordswords"));
+    free(text);
+}
+
+/* Puts a piece and flushes. */
+static void put(FILE *out, char piece)
+{
+    for (int i = 0; i < 500; i++)
+        fputc(piece, out);
+    fflush(out);
+}
+
+/* Memory that was short for a while lost a piece, though what follows it could be written. */
+static void test_memory(void)
+{
+    size_t n_refused = 1;
+
+    for (size_t after = 0; n_refused; after++) {
+        char *text;
+        size_t bytes;
+        bool is_told;
+        FILE *out;
+
+        failing_alloc_after(after);
+        out = exp_memory_open(&text, &bytes);
+        if (out) {
+            put(out, 'a');
+            put(out, 'b');
+        }
+        n_refused = failing_alloc_stop();
+        if (out)
+            put(out, 'c');
+        is_told = !out || ferror(out);
+        CU_ASSERT_EQUAL(is_told, n_refused > 0);
+        CU_ASSERT(!out || (fclose(out) != 0) == (n_refused > 0));
+        CU_ASSERT(n_refused || bytes == 1500);
+        free(text);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "a text grows, and ends where it does", test_text },
+    { "a text that lost a piece says so", test_memory },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_memory = { "exp_memory", cases };
