@@ -21,8 +21,47 @@ enum {
     SPEED_SECONDS = 10,
     TIMING_SECONDS = 15,
     COUNTED_PASSES = 5,
-    USUAL_SWEEPS = 2
+    USUAL_SWEEPS = 2,
+    USUAL_LIMIT = 60
 };
+
+/* ---- what is there already ---- */
+
+static const char host_file[] = "host.txt", limit_key[] = "limit: ", fit_key[] = "fit: ";
+
+static unsigned sweeps_of(const struct exp_options *o)
+{
+    return o->fit == EXP_FIT_AUTO ? USUAL_SWEEPS : o->fit;
+}
+
+static void read_number(const char *line, const char *key, unsigned long *number)
+{
+    if (!strncmp(line, key, strlen(key)))
+        *number = strtoul(line + strlen(key), NULL, 10);
+}
+
+int exp_here_check(const char *path, const struct exp_options *o, char *why, size_t why_bytes)
+{
+    char *file = exp_format("%s/%s", path, host_file), line[256];
+    FILE *in = file ? fopen(file, "r") : NULL;
+    unsigned long limit = USUAL_LIMIT, fit = USUAL_SWEEPS; /* of calibrations that do not say so */
+    int err = file ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+
+    while (in && fgets(line, sizeof line, in)) {
+        read_number(line, limit_key, &limit);
+        read_number(line, fit_key, &fit);
+    }
+    if (in && (limit > o->limit || fit > sweeps_of(o)))
+        err =
+            exp_fail(why, why_bytes, -EEXIST,
+                     "'%s' holds a calibration of LIMIT=%lu FIT=%lu, and this run would replace it by one of less: set "
+                     "another RESULTS, or remove the folder",
+                     path, limit, fit);
+    if (in)
+        fclose(in);
+    free(file);
+    return err;
+}
 
 /* ---- its beginning and end ---- */
 
@@ -195,7 +234,7 @@ static void name_machine(struct exp_here *h)
 
 int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, char *why, size_t why_bytes)
 {
-    const unsigned sweeps = o->fit == EXP_FIT_AUTO ? USUAL_SWEEPS : o->fit;
+    const unsigned sweeps = sweeps_of(o);
 
     exp_speeds_apply(&h->speeds, &h->machine);
     name_machine(h);
@@ -254,7 +293,7 @@ void exp_here_print(struct exp_here *h, FILE *out)
 
 struct writing {
     const struct exp_here *h;
-    const char *commit;
+    const struct exp_options *o;
 };
 
 static int print_host(const void *writing, FILE *out)
@@ -262,7 +301,8 @@ static int print_host(const void *writing, FILE *out)
     const struct writing *w = writing;
     int err = ctr_hostinfo_print(out);
 
-    fprintf(out, "commit: %s\n", *w->commit ? w->commit : "unknown");
+    fprintf(out, "commit: %s\n", *w->o->commit ? w->o->commit : "unknown");
+    fprintf(out, "%s%u\n%s%u\n", limit_key, (unsigned)w->o->limit, fit_key, sweeps_of(w->o));
     fprintf(out, "measured on: %s\n", w->h->pinned);
     fprintf(out, "memory: %s\n", w->h->pages);
     fprintf(out, "patterns: %s\n", w->h->how);
@@ -317,12 +357,12 @@ int exp_here_write_measured(struct exp_here *h, const struct exp_outdir *dir, ch
     return err;
 }
 
-int exp_here_write_machine(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
-                           size_t why_bytes)
+int exp_here_write_machine(const struct exp_here *h, const struct exp_options *o, const struct exp_outdir *dir,
+                           char *why, size_t why_bytes)
 {
     int err = exp_outdir_write(dir, SIM_MACHINE_FILE, exp_here_print_machine, h, why, why_bytes);
 
-    return err ? err : exp_outdir_write(dir, "host.txt", print_host, &(struct writing){ h, commit }, why, why_bytes);
+    return err ? err : exp_outdir_write(dir, host_file, print_host, &(struct writing){ h, o }, why, why_bytes);
 }
 
 void exp_here_document(FILE *out)

@@ -27,6 +27,10 @@ struct exp_here {
     bool is_fitted;
 };
 
+/* Checks whether a calibration may replace what a folder holds. Returns 0; -EEXIST, with one line in why, if that took more
+ * time, or more sweeps of the fit; -ENOMEM. */
+int exp_here_check(const char *path, const struct exp_options *o, char *why, size_t why_bytes);
+
 /* Looks at the computer and takes the memory. Returns 0, or -errno with one line in why. */
 int exp_here_begin(struct exp_here *h, char *why, size_t why_bytes);
 void exp_here_end(struct exp_here *h); /* one that is all zeros is fine */
@@ -50,8 +54,8 @@ int exp_here_fit(struct exp_here *h, const struct exp_options *o, FILE *log, cha
 void exp_here_print(struct exp_here *h, FILE *out);
 
 /* Writes the machine and what it was measured on. Returns 0, or -errno with one line in why. */
-int exp_here_write_machine(const struct exp_here *h, const char *commit, const struct exp_outdir *dir, char *why,
-                           size_t why_bytes);
+int exp_here_write_machine(const struct exp_here *h, const struct exp_options *o, const struct exp_outdir *dir,
+                           char *why, size_t why_bytes);
 
 /* Writes the machine with its values' sources. An exp_outdir_write callback of a struct exp_here. */
 int exp_here_print_machine(const void *here, FILE *out);

@@ -81,6 +81,8 @@ static int calibrate_here(struct session *s)
     int err = exp_results_find(&s->results, EXP_CALIBRATE, o, NULL, NULL, 0, s->why, sizeof s->why);
 
     if (!err)
+        err = exp_here_check(s->results.path, o, s->why, sizeof s->why);
+    if (!err)
         err = exp_results_open(&s->results, s->why, sizeof s->why);
     if (!err)
         err = exp_here_begin(&s->here, s->why, sizeof s->why);
@@ -95,7 +97,7 @@ static int calibrate_here(struct session *s)
     if (!err && exp_evidence_print(&s->here.evidence, &s->here.machine, !o->hides_rows, stdout))
         err = exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
     if (!err)
-        err = exp_here_write_machine(&s->here, o->commit, &s->results.dir, s->why, sizeof s->why);
+        err = exp_here_write_machine(&s->here, o, &s->results.dir, s->why, sizeof s->why);
     if (!err)
         err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)

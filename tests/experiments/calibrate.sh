@@ -24,6 +24,17 @@ refuses_edited "times.csv:3: a pattern that is not known, 'sideways'" '3s/^up/si
 refuses_edited "times.csv:4: " '4s/^up,0,1,/up,0,0,/'
 refuses_edited "times.csv:5: " '5s/[0-9]*$/fast/'
 refuses_edited "column missing, 'median_cycles'" '1s/median_cycles/cycles/'
+kept=$work/kept/host/calibration
+mkdir -p "$kept"
+refuses_less() { # refuses_less LINES ARGUMENTS...: where a calibration with these lines in its host.txt lies
+    printf '%b' "$1" >"$kept/host.txt"
+    refuses "/host/calibration' holds a calibration of LIMIT=" "RESULTS=$work/kept" "${@:2}"
+    check "${*:2} replaces another" [ "$(ls "$kept")" = host.txt ]
+}
+refuses_less 'cpu: any\nlimit: 300\nfit: 0\n' LIMIT=299 FIT=0
+refuses_less 'limit: 1\nfit: 3\n' LIMIT=1 # two sweeps
+refuses_less 'rounds: 41\n' LIMIT=59
+refuses_less 'rounds: 41\n' FIT=0
 refuses "cannot write '$work/no/my.cfg'" MACHINE=spr ROWS=no "OUT=$work/no/my.cfg"
 documented calibrate
 
@@ -48,6 +59,7 @@ if [ "$status" -eq 0 ]; then
     for file in patterns.csv latencies.csv machine.cfg host.txt; do
         check "$file is missing" [ -s "$dir/$file" ]
     done
+    check "what it took is not said" [ "$(grep -cE '^(limit: 1|fit: 0)$' "$dir/host.txt")" -eq 2 ]
     check "OUT is not the machine of the results" cmp -s "$work/host.cfg" "$dir/machine.cfg"
     check "latencies are not said to be measured" grep -qE '^latency_cycles = [0-9.]+ +# measured$' "$dir/machine.cfg"
     cat "$dir/machine.cfg" >"$work/h.cfg"
