@@ -433,7 +433,7 @@ static void *measure_thread(void *ctx)
         m->info->core = -1;
     m->err = open_all(m, m->info);
     if (!m->err && m->o->ruler_ns)
-        m->err = exp_ruler_new(&m->ruler, peak);
+        m->err = (m->o->new_ruler ? m->o->new_ruler : exp_ruler_new)(&m->ruler, peak);
     exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
     if (!m->err)
         m->err = measure_layers(m);

@@ -30,6 +30,7 @@ struct exp_measure_options {
     unsigned n_threads;       /* for the verification */
     enum exp_cache_state cache;
     uint64_t ruler_ns;               /* how long a ruler (exp_ruler.h) has timings taken again; 0: there is none */
+    exp_ruler_maker *new_ruler;      /* NULL: exp_ruler_new */
     uint64_t (*now_ns)(void);        /* the clock of the samples */
     const char *groups_dir;          /* counters/groups */
     const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */

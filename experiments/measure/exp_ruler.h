@@ -92,7 +92,8 @@ struct exp_ruler {
  * Makes a ruler for the calling thread. peak may be NULL. Returns 0 or -ENOMEM. *r is NULL, which all functions take for
  * "no ruler", where times are an emulator's.
  */
-int exp_ruler_new(struct exp_ruler **r, const struct conv_peak *peak);
+typedef int exp_ruler_maker(struct exp_ruler **r, const struct conv_peak *peak);
+exp_ruler_maker exp_ruler_new;
 void exp_ruler_free(struct exp_ruler *r);
 
 /* Returns what exp_bench calls; r stays where it is. Without a ruler use no watch. */

@@ -6,14 +6,16 @@
 #define EXPERIMENTS_EXP_STUDY_KEPT_H
 
 #include "experiments/base/exp_bench.h"
+#include "experiments/measure/exp_ruler.h"
 #include "experiments/study/exp_study_runs.h"
 
 /* What the times of all layers depend on, and where they are kept. */
 struct exp_study_keeping {
     const char *results, *commit; /* RESULTS, COMMIT */
     const struct sim_machine *machine;
-    struct exp_rounds rounds; /* of a layer */
-    uint64_t ruler_ns;        /* how long, for all layers, a ruler has timings taken again; 0: there is none */
+    struct exp_rounds rounds;   /* of a layer */
+    uint64_t ruler_ns;          /* how long, for all layers, a ruler has timings taken again; 0: there is none */
+    exp_ruler_maker *new_ruler; /* NULL: exp_ruler_new */
 };
 
 struct exp_study_kept {

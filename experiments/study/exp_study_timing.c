@@ -161,7 +161,7 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     if (err)
         return exp_fail(why, why_bytes, err, "out of memory for emptying caches");
     ctr_pin(-1, &core, ignored, sizeof ignored);
-    if (keeping->ruler_ns && exp_ruler_new(&timer.ruler, conv_peak_best()))
+    if (keeping->ruler_ns && (keeping->new_ruler ? keeping->new_ruler : exp_ruler_new)(&timer.ruler, conv_peak_best()))
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory while timing");
     exp_ruler_limit(timer.ruler, keeping->ruler_ns);
     err = err ? err : exp_main_progress(&progress, seconds, why, why_bytes);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
 #include "counters/group/ctr_quantity.h"
 #include "experiments/base/exp_error.h"
@@ -21,6 +22,7 @@
 #include "experiments/run/exp_figures.h"
 #include "experiments/report/exp_report.h"
 #include "tests/counters/fake_counters.h"
+#include "tests/experiments/fake_ruler.h"
 #include "tests/suites.h"
 
 extern const struct test_suite suite_exp_measure;
@@ -35,6 +37,7 @@ struct fixture {
     FILE *log;
     char top[64], path[80];
     struct exp_outdir dir;
+    exp_ruler_maker *new_ruler; /* NULL: there is no ruler */
 };
 
 static bool plan(struct fixture *f)
@@ -90,6 +93,8 @@ static struct exp_measure_options options_of(const struct fixture *f)
         .n_threads = 1,
         .cache = EXP_COLD,
         .now_ns = ctr_now_ns,
+        .ruler_ns = f->new_ruler != NULL,
+        .new_ruler = f->new_ruler,
         .source = &f->fake.source,
         .groups_dir = FAKE_GROUPS_DIR,
         .uarch = "fake",
@@ -366,11 +371,38 @@ static void test_refused(void)
     tear_down(&f);
 }
 
+/* Times that are not the core's own are none: the reason stands in their place, and the samples stay. */
+static void test_disturbed(void)
+{
+    struct fixture f;
+
+    if (ctr_is_emulated()) {
+        test_skip("no ruler under emulation");
+        return;
+    }
+    if (!set_up(&f))
+        return;
+    f.new_ruler = fake_ruler_disturbed;
+    if (run(&f)) {
+        const char *said = f.info.why_disturbed;
+
+        test_check(!strncmp(said, "disturbed: 0 of ", 16) && strstr(said, "kept because the limit ended"), "%s", said);
+        for (size_t i = 0; i < f.experiment.n_cases; i++) {
+            const struct exp_measured *m = &f.experiment.cases[i].measured;
+
+            CU_ASSERT(m->n_samples ? m->why_no_time == said : m->why_no_time != NULL);
+        }
+        CU_ASSERT(n_in_file(&f, "model.csv", "not available: disturbed: ") > 0);
+    }
+    tear_down(&f);
+}
+
 static const struct test_case cases[] = {
     { "counts go into the tables and figures", test_measured },
     { "fewer counters give the same counts", test_fewer_counters },
     { "a count that is no truth is missing with its reason", test_liar },
     { "refused counters have their reason everywhere", test_refused },
+    { "disturbed times are none", test_disturbed },
     { NULL, NULL },
 };
 

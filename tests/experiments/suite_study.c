@@ -2,11 +2,13 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "counters/host/ctr_emulated.h"
 #include "experiments/base/exp_correlation.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/setup/exp_machine.h"
@@ -16,8 +18,10 @@
 #include "experiments/study/exp_study_fit.h"
 #include "experiments/study/exp_study_source.h"
 #include "experiments/study/exp_study_stats.h"
+#include "experiments/study/exp_study_timing.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
+#include "tests/experiments/fake_ruler.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -326,6 +330,66 @@ static void test_answer_has_all_tiles(void)
     exp_models_release(&models);
 }
 
+struct timing {
+    struct exp_study_runs runs;
+    struct exp_setup setup;
+    struct exp_study_keeping keeping;
+    int err;
+    char why[512];
+};
+
+/* Pins its thread. */
+static void *time_runs(void *timing)
+{
+    struct timing *t = timing;
+    struct exp_study_timed timed;
+
+    t->err = exp_study_time_runs(&t->runs, &t->setup, &t->keeping, &timed, t->why, sizeof t->why);
+    return NULL;
+}
+
+static int plan_runs(struct timing *t, const struct exp_models *models)
+{
+    const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };
+    int err = sim_machine_read(&t->setup.machine, "sim/machines/toy.cfg", t->why, sizeof t->why);
+
+    err = err ? err : exp_setup_init(&t->setup, "f32_16x24__ref", "Haswell", t->why, sizeof t->why);
+    return err ? err
+               : exp_study_runs_make(&t->runs, models, &sampling, &t->setup.machine, t->setup.ukr, t->why,
+                                     sizeof t->why);
+}
+
+/* Times that are not the core's own end the study, and are kept for no later one. */
+static void test_disturbed(void)
+{
+    static struct exp_models models;
+    static struct timing t;
+    char folder[] = "/tmp/suite_study.XXXXXX";
+    pthread_t thread;
+
+    if (ctr_is_emulated()) {
+        test_skip("no ruler under emulation");
+        return;
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    t.keeping = (struct exp_study_keeping){ .results = folder,
+                                            .commit = "",
+                                            .machine = &t.setup.machine,
+                                            .rounds = { 1, 1, 0 },
+                                            .ruler_ns = 1,
+                                            .new_ruler = fake_ruler_disturbed };
+    CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "tests/data/three.csv", "", t.why, sizeof t.why));
+    if (test_check(!plan_runs(&t, &models), "%s", t.why)) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, time_runs, &t), 0);
+        pthread_join(thread, NULL);
+        test_check(t.err == -EAGAIN && !strncmp(t.why, "not measured: disturbed: 0 of ", 30), "%d: %s", t.err, t.why);
+        test_check(!rmdir(folder), "%s: something was kept", folder);
+    }
+    exp_study_runs_release(&t.runs);
+    exp_setup_release(&t.setup);
+    exp_models_release(&models);
+}
+
 static const struct test_case cases[] = {
     { "recorded times that are no good are refused", test_bad_times },
     { "ranks are compared, ties and gaps included", test_rank },
@@ -338,6 +402,7 @@ static const struct test_case cases[] = {
     { "the answer has all tiles", test_answer_has_all_tiles },
     { "the committed costs are what the recorded times give", test_costs },
     { "and what was timed on gnr", test_timed_costs },
+    { "disturbed times end the study", test_disturbed },
     { NULL, NULL },
 };
 
