@@ -51,6 +51,9 @@ check "... of each layer" [ "$(csv sweep.csv csa)" = "0 1 0 " ]
 check "... and beside the best" [ "$(csv best.csv csa)" = "$(csv best.csv nc | sed 's/30/1/; t; s/../0/')" ]
 own=$("$sweep" "RESULTS=$work/none" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,15 2>"$work/err")
 check "... or are none of them" grep -q " None of them has CSA's own tiles in every layer" <<<"$own"
+framed() { grep -oE "path stroke='rgb\(213, *94, *0\)' *d='[^']*Z" "$1/sweep_heat.svg" | wc -l; }
+"$sweep" "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
+check "CSA's own tiles are framed in the figure" [ "$(framed "$work/framed/clx4208/sweep/three,pointwise")" -eq 2 ]
 "$sweep" "RESULTS=$work/cut" "$three" MACHINE=toy ALGO=sconv_ws STORE=no VARY='nc=1,12' >"$work/out" 2>"$work/err"
 check "what some layers do not have is said: $(cat "$work/err")" grep -q '^VARY: nc=12 is more than [12] of 3 plans have: they take all that they have$' "$work/err"
 
@@ -66,6 +69,7 @@ run "$grid"
 for file in sweep.csv configs.csv best.csv verdict.txt machine.cfg models.txt figures.txt sweep_heat.png sweep_heat.svg sweep_pareto.png; do
     check "$file is missing" test -s "$dir/$file"
 done
+check "... and where only caches vary nothing is" [ "$(framed "$dir")" -eq 0 ]
 check "a row per layer, algorithm and configuration" [ "$(rows sweep.csv)" -eq 36 ]
 check "a row per algorithm and configuration" [ "$(rows configs.csv)" -eq 12 ]
 check "a row per layer and algorithm" [ "$(rows best.csv)" -eq 9 ]
