@@ -9,6 +9,7 @@
 #include "experiments/base/exp_csv.h"
 #include "experiments/base/exp_ratio.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/record/record.h"
 
 /* clang-format off */
 
@@ -35,39 +36,58 @@
 #define EXP_COLUMN_SAMPLE                                                                                              \
     { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" }
 
-/* What the ruler read beside a timing: exp_cells_mark. */
-#define EXP_COLUMNS_MARK                                                                                               \
+/* What the ruler read beside a timing: of a struct exp_mark of the row. */
+#define EXP_COLUMN_RULER_CLOCK                                                                                         \
     { "ruler_clock_ns", "ns",                                                                                          \
       "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the core's " \
       "frequency",                                                                                                     \
-      "clock" },                                                                                                       \
-        { "ruler_fma_ns", "ns", "multiply-adds, which a neighbour on the core's other thread slows down", "clock" },   \
-        { "ruler_loads_clock_ns", "ns", "the divisions beside the loads", "clock" },                                   \
-        { "ruler_loads_ns", "ns", "reading 128 KiB again and again", "clock" },                                        \
-    {                                                                                                                  \
-        "taken_again", "", "how often this timing was disturbed and taken again", ""                                   \
-    }
+      "clock" }
+#define EXP_COLUMN_RULER_FMA                                                                                           \
+    { "ruler_fma_ns", "ns", "multiply-adds, which a neighbour on the core's other thread slows down", "clock" }
+#define EXP_COLUMN_RULER_LOADS_CLOCK { "ruler_loads_clock_ns", "ns", "the divisions beside the loads", "clock" }
+#define EXP_COLUMN_RULER_LOADS { "ruler_loads_ns", "ns", "reading 128 KiB again and again", "clock" }
+#define EXP_COLUMN_TAKEN_AGAIN                                                                                         \
+    { "taken_again", "", "how often this timing was disturbed and taken again", "" }
+#define EXP_COLUMNS_MARK                                                                                               \
+    EXP_COLUMN_RULER_CLOCK, EXP_COLUMN_RULER_FMA, EXP_COLUMN_RULER_LOADS_CLOCK, EXP_COLUMN_RULER_LOADS,                \
+        EXP_COLUMN_TAKEN_AGAIN
+#define EXP_FIELDS_MARK(row, mark, why)                                                                                \
+    { EXP_COLUMN_RULER_CLOCK, REC_OR(row, mark.clock_ns, why) }, { EXP_COLUMN_RULER_FMA, REC_OR(row, mark.fma_ns, why) }, \
+    { EXP_COLUMN_RULER_LOADS_CLOCK, REC_OR(row, mark.loads_clock_ns, why) },                                           \
+    { EXP_COLUMN_RULER_LOADS, REC_OR(row, mark.loads_ns, why) },                                                       \
+    { EXP_COLUMN_TAKEN_AGAIN, REC_OR(row, mark.n_again, why) }
+#define EXP_NO_MARK "no ruler stood beside it"
 
-/* Sums over the layers of a model: exp_cells_sums. */
-#define EXP_COLUMNS_SUMS                                                                                               \
-    { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" },   \
-    { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" },                            \
-    { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" }
+/* Sums over the layers of a model: of a struct exp_times of the row, NaN for the reason why. */
+#define EXP_COLUMN_SUM                                                                                                 \
+    { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" }
+#define EXP_COLUMN_SUM_MIN { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" }
+#define EXP_COLUMN_SUM_MEDIAN { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" }
+#define EXP_COLUMNS_SUMS EXP_COLUMN_SUM, EXP_COLUMN_SUM_MIN, EXP_COLUMN_SUM_MEDIAN
+#define EXP_FIELDS_SUMS(row, times, why)                                                                               \
+    { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) }, { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) }, \
+    { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
 
-/* How sure a speed-up is: exp_cells_interval. */
+/* How sure a speed-up is: of a struct exp_ratio of the row, likewise. */
 #define EXP_COLUMN_SPEEDUP_LOW                                                                                         \
     { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_HIGH { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }
-#define EXP_COLUMNS_INTERVAL                                                                                           \
-    EXP_COLUMN_SPEEDUP_LOW,                                                                                            \
-    EXP_COLUMN_SPEEDUP_HIGH,                                                                                           \
+#define EXP_COLUMN_SPEEDUP_BY_MEDIAN                                                                                   \
     { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" }
+#define EXP_COLUMNS_INTERVAL EXP_COLUMN_SPEEDUP_LOW, EXP_COLUMN_SPEEDUP_HIGH, EXP_COLUMN_SPEEDUP_BY_MEDIAN
+#define EXP_FIELDS_INTERVAL(row, ratio, why)                                                                           \
+    { EXP_COLUMN_SPEEDUP_LOW, REC_NAN_OR(row, ratio.low, why) },                                                       \
+    { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(row, ratio.high, why) },                                                     \
+    { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_NAN_OR(row, ratio.by_median, why) }
 
-/* What ended the rounds: exp_cells_rounds; `of` and `what` say more about them, or are "". */
-#define EXP_COLUMNS_ROUNDS(of, what)                                                                                   \
-    { "measured_rounds", "", "timed rounds" of, "" },                                                                  \
+/* What ended the rounds: a number and a text of the row, missing if there is a reason; `of` and `what` say more, or are "". */
+#define EXP_COLUMN_ROUNDS(of) { "measured_rounds", "", "timed rounds" of, "" }
+#define EXP_COLUMN_END(what)                                                                                           \
     { "measured_end", "",                                                                                              \
       "why there were no more" what ": the ratios stand, REPS, the time limit or the most there may be", "" }
+#define EXP_COLUMNS_ROUNDS(of, what) EXP_COLUMN_ROUNDS(of), EXP_COLUMN_END(what)
+#define EXP_FIELDS_ROUNDS(row, n_rounds, end, why, of, what)                                                           \
+    { EXP_COLUMN_ROUNDS(of), REC_OR(row, n_rounds, why) }, { EXP_COLUMN_END(what), REC_OR(row, end, why) }
 
 /* clang-format on */
 

@@ -4,21 +4,6 @@
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
 
-static const struct exp_csv_column columns[] = {
-    { "layer_index", "", "position in the table, from 1; 0: the whole model", "" },
-    { "layer", "", "name of the layer; all: the whole model", "" },
-    { "algo", "", "an algorithm; for the whole model also sconv: per layer, the schedule that CSA chose", "" },
-    EXP_COLUMN_MACS,
-    { "level", "", "cache level of the machine file", "" },
-    { "tensor", "", "what the line belongs to; tensors without misses are left out", "" },
-    { "misses", "lines", "line reads and writes that the level did not have: the sum of the next three", "replay" },
-    { "compulsory_misses", "lines", "the level was never asked for the line before", "replay" },
-    { "capacity_misses", "lines", "a fully associative LRU cache of the same size misses it as well", "replay" },
-    { "conflict_misses", "lines", "such a cache would not miss it", "replay" },
-};
-
-const struct exp_csv_file exp_classes_file = EXP_CSV_FILE("classes.csv", columns);
-
 /* What rows are about: some cases, summed. */
 struct group {
     const char *layer, *algo;
@@ -37,20 +22,51 @@ static void add_case(struct group *g, const struct exp_case *c)
     }
 }
 
+struct classes_row {
+    size_t layer_index;
+    const char *layer, *algo;
+    double macs;
+    const char *level, *tensor;
+    uint64_t misses;
+    struct sim_level_counts of; /* them */
+};
+
+#define ROW struct classes_row
+
+/* clang-format off */
+static const struct rec_field fields[] = {
+    { { "layer_index", "", "position in the table, from 1; 0: the whole model", "" }, REC_AT(ROW, layer_index) },
+    { { "layer", "", "name of the layer; all: the whole model", "" }, REC_AT(ROW, layer) },
+    { { "algo", "", "an algorithm; for the whole model also sconv: per layer, the schedule that CSA chose", "" },
+      REC_AT(ROW, algo) },
+    { EXP_COLUMN_MACS, REC_AT(ROW, macs) },
+    { { "level", "", "cache level of the machine file", "" }, REC_AT(ROW, level) },
+    { { "tensor", "", "what the line belongs to; tensors without misses are left out", "" }, REC_AT(ROW, tensor) },
+    { { "misses", "lines", "line reads and writes that the level did not have: the sum of the next three", "replay" },
+      REC_AT(ROW, misses) },
+    { { "compulsory_misses", "lines", "the level was never asked for the line before", "replay" },
+      REC_AT(ROW, of.compulsory_misses) },
+    { { "capacity_misses", "lines", "a fully associative LRU cache of the same size misses it as well", "replay" },
+      REC_AT(ROW, of.capacity_misses) },
+    { { "conflict_misses", "lines", "such a cache would not miss it", "replay" }, REC_AT(ROW, of.conflict_misses) },
+};
+/* clang-format on */
+
+const struct rec_table exp_classes_table = REC_TABLE("classes.csv", fields, ROW);
+
 static void put_row(struct exp_csv *csv, const struct group *g, const char *level, unsigned tensor,
                     const struct sim_level_counts *k)
 {
-    exp_csv_u64(csv, "layer_index", g->layer_index);
-    exp_csv_string(csv, "layer", g->layer);
-    exp_csv_string(csv, "algo", g->algo);
-    exp_csv_double(csv, "macs", g->macs);
-    exp_csv_string(csv, "level", level);
-    exp_csv_string(csv, "tensor", conv_tensor_name((enum conv_tensor)tensor));
-    exp_csv_u64(csv, "misses", k->read_misses + k->write_misses);
-    exp_csv_u64(csv, "compulsory_misses", k->compulsory_misses);
-    exp_csv_u64(csv, "capacity_misses", k->capacity_misses);
-    exp_csv_u64(csv, "conflict_misses", k->conflict_misses);
-    exp_csv_end_row(csv);
+    const ROW row = { g->layer_index,
+                      g->layer,
+                      g->algo,
+                      g->macs,
+                      level,
+                      conv_tensor_name((enum conv_tensor)tensor),
+                      k->read_misses + k->write_misses,
+                      *k };
+
+    rec_put(csv, &exp_classes_table, &row);
 }
 
 static void put_group(struct exp_csv *csv, const struct group *g, const struct sim_machine *m)
@@ -87,7 +103,7 @@ static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 int exp_classes_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_classes_file,
+    int err = exp_report_open(&csv, r, dir, &exp_classes_table.file,
                               "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
                               why, why_bytes);
 

@@ -2,51 +2,70 @@
 
 #include <math.h>
 
-#include "experiments/base/exp_csv.h"
 #include "experiments/replay/exp_totals.h"
 #include "experiments/report/exp_cells.h"
 #include "experiments/report/exp_report_file.h"
 
-static const struct exp_csv_column columns[] = {
-    EXP_COLUMN_MODEL,
-    { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" },
-    { "level", "", "of the machine's file, the innermost first", "" },
-    { "stands_for", "",
-      "which level of CSA's this is: l1, l2 or l3, as in the columns of other tables; empty: none of them", "" },
-    { "simulated_load_misses", "loads", "load misses of the level, summed over the layers", "replay" },
-    { "simulated_miss_percent", "%", "of all loads", "replay" },
-    { "simulated_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
-    { "simulated_alone_load_misses", "loads",
-      "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that",
-      "replay" },
-    { "simulated_alone_miss_percent", "%", "of all loads", "replay" },
-    { "simulated_alone_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
+/* A simulation's misses. */
+struct view {
+    double misses, percent, per_1000_macs;
 };
 
-const struct exp_csv_file exp_levels_file = EXP_CSV_FILE("levels.csv", columns);
+struct levels_row {
+    const char *model, *algo, *level, *stands_for;
+    struct view as_it_is, alone;
+    const char *why_not; /* of what is NaN */
+};
 
-static void put_view(struct exp_csv *csv, size_t column, const struct exp_total *t, double misses, double loads)
+#define ROW struct levels_row
+
+/* clang-format off */
+static const struct rec_field fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
+    { { "algo", "", "an algorithm, or sconv: per layer, the schedule that CSA chose", "" }, REC_AT(ROW, algo) },
+    { { "level", "", "of the machine's file, the innermost first", "" }, REC_AT(ROW, level) },
+    { { "stands_for", "",
+        "which level of CSA's this is: l1, l2 or l3, as in the columns of other tables; empty: none of them", "" },
+      REC_AT(ROW, stands_for) },
+    { { "simulated_load_misses", "loads", "load misses of the level, summed over the layers", "replay" },
+      REC_NAN_OR(ROW, as_it_is.misses, why_not) },
+    { { "simulated_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(ROW, as_it_is.percent, why_not) },
+    { { "simulated_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
+      REC_NAN_OR(ROW, as_it_is.per_1000_macs, why_not) },
+    { { "simulated_alone_load_misses", "loads",
+        "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that",
+        "replay" },
+      REC_NAN_OR(ROW, alone.misses, why_not) },
+    { { "simulated_alone_miss_percent", "%", "of all loads", "replay" }, REC_NAN_OR(ROW, alone.percent, why_not) },
+    { { "simulated_alone_misses_per_1000_macs", "loads", "per 1000 multiply-adds", "replay" },
+      REC_NAN_OR(ROW, alone.per_1000_macs, why_not) },
+};
+/* clang-format on */
+
+const struct rec_table exp_levels_table = REC_TABLE("levels.csv", fields, ROW);
+
+static struct view view_of(const struct exp_total *t, double misses, double loads)
 {
-    const double value[] = { misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
-
-    for (size_t i = 0; i < sizeof value / sizeof value[0]; i++)
-        exp_csv_number(csv, columns[column + i].name, t->why_not_simulated ? (double)NAN : value[i],
-                       t->why_not_simulated ? t->why_not_simulated : "no loads");
+    if (t->why_not_simulated)
+        return (struct view){ (double)NAN, (double)NAN, (double)NAN };
+    return (struct view){ misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
 }
 
 static void put_row(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t, size_t level)
 {
     static const char *const names[EXP_N_NAMED_LEVELS + 1] = { "l1", "l2", "l3", "" };
     const struct sim_machine *m = &r->e->setup->machine;
-    enum { IT_IS = 4, ALONE = 7 };
+    const ROW row = {
+        .model = r->e->model->name,
+        .algo = t->algo,
+        .level = m->level[level].name,
+        .stands_for = names[exp_name_of_level(m, level)],
+        .as_it_is = view_of(t, t->simulated_at[level], t->simulated_loads),
+        .alone = view_of(t, t->alone_at[level], t->alone_loads),
+        .why_not = t->why_not_simulated ? t->why_not_simulated : "no loads",
+    };
 
-    exp_csv_string(csv, "model", r->e->model->name);
-    exp_csv_string(csv, "algo", t->algo);
-    exp_csv_string(csv, "level", m->level[level].name);
-    exp_csv_string(csv, "stands_for", names[exp_name_of_level(m, level)]);
-    put_view(csv, IT_IS, t, t->simulated_at[level], t->simulated_loads);
-    put_view(csv, ALONE, t, t->alone_at[level], t->alone_loads);
-    exp_csv_end_row(csv);
+    rec_put(csv, &exp_levels_table, &row);
 }
 
 int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes)
@@ -54,7 +73,8 @@ int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, c
     struct exp_total total[EXP_N_ALGO_RECORDS];
     size_t n = exp_totals(r->e, total);
     struct exp_csv *csv;
-    int err = exp_report_open(&csv, r, dir, &exp_levels_file, "one level and algorithm, all layers", why, why_bytes);
+    int err =
+        exp_report_open(&csv, r, dir, &exp_levels_table.file, "one level and algorithm, all layers", why, why_bytes);
 
     if (err)
         return err;

@@ -5,9 +5,10 @@
 #ifndef EXPERIMENTS_EXP_LEVELS_H
 #define EXPERIMENTS_EXP_LEVELS_H
 
+#include "experiments/record/record.h"
 #include "experiments/report/exp_report.h"
 
-extern const struct exp_csv_file exp_levels_file;
+extern const struct rec_table exp_levels_table;
 
 /* Returns 0, or -errno with one line in why. */
 int exp_levels_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);

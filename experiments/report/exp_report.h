@@ -7,6 +7,7 @@
 #include "experiments/setup/exp_case.h"
 #include "experiments/measure/exp_measure.h"
 #include "experiments/base/exp_outdir.h"
+#include "experiments/record/record.h"
 
 struct exp_report {
     const struct exp_experiment *e;
@@ -30,6 +31,8 @@ struct exp_report {
  * Returns 0, or -errno with one line in why.
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+extern const struct rec_table exp_model_table, exp_traffic_table, exp_samples_table;
 
 /* Prints the closing table. */
 void exp_report_print(const struct exp_report *r, FILE *out);

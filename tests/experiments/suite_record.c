@@ -214,28 +214,44 @@ static void fill(const struct rec_field *f, char *row)
     }
 }
 
-/* Fills the reason of a field: of what may be NaN there always is one. */
 static void fill_reason(const struct rec_field *f, char *row)
 {
     const char *reason = ANY(reasons);
 
-    if (f->missing == REC_IF_NAN && !reason)
-        reason = "no rounds";
     if (f->why_bytes)
         put_chars(row + f->why_offset, f->why_bytes, reason);
     else
         memcpy(row + f->why_offset, &reason, sizeof reason);
 }
 
+static bool has_reason(const struct rec_field *f, const char *row)
+{
+    const char *reason = row + f->why_offset;
+
+    if (!f->why_bytes)
+        memcpy(&reason, reason, sizeof reason);
+    return reason && *reason;
+}
+
+/* Fills all fields, which may share a reason, and gives a number to what is NaN without one. */
 static void fill_row(const struct rec_table *t, char *row)
 {
-    for (size_t i = 0; i < t->file.n_columns; i++) {
+    const size_t n = t->file.n_columns;
+
+    for (size_t i = 0; i < n; i++) {
         const struct rec_field *f = rec_field_at(t, i);
 
         if (!f->derive)
             fill(f, row);
         if (f->missing == REC_IF_WHY || f->missing == REC_IF_NAN)
             fill_reason(f, row);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct rec_field *f = rec_field_at(t, i);
+        const double x = any_double();
+
+        if (f->missing == REC_IF_NAN && !f->derive && !has_reason(f, row))
+            memcpy(row + f->offset, &x, sizeof x);
     }
 }
 
