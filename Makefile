@@ -82,7 +82,7 @@ name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
-LDLIBS := -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
+LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lsqlite3 -ldl -lm
 
 # LIBXSMM, a static library, where its header is installed; not for other CPUs.
 xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))

@@ -78,13 +78,6 @@ static double ratio_of_half(const struct drawing *d, const struct exp_pair *laye
     return (layer[0].base_ns ? sum.base_ns : 1) / sum.algo_ns;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void draw_all(struct exp_ratio *r, const struct drawing *d, const struct exp_pair *layer, size_t n_layers)
 {
     const size_t tail = EXP_RATIO_DRAWS / 40; /* 2.5 % */
@@ -93,7 +86,7 @@ static void draw_all(struct exp_ratio *r, const struct drawing *d, const struct 
 
     for (size_t i = 0; i < EXP_RATIO_DRAWS; i++)
         drawn[i] = ratio_of_half(d, layer, n_layers, &random);
-    qsort(drawn, EXP_RATIO_DRAWS, sizeof *drawn, ascending);
+    exp_stats_sort_up(drawn, EXP_RATIO_DRAWS);
     r->low = fmin(r->value, drawn[tail]);
     r->high = fmax(r->value, drawn[EXP_RATIO_DRAWS - 1 - tail]);
 }

@@ -1,6 +1,7 @@
 #include "experiments/base/exp_stats.h"
 
 #include <assert.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,12 +120,91 @@ void exp_stats_sort_down(double *x, size_t n)
     qsort(x, n, sizeof *x, descending);
 }
 
+struct exp_spread exp_spread_of(double *x, size_t n)
+{
+    struct exp_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };
+
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(x[i]))
+            x[s.n++] = x[i];
+    }
+    if (!s.n)
+        return s;
+    exp_stats_sort_up(x, s.n);
+    s.p10 = gsl_stats_quantile_from_sorted_data(x, 1, s.n, 0.1);
+    s.median = gsl_stats_median_from_sorted_data(x, 1, s.n);
+    s.p90 = gsl_stats_quantile_from_sorted_data(x, 1, s.n, 0.9);
+    return s;
+}
+
 double exp_stats_geomean(const double *x, size_t n)
 {
     double sum = 0.0;
 
-    assert(n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (!(x[i] > 0))
+            return (double)NAN;
         sum += log(x[i]);
-    return exp(sum / (double)n);
+    }
+    return n ? exp(sum / (double)n) : (double)NAN;
+}
+
+/* ---- correlations ---- */
+
+/* The pairs of two lists that are finite, and room for the ranks of both. From malloc. */
+struct pairs {
+    double *x, *y, *work;
+    size_t n;
+};
+
+/* Leaves none where there is no memory. */
+static struct pairs finite_pairs(const double *x, const double *y, size_t n)
+{
+    struct pairs p = { .x = malloc((4 * n + 1) * sizeof *p.x) };
+
+    if (!p.x)
+        return p;
+    p.y = p.x + n;
+    p.work = p.y + n;
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(x[i]) && isfinite(y[i])) {
+            p.x[p.n] = x[i];
+            p.y[p.n++] = y[i];
+        }
+    }
+    return p;
+}
+
+enum { LEAST_PAIRS = 3 };
+
+double exp_stats_spearman(const double *x, const double *y, size_t n)
+{
+    struct pairs p = finite_pairs(x, y, n);
+    double rho = p.n < LEAST_PAIRS ? (double)NAN : gsl_stats_spearman(p.x, 1, p.y, 1, p.n, p.work);
+
+    free(p.x);
+    return rho;
+}
+
+static int order_of(double a, double b)
+{
+    return a < b ? -1 : a > b;
+}
+
+double exp_stats_kendall(const double *x, const double *y, size_t n)
+{
+    struct pairs p = finite_pairs(x, y, n);
+    double xy = 0, xx = 0, yy = 0;
+
+    for (size_t i = 0; i < p.n && p.n >= LEAST_PAIRS; i++) {
+        for (size_t j = i + 1; j < p.n; j++) {
+            const int a = order_of(p.x[i], p.x[j]), b = order_of(p.y[i], p.y[j]);
+
+            xy += a * b;
+            xx += a * a;
+            yy += b * b;
+        }
+    }
+    free(p.x);
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : (double)NAN;
 }

@@ -171,29 +171,19 @@ int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const st
     return err;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double exp_comparison_quantile(const struct exp_comparison_choice *of, double share, size_t *n_compared)
+struct exp_spread exp_comparison_errors(const struct exp_comparison_choice *of)
 {
     double *error = calloc(of->r->n + 1, sizeof *error);
-    double result = (double)NAN;
+    struct exp_spread spread;
+    size_t n = 0;
 
-    *n_compared = 0;
     for (size_t i = 0; error && i < of->r->n; i++) {
-        if (of->r->row[i].is_chased == of->is_chased && !isnan(of->c[i].error[of->q]))
-            error[(*n_compared)++] = of->c[i].error[of->q];
+        if (of->r->row[i].is_chased == of->is_chased)
+            error[n++] = of->c[i].error[of->q];
     }
-    if (*n_compared) {
-        qsort(error, *n_compared, sizeof *error, by_size);
-        result = error[(size_t)(share * (double)(*n_compared - 1))];
-    }
+    spread = exp_spread_of(error, n);
     free(error);
-    return result;
+    return spread;
 }
 
 /* NAN as the error is. */

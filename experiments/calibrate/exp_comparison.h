@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 
+#include "experiments/base/exp_stats.h"
 #include "experiments/calibrate/exp_recorded.h"
 #include "sim/machine/machine.h"
 
@@ -42,8 +43,8 @@ struct exp_comparison_choice {
     bool is_chased;
 };
 
-/* The error that a share of rows stays below (0.5: the median; NAN: there are none), and how many rows have one. */
-double exp_comparison_quantile(const struct exp_comparison_choice *of, double share, size_t *n_compared);
+/* Returns the quantiles of the errors of those rows that have one. */
+struct exp_spread exp_comparison_errors(const struct exp_comparison_choice *of);
 
 /*
  * What a fit makes small: the mean over the rows of the errors of some quantities (bits by enum exp_recorded_quantity),

@@ -149,14 +149,6 @@ static int count(const struct run *r, const struct exp_recorded_row *row, struct
     return err ? err : ctr_counters_read(c, reading);
 }
 
-static double median(double *sample, size_t n)
-{
-    if (!n)
-        return (double)NAN;
-    exp_stats_sort_up(sample, n);
-    return sample[n / 2];
-}
-
 /* Medians of the passes that counted; the first one only warms up. */
 static int count_passes(const struct run *r, struct exp_recorded_row *row)
 {
@@ -176,7 +168,7 @@ static int count_passes(const struct run *r, struct exp_recorded_row *row)
         }
     }
     for (size_t q = 0; q < EXP_N_RECORDED && !err; q++)
-        row->counted[q] = median(sample[q], n[q]) / row->accesses;
+        row->counted[q] = exp_spread_of(sample[q], n[q]).median / row->accesses;
     return err;
 }
 

@@ -235,12 +235,11 @@ static void print_counts_summary(const struct exp_recorded *r, const struct exp_
     fprintf(out, is_chased ? "dependent loads\n" : "independent loads\n");
     for (unsigned q = 0; q < EXP_N_RECORDED; q++) {
         const struct exp_comparison_choice of = { r, c, (enum exp_recorded_quantity)q, is_chased };
-        size_t n;
-        double median = 100 * exp_comparison_quantile(&of, 0.5, &n);
-        double p90 = 100 * exp_comparison_quantile(&of, 0.9, &n);
+        const struct exp_spread errors = exp_comparison_errors(&of);
+        const double median = 100 * errors.median;
 
         fprintf(out, "  %-24s error: median %.1f %%, 9 of 10 below %.0f %%, %zu patterns compared",
-                exp_recorded_names[q], median, p90, n);
+                exp_recorded_names[q], median, 100 * errors.p90, errors.n);
         if (is_chased && q != EXP_RECORDED_L1_DEMAND)
             fprintf(out, "; target: median %.0f %%, aim %.0f %%: %s", counts_target.at_least, counts_target.aim,
                     median <= counts_target.aim        ? "aim reached"

@@ -1,6 +1,7 @@
 #include "experiments/calibrate/exp_speeds.h"
 
 #include <errno.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,7 +120,7 @@ static int judge(struct exp_speeds *s, double *latency_ns, size_t most, size_t n
 
         exp_stats_sort_up(&latency_ns[i * most], n_rounds);
         l->latency_ns = latency_ns[i * most];
-        l->latency_median_ns = latency_ns[i * most + n_rounds / 2];
+        l->latency_median_ns = gsl_stats_median_from_sorted_data(&latency_ns[i * most], 1, n_rounds);
         if (!(l->latency_ns > (i ? l[-1].latency_ns : 0)))
             return exp_fail(
                 why, why_bytes, -ENODATA,

@@ -1,6 +1,7 @@
 #include "experiments/calibrate/exp_timing.h"
 
 #include <errno.h>
+#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
@@ -137,11 +138,6 @@ static bool is_enough(const struct run *r)
 
 /* ---- what they say ---- */
 
-static double middle(const double *sorted, size_t n)
-{
-    return sorted[n / 2];
-}
-
 /* A line behind L2 is near as well; where times do not tell it from memory (L3 may be slow), L2 is all that is. */
 static int find_threshold(struct run *r, struct exp_timing_result *result, char *why, size_t why_bytes)
 {
@@ -152,7 +148,7 @@ static int find_threshold(struct run *r, struct exp_timing_result *result, char 
         err = exp_threshold_find(r->place[EXP_PLACE_L2], r->place[EXP_PLACE_MEMORY], n, &result->threshold);
     for (size_t place = 0; place < EXP_N_PLACES; place++) {
         exp_stats_sort_up(r->place[place], n);
-        result->place_ticks[place] = middle(r->place[place], n);
+        result->place_ticks[place] = gsl_stats_median_from_sorted_data(r->place[place], 1, n);
     }
     if (err)
         return exp_fail(why, why_bytes, err,
@@ -172,7 +168,7 @@ static void judge_row(struct run *r, size_t i, double *sorted, struct exp_timing
         n_near += sorted[k] < result->threshold;
     }
     exp_stats_sort_up(sorted, r->n_done);
-    row->ticks = middle(sorted, r->n_done);
+    row->ticks = gsl_stats_median_from_sorted_data(sorted, 1, r->n_done);
     row->near_share = (double)n_near / (double)r->n_done;
     row->was_near = row->near_share >= 0.5;
     result->n_undecided += row->near_share > 0.25 && row->near_share < 0.75;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_facts.h"
 #include "experiments/paper/exp_paper_formulas.h"
 
@@ -166,9 +167,9 @@ static void take_same_models(const struct exp_paper_evidence *e, const struct ro
     if (n == e->models->n)
         return;
     exp_say(r->says, sizeof r->says, "ours is of %zu of the %zu models", n, e->models->n);
-    if (isnan(exp_paper_geomean(x, n)))
+    if (isnan(exp_stats_geomean(x, n)))
         return;
-    r->paper = exp_paper_geomean(x, n);
+    r->paper = exp_stats_geomean(x, n);
     exp_say_more(r->says, sizeof r->says, "; beside the paper's of the same ones");
 }
 

@@ -1,8 +1,5 @@
 #include "experiments/paper/exp_paper_formulas.h"
 
-#include <math.h>
-
-#include "experiments/base/exp_stats.h"
 #include "kernels/problem.h"
 
 double exp_paper_amdahl(double share, double speedup)
@@ -18,15 +15,6 @@ double exp_paper_percent_faster(double speedup)
 double exp_paper_miss_improvement(double base_hit_percent, double own_hit_percent)
 {
     return (100 - base_hit_percent) / (100 - own_hit_percent);
-}
-
-double exp_paper_geomean(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!(x[i] > 0))
-            return (double)NAN;
-    }
-    return n ? exp_stats_geomean(x, n) : (double)NAN;
 }
 
 double exp_paper_im2col_bytes(const struct conv_problem *p)

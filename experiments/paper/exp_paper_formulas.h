@@ -16,9 +16,6 @@ double exp_paper_percent_faster(double speedup);
 /* Misses of two hit rates in percent: how many times as many the first has. */
 double exp_paper_miss_improvement(double base_hit_percent, double own_hit_percent);
 
-/* The geometric mean of x[n]; NaN if n is 0 or one of them is not a positive number. */
-double exp_paper_geomean(const double *x, size_t n);
-
 /* Bytes of an im2col matrix, and of a convolution's input, in float32. */
 struct conv_problem;
 double exp_paper_im2col_bytes(const struct conv_problem *p);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "experiments/base/exp_stats.h"
 #include "experiments/paper/exp_paper_formulas.h"
 
 /* Of both sides, over the model's layers; NaN if one layer lacks it or there is none. */
@@ -124,7 +125,7 @@ static double mean(const double *x, size_t n)
 
 double exp_paper_over(const struct exp_paper_set *s, exp_paper_model_fn of, enum exp_paper_over over, int arg)
 {
-    static double (*const ways[])(const double *, size_t) = { exp_paper_geomean, mean, least, most };
+    static double (*const ways[])(const double *, size_t) = { exp_stats_geomean, mean, least, most };
     double *x = calloc(s->n_models + 1, sizeof *x), result;
     size_t n = 0;
 
@@ -148,7 +149,7 @@ double exp_paper_geomean_like(const struct exp_paper_set *s, exp_paper_model_fn 
         if (exp_paper_set_has(like, m))
             x[n++] = of(s, m, arg);
     }
-    result = exp_paper_geomean(x, n); /* NaN where one is NaN */
+    result = exp_stats_geomean(x, n); /* NaN where one is NaN */
     free(x);
     return result;
 }

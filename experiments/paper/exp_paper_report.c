@@ -264,7 +264,7 @@ static double paper_of(const struct exp_paper_findings *f, const struct exp_pape
         if (exp_paper_set_has(s, m))
             x[n++] = paper_of_model(f, metric, m, arch);
     }
-    return exp_paper_geomean(x, n);
+    return exp_stats_geomean(x, n);
 }
 
 static void write_model(const struct exp_paper_findings *f, struct exp_csv *csv, const struct exp_paper_set *s,

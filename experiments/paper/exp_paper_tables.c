@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/paper/exp_paper_formulas.h"
+#include "experiments/base/exp_stats.h"
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -171,7 +171,7 @@ static double paper_mean_of(const struct exp_paper_findings *f, const struct mod
         if (exp_paper_set_has(like, m))
             x[n++] = paper_number_of(f, t, m);
     }
-    return exp_paper_geomean(x, n);
+    return exp_stats_geomean(x, n);
 }
 
 static void print_mean(const struct exp_paper_findings *f, const struct model_table *t, const struct exp_paper_set *set,

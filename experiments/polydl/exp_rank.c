@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/base/exp_correlation.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_stats.h"
 
 enum { SEED = 1, TOP_PERCENT = 5 };
 
@@ -68,8 +68,8 @@ struct exp_rank_verdict exp_rank_judge(const double *costs, const double *times,
     v.time_ns = v.n ? times[v.picked] : (double)NAN;
     v.share = best / v.time_ns;
     v.top_share = best / top;
-    v.spearman = exp_correlation_spearman(costs, times, n);
-    v.kendall = exp_correlation_kendall(costs, times, n);
+    v.spearman = exp_stats_spearman(costs, times, n);
+    v.kendall = exp_stats_kendall(costs, times, n);
     return v;
 }
 

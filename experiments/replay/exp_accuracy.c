@@ -1,52 +1,49 @@
 #include "experiments/replay/exp_accuracy.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-
-static double error_of(const struct exp_accuracy_pair *p)
-{
-    return p->estimated / p->measured.value;
-}
 
 static int side_of(double ratio)
 {
     return (ratio > 1) - (ratio < 1);
 }
 
-/* Pairs that lack a number come last. */
-static int by_error(const void *a, const void *b)
+static int by_estimated(const void *a, const void *b)
 {
-    double x = error_of(a), y = error_of(b);
+    double x = ((const struct exp_accuracy_pair *)a)->estimated, y = ((const struct exp_accuracy_pair *)b)->estimated;
 
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+    return (x > y) - (x < y);
 }
 
-/* Returns the value at a rank from 0 to 1 among the first n, between two of them where it falls there. */
-static double quantile(const struct exp_accuracy_pair *pair, size_t n, double rank)
+/* Brings pairs with both numbers to the front, with the error in place of what was estimated; counts them. */
+static void find_errors(struct exp_accuracy *a, struct exp_accuracy_pair *pair, size_t n)
 {
-    double at = rank * (double)(n - 1);
-    size_t low = (size_t)at, high = low + 1 < n ? low + 1 : low;
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_accuracy_pair p = pair[i];
+        const int side = exp_ratio_side(&p.measured);
 
-    return error_of(&pair[low]) + (at - (double)low) * (error_of(&pair[high]) - error_of(&pair[low]));
+        if (isnan(p.estimated / p.measured.value))
+            continue;
+        a->n_sided += side != 0;
+        a->n_right += side && side == side_of(p.estimated);
+        pair[a->n++].estimated = p.estimated / p.measured.value;
+    }
 }
 
 struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n)
 {
+    enum { STRIDE = sizeof *pair / sizeof pair->estimated }; /* from one number to the next */
     struct exp_accuracy a = { .p10 = (double)NAN, .median = (double)NAN, .p90 = (double)NAN };
+    const double *error = &pair->estimated;
 
-    qsort(pair, n, sizeof *pair, by_error);
-    while (a.n < n && !isnan(error_of(&pair[a.n]))) {
-        int side = exp_ratio_side(&pair[a.n].measured);
-
-        a.n_sided += side != 0;
-        a.n_right += side && side == side_of(pair[a.n].estimated);
-        a.n++;
-    }
-    if (a.n) {
-        a.p10 = quantile(pair, a.n, 0.1);
-        a.median = quantile(pair, a.n, 0.5);
-        a.p90 = quantile(pair, a.n, 0.9);
-    }
+    find_errors(&a, pair, n);
+    if (!a.n)
+        return a;
+    qsort(pair, a.n, sizeof *pair, by_estimated);
+    a.p10 = gsl_stats_quantile_from_sorted_data(error, STRIDE, a.n, 0.1);
+    a.median = gsl_stats_median_from_sorted_data(error, STRIDE, a.n);
+    a.p90 = gsl_stats_quantile_from_sorted_data(error, STRIDE, a.n, 0.9);
     return a;
 }
 

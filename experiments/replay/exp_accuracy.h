@@ -24,7 +24,7 @@ struct exp_accuracy {
 #define EXP_IF_ALL_HIT "if all loads hit the first level"
 #define EXP_IF_ALL_WAIT "if all loads wait"
 
-/* Compares; pair[] is reordered. */
+/* Compares; pair[] is used up. */
 struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n);
 
 /* Prints "estimated / measured 0.91, 1.20, 1.75 (p10, median, p90 of 13 layers), on the right side of 1 in 9 of 12". */

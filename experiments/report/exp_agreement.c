@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "counters/group/ctr_quantity.h"
-#include "experiments/base/exp_correlation.h"
+#include "experiments/base/exp_stats.h"
 
 static const struct {
     const char *name, *label;
@@ -81,35 +81,16 @@ bool exp_point_is_in(const struct exp_point *p, const struct exp_selection *of)
 
 /* ---- statistics ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Returns the value at a rank from 0 to 1, between two of them where it falls there. Sorted; NaN for none. */
-static double quantile(const double *x, size_t n, double rank)
-{
-    double at = rank * (double)(n - 1);
-    size_t low = (size_t)at, high;
-
-    if (!n)
-        return (double)NAN;
-    high = low + 1 < n ? low + 1 : low;
-    return x[low] + (at - (double)low) * (x[high] - x[low]);
-}
-
 static void add_quantiles(struct exp_agreement *a, double *error, size_t n)
 {
-    qsort(error, n, sizeof *error, by_value);
-    a->p10 = quantile(error, n, 0.1);
-    a->median = quantile(error, n, 0.5);
-    a->p90 = quantile(error, n, 0.9);
+    const struct exp_spread errors = exp_spread_of(error, n);
+
+    a->p10 = errors.p10;
+    a->median = errors.median;
+    a->p90 = errors.p90;
     for (size_t i = 0; i < n; i++)
         error[i] = fabs(error[i]);
-    qsort(error, n, sizeof *error, by_value);
-    a->median_size = quantile(error, n, 0.5);
+    a->median_size = exp_spread_of(error, n).median;
 }
 
 int exp_agreement_of(struct exp_agreement *a, const struct exp_points *p, const struct exp_selection *of, size_t q,
@@ -189,7 +170,7 @@ int exp_agreement_ratio_of(struct exp_agreement_ratio *r, const struct exp_point
         r->measured = base_measured / own_measured;
         r->simulated = base_simulated / own_simulated;
     }
-    r->rank_correlation = exp_correlation_spearman(measured, simulated, r->n);
+    r->rank_correlation = exp_stats_spearman(measured, simulated, r->n);
     free(measured);
     return 0;
 }

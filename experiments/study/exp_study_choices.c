@@ -1,4 +1,3 @@
-#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_choices.h"
 
 #include <errno.h>
@@ -83,7 +82,7 @@ static double shape_cost(const struct choice *c, enum csa_schedule schedule)
 {
     double ratio[MAX_SAME];
     size_t n = same_shape(c->s, &c->s->times.point[c->point], log_ratio, ratio);
-    double median = exp_study_spread_of(ratio, n).median;
+    double median = exp_spread_of(ratio, n).median;
 
     return schedule == CSA_IS ? median : 0;
 }
@@ -201,8 +200,8 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
         measured[n++] = log_ratio(p);
     }
     if (memory) {
-        a.spread = exp_study_spread_of(ratio, 2 * n);
-        a.rank = exp_correlation_spearman(predicted, measured, n);
+        a.spread = exp_spread_of(ratio, 2 * n);
+        a.rank = exp_stats_spearman(predicted, measured, n);
     }
     free(memory);
     return a;
@@ -218,10 +217,10 @@ static double ws_cycles(const struct exp_study_point *p)
     return exp_study_schedule_time(p, CSA_WS)->cycles;
 }
 
-struct exp_study_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state)
+struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state)
 {
     static double (*const cycles[CSA_N_SCHEDULES])(const struct exp_study_point *p) = { is_cycles, ws_cycles };
-    struct exp_study_spread spread = { 0, (double)NAN, (double)NAN, (double)NAN };
+    struct exp_spread spread = { 0, (double)NAN, (double)NAN, (double)NAN };
     double *ratio = malloc((CSA_N_SCHEDULES * s->times.n + 1) * sizeof *ratio);
     size_t n = 0;
 
@@ -231,10 +230,10 @@ struct exp_study_spread exp_study_repeats_of(const struct exp_study_source *s, e
         size_t n_same = belongs(p, state, EXP_STUDY_ALL) ? same_shape(s, p, cycles[i % CSA_N_SCHEDULES], same) : 0;
 
         if (n_same >= 3)
-            ratio[n++] = cycles[i % CSA_N_SCHEDULES](p) / exp_study_spread_of(same, n_same).median;
+            ratio[n++] = cycles[i % CSA_N_SCHEDULES](p) / exp_spread_of(same, n_same).median;
     }
     if (ratio)
-        spread = exp_study_spread_of(ratio, n);
+        spread = exp_spread_of(ratio, n);
     free(ratio);
     return spread;
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_outdir.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/study/exp_study_source.h"
-#include "experiments/study/exp_study_stats.h"
 
 enum exp_study_rule {
 #define RULE(upper, ...) EXP_STUDY_##upper,
@@ -50,7 +50,7 @@ double exp_study_regret_percent(const struct exp_study_tally *t);
 
 /* How far csa2's cycles are from the clock, both schedules; and the rank correlation of log(IS / WS). */
 struct exp_study_accuracy {
-    struct exp_study_spread spread;
+    struct exp_spread spread;
     double rank;
 };
 
@@ -61,7 +61,7 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
  * How far the recording is from itself: times of layers, both schedules, over the median of the layers of the same shape,
  * where there are three of them at least.
  */
-struct exp_study_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
+struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
 
 /* Write choices.csv, predictions.csv and costs.csv. Return 0, or -errno with one line in why. */
 int exp_study_choices_write(const struct exp_study_source *source, size_t n, const struct exp_outdir *dir,

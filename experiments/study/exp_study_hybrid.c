@@ -83,7 +83,7 @@ static bool wins_by_shape(const struct match *all, size_t n, const struct match 
         if (is_same_shape(&all[i], m))
             scratch[n_same++] = all[i].sconv / all[i].base;
     }
-    return exp_study_spread_of(scratch, n_same).median < 1;
+    return exp_spread_of(scratch, n_same).median < 1;
 }
 
 static void find_worst(struct exp_study_hybrid *h, const struct match *all)
@@ -124,7 +124,7 @@ static void sum_up(struct exp_study_hybrid *h, const struct match *all, double *
     }
     for (size_t i = 0; i < h->n; i++)
         scratch[i] = all[i].predicted_base / all[i].base;
-    h->base_spread = exp_study_spread_of(scratch, h->n);
+    h->base_spread = exp_spread_of(scratch, h->n);
     find_worst(h, all);
 }
 

@@ -15,7 +15,7 @@
 struct exp_study_hybrid {
     size_t n, n_sconv, n_right; /* layers; SConv is predicted to be faster; the faster one was chosen */
     double base, sconv, chosen, best;
-    struct exp_study_spread base_spread; /* of Base's predicted cycles over the measured ones */
+    struct exp_spread base_spread; /* of Base's predicted cycles over the measured ones */
     double by_shape, by_other;     /* chosen by the median of the same shape's layers, and by the second measure */
     const struct exp_layer *worst; /* a layer of the shape that costs most by wrong choices; NULL: none does */
     size_t n_worst;                /* layers of that shape */

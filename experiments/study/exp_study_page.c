@@ -45,8 +45,8 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 
 static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
 {
-    struct exp_study_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS).spread;
-    struct exp_study_spread same = exp_study_repeats_of(s, state);
+    struct exp_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS).spread;
+    struct exp_spread same = exp_study_repeats_of(s, state);
     char why[160] = "missed: no shape is there three times, which would say how far its layers are apart";
 
     if (!spread.n)

@@ -1,4 +1,3 @@
-#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_terms.h"
 
 #include <errno.h>
@@ -164,8 +163,8 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
             add_pair(&pairs, &a, equations[equation].predicted(&term), equations[equation].simulated(&term));
     }
     if (memory) {
-        a.spread = exp_study_spread_of(pairs.ratio, pairs.n);
-        a.rank = exp_correlation_spearman(pairs.predicted, pairs.simulated, pairs.n);
+        a.spread = exp_spread_of(pairs.ratio, pairs.n);
+        a.rank = exp_stats_spearman(pairs.predicted, pairs.simulated, pairs.n);
     }
     free(memory);
     return a;

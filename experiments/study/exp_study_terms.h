@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "experiments/base/exp_outdir.h"
+#include "experiments/base/exp_stats.h"
 #include "experiments/study/exp_study_runs.h"
 #include "experiments/study/exp_study_source.h"
-#include "experiments/study/exp_study_stats.h"
 
 /* CSA's plans of both schedules on a machine, replayed. */
 struct exp_study_terms {
@@ -22,11 +22,11 @@ struct exp_study_terms {
 
 /* An equation over the layers. */
 struct exp_study_agreement {
-    size_t n;                       /* layers */
-    double predicted, simulated;    /* sums */
-    struct exp_study_spread spread; /* predicted / simulated, where the latter is not 0 */
-    double rank;                    /* correlation over the layers */
-    size_t n_neither, n_one;        /* layers where both are 0; where one is */
+    size_t n;                    /* layers */
+    double predicted, simulated; /* sums */
+    struct exp_spread spread;    /* predicted / simulated, where the latter is not 0 */
+    double rank;                 /* correlation over the layers */
+    size_t n_neither, n_one;     /* layers where both are 0; where one is */
 };
 
 enum exp_study_equation {

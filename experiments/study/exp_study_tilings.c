@@ -1,4 +1,3 @@
-#include "experiments/base/exp_correlation.h"
 #include "experiments/study/exp_study_tilings.h"
 
 #include <errno.h>
@@ -192,7 +191,7 @@ static struct exp_study_speed speed_of(const struct exp_study_tilings *t, enum e
     }
     if (s.n) {
         s.geomean = exp_stats_geomean(speed, s.n);
-        s.p10 = exp_study_spread_of(speed, s.n).p10;
+        s.p10 = exp_spread_of(speed, s.n).p10;
     }
     free(speed);
     return s;
@@ -230,7 +229,7 @@ static double layer_rank(const struct exp_study_tilings *t, size_t layer, cost_f
         x[l->n + i] = cost_of(t)(&t->runs.run[l->first + i]);
     }
     if (x)
-        rank = exp_correlation_spearman(x, x + l->n, l->n);
+        rank = exp_stats_spearman(x, x + l->n, l->n);
     free(x);
     return rank;
 }
@@ -245,7 +244,7 @@ static double median_rank(const struct exp_study_tilings *t, enum exp_study_part
             rank[n++] = layer_rank(t, l, predicted);
     }
     if (rank)
-        median = exp_study_spread_of(rank, n).median;
+        median = exp_spread_of(rank, n).median;
     free(rank);
     return median;
 }
@@ -287,9 +286,9 @@ double exp_study_replay_rank(const struct exp_study_tilings *t, enum exp_study_p
     return median_rank(t, part, sim_of);
 }
 
-struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
+struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part)
 {
-    struct exp_study_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };
+    struct exp_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };
     double *ratio = malloc((t->runs.n + 1) * sizeof *ratio);
     size_t n = 0;
 
@@ -300,7 +299,7 @@ struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings 
             ratio[n++] = t->runs.run[i].csa2_cycles / clock_cycles(t, &t->runs.run[i]);
     }
     if (ratio)
-        s = exp_study_spread_of(ratio, n);
+        s = exp_spread_of(ratio, n);
     free(ratio);
     return s;
 }

@@ -63,7 +63,7 @@ double exp_study_other_rank(const struct exp_study_tilings *t, enum exp_study_pa
 struct exp_study_speed exp_study_other_speed(const struct exp_study_tilings *t, enum exp_study_part part);
 
 /* Returns csa2's predicted / measured over all timed runs. */
-struct exp_study_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
+struct exp_spread exp_study_tilings_spread(const struct exp_study_tilings *t, enum exp_study_part part);
 
 /* Writes tilings.csv and methods.csv. Returns 0, or -errno with one line in why. */
 int exp_study_tilings_write(const struct exp_study_tilings *t, size_t n, const struct exp_outdir *dir, const char *what,

@@ -167,7 +167,7 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
 {
     for (unsigned p = EXP_STUDY_TRAINING; p <= EXP_STUDY_OTHERS; p++) {
         enum exp_study_part part = (enum exp_study_part)p;
-        struct exp_study_spread s = exp_study_tilings_spread(t, part);
+        struct exp_spread s = exp_study_tilings_spread(t, part);
 
         fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_name(part),
                 exp_study_csa_rank(t, part), exp_study_csa2_rank(t, part));

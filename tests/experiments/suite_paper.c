@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_stats.h"
 #include "experiments/base/exp_table.h"
 #include "experiments/base/exp_text.h"
 #include "experiments/paper/exp_paper_answer.h"
@@ -27,8 +28,8 @@ static void test_formulas(void)
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_amdahl(0.74, 1.12), 1.0 / (0.26 + 0.74 / 1.12), 1e-12); /* not the printed 1.16 */
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_percent_faster(1.15), 15, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_miss_improvement(83, 90), 1.7, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(exp_paper_geomean(two, 2), 2, 1e-12);
-    CU_ASSERT(isnan(exp_paper_geomean(none, 2)) && isnan(exp_paper_geomean(two, 0)));
+    CU_ASSERT_DOUBLE_EQUAL(exp_stats_geomean(two, 2), 2, 1e-12);
+    CU_ASSERT(isnan(exp_stats_geomean(none, 2)) && isnan(exp_stats_geomean(two, 0)));
     CU_ASSERT(exp_paper_im2col_bytes(&p) == 115605504 && exp_paper_input_bytes(&p) == 12845056);
 }
 
@@ -424,7 +425,7 @@ static void test_same_models(void)
     CU_ASSERT(exp_paper_set_models(&f.set[zen3 - exp_paper_views]) == 5);
     r = find_result(&f, "conv_speedup", "GeoMean", "zen3");
     CU_ASSERT_FATAL(r != NULL);
-    CU_ASSERT_DOUBLE_EQUAL(r->paper, exp_paper_geomean(same, 5), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r->paper, exp_stats_geomean(same, 5), 1e-12);
     CU_ASSERT_STRING_EQUAL(r->says, "ours is of 5 of the 7 models; beside the paper's of the same ones");
     r = find_result(&f, "base_l1_hit_percent_of_loads", "all", "zen3");
     CU_ASSERT(r && r->paper == 83 && !strcmp(r->says, "ours is of 5 of the 7 models"));
