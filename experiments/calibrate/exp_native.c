@@ -9,6 +9,7 @@
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop.h"
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_random.h"
 #include "experiments/base/exp_stats.h"
 #include "experiments/calibrate/exp_computer.h"
 #include "experiments/calibrate/exp_pattern.h"
@@ -86,17 +87,13 @@ static void **ring_at(const struct exp_native *n, const struct exp_ring *r, size
 /* A ring through all lines in random order (Sattolo's shuffle). */
 static void make_ring(const struct exp_native *n, const struct exp_ring *r)
 {
-    uint64_t x = 88172645463325252u;
+    uint64_t random = 0;
 
     for (size_t i = 0; i < r->n_lines; i++)
         *ring_at(n, r, i) = ring_at(n, r, i);
     for (size_t i = r->n_lines - 1; i; i--) {
-        void **other, *swap = *ring_at(n, r, i);
+        void **other = ring_at(n, r, exp_random_next(&random) % i), *swap = *ring_at(n, r, i);
 
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        other = ring_at(n, r, x % i);
         *ring_at(n, r, i) = *other;
         *other = swap;
     }

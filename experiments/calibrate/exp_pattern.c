@@ -109,6 +109,7 @@ int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_
     return 0;
 }
 
+/* xorshift64: what was recorded of shuffled patterns is in its order. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;

@@ -10,14 +10,15 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/base/exp_stats.h"
+#include "experiments/polydl/exp_analysis.h"
 #include "experiments/polydl/exp_blocked.h"
 #include "experiments/polydl/exp_loops.h"
 #include "experiments/polydl/exp_operands.h"
 #include "experiments/polydl/exp_rivals.h"
-#include "experiments/polydl/exp_team.h"
 #include "experiments/polydl/exp_turns.h"
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/polydl/exp_xsmm.h"
+#include "kernels/lib/team.h"
 
 enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40, MOST_REFINED = 200, MICRO_TILE = 16 };
 
@@ -36,7 +37,7 @@ struct bench {
     struct exp_watch watch; /* the ruler's */
     struct exp_operands operands;
     struct exp_rivals rivals;
-    struct exp_team *team[EXP_N_POLYDL_THREADS];
+    struct sconv_team *team; /* of two; NULL: only one thread is timed yet */
 };
 
 /* Which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
@@ -59,7 +60,7 @@ struct runner {
 
 /* ---- running ---- */
 
-static void run_share(void *ctx, size_t thread, size_t n_threads)
+static void run_share(void *ctx, unsigned thread)
 {
     struct runner *r = ctx;
 
@@ -68,7 +69,7 @@ static void run_share(void *ctx, size_t thread, size_t n_threads)
     else if (r->slice.n)
         exp_walk_execute(&r->walk[0], 0, r->slice.of / r->slice.n, &r->executor);
     else
-        exp_walk_execute(&r->walk[0], thread, n_threads, &r->executor);
+        exp_walk_execute(&r->walk[0], thread, exp_polydl_n_threads(r->threads), &r->executor);
 }
 
 /* An OpenBLAS call does what Base's would. */
@@ -104,7 +105,7 @@ static int run(void *ctx)
     int err = 0;
 
     if (r->variant)
-        exp_team_run(r->bench->team[r->threads], run_share, r);
+        conv_team_run(r->bench->team, exp_polydl_n_threads(r->threads), &(struct conv_team_job){ run_share, r });
     else
         err = run_baseline(r);
     r->last_ns = ctr_now_ns() - begin;
@@ -398,8 +399,6 @@ static int open_bench(struct bench *b, char *why, size_t why_bytes)
 
     if (!err)
         err = exp_rivals_init(&b->rivals, b->layer, b->timing, why, why_bytes);
-    if (!err)
-        err = exp_team_new(&b->team[EXP_POLYDL_ONE], 1);
     if (err || !s->problem || !is_there(b, EXP_POLYDL_SCONV))
         return err;
     for (size_t image = 0; image < n_images; image++)
@@ -412,10 +411,18 @@ static int open_bench(struct bench *b, char *why, size_t why_bytes)
 
 static void close_bench(struct bench *b)
 {
-    for (size_t t = 0; t < EXP_N_POLYDL_THREADS; t++)
-        exp_team_free(b->team[t]);
+    sconv_team_free(b->team);
     exp_rivals_release(&b->rivals);
     exp_operands_release(&b->operands);
+}
+
+/* Starts the team of two: from then on the other core is looked after by a thread that waits. */
+static int open_team(struct bench *b)
+{
+    const unsigned n = exp_polydl_n_threads(EXP_POLYDL_TWO);
+    int err = sconv_team_create(&b->team, n);
+
+    return !err && sconv_team_threads(b->team) < n ? -EAGAIN : err;
 }
 
 int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_polydl_times *times,
@@ -433,7 +440,7 @@ int exp_polydl_time(const struct exp_polydl_layer *l, const struct exp_polydl_ti
     if (!err)
         err = time_loops(&b, times);
     if (!err && t->n_threads > 1)
-        err = exp_team_new(&b.team[EXP_POLYDL_TWO], 2); /* which uses both cores, even while it waits */
+        err = open_team(&b);
     if (!err && t->n_threads > 1)
         err = time_variants(&b, times, EXP_POLYDL_TWO, why, why_bytes);
     close_bench(&b);

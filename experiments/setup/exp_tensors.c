@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/exp_random.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -18,10 +19,8 @@ void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
 {
     uint64_t state = seed;
 
-    for (size_t i = 0; i < bytes / sizeof(float); i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (float)((int)(state >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
-    }
+    for (size_t i = 0; i < bytes / sizeof(float); i++)
+        x[i] = (float)((int)(exp_random_next(&state) >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
 }
 
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)

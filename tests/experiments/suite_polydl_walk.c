@@ -8,7 +8,6 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/polydl/exp_blocked.h"
 #include "experiments/polydl/exp_loops.h"
-#include "experiments/polydl/exp_team.h"
 #include "experiments/polydl/exp_variants.h"
 #include "experiments/polydl/exp_walk.h"
 #include "experiments/polydl/exp_xsmm.h"
@@ -284,38 +283,6 @@ static void variants_compute_the_product(void)
     }
 }
 
-/* ---- threads ---- */
-
-enum { MAX_THREADS = 4 };
-
-struct team_work {
-    unsigned calls[MAX_THREADS];
-    size_t n_threads;
-};
-
-static void work(void *ctx, size_t thread, size_t n_threads)
-{
-    struct team_work *w = ctx;
-
-    w->calls[thread] += n_threads == w->n_threads;
-}
-
-static void teams_work_in_rounds(void)
-{
-    for (size_t n = 1; n <= MAX_THREADS; n++) {
-        struct team_work w = { .n_threads = n };
-        struct exp_team *team;
-
-        CU_ASSERT_EQUAL_FATAL(exp_team_new(&team, n), 0);
-        for (unsigned round = 1; round <= 20; round++) {
-            exp_team_run(team, work, &w);
-            for (size_t t = 0; t < n; t++)
-                CU_ASSERT_EQUAL(w.calls[t], round);
-        }
-        exp_team_free(team);
-    }
-}
-
 /* ---- replay ---- */
 
 struct replayed {
@@ -536,7 +503,6 @@ static void what_is_wrong_is_said(void)
 static const struct test_case cases[] = {
     { "any order, tiles and threads compute the convolution", variants_compute_the_convolution },
     { "any order, tiles and threads compute the product", variants_compute_the_product },
-    { "every thread of a team works once a round", teams_work_in_rounds },
     { "a replay is what execution touches", replays_are_what_execution_touches },
     { "the generator has 5 to 21 variants, Figure 8 first", the_generator_is_the_papers },
     { "inner tiles of GEMMs vary, in 21 variants that are all parallel", the_tiles_of_gemms_vary },
