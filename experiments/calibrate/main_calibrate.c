@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/calibrate/exp_evidence.h"
 #include "experiments/calibrate/exp_here.h"
 #include "experiments/calibrate/exp_noted.h"
@@ -27,33 +28,10 @@ struct session {
 
 /* ---- a machine of one's own ---- */
 
-struct output {
-    int (*print)(const void *ctx, FILE *out);
-    const void *ctx;
-};
-
-static int print_output(const struct output *f, const char *path, const char *partial, char *why, size_t why_bytes)
+static int write_out(struct session *s, int (*print)(void *session, FILE *out))
 {
-    FILE *out = fopen(partial, "w");
-    int err = out ? f->print(f->ctx, out) : -errno;
+    int err = exp_file_write(s->options.out, print, s, s->why, sizeof s->why);
 
-    if (out && fclose(out) && !err)
-        err = -errno;
-    if (!err && rename(partial, path))
-        err = -errno;
-    if (err && out)
-        remove(partial);
-    return err ? exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err)) : 0;
-}
-
-/* Writes a file that appears whole or not at all. */
-static int write_out(const struct session *s, const struct output *f, char *why, size_t why_bytes)
-{
-    char *partial = exp_format("%s.partial.%ld", s->options.out, (long)getpid());
-    int err = partial ? print_output(f, s->options.out, partial, why, why_bytes)
-                      : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-
-    free(partial);
     if (!err)
         printf("the machine is in %s\n", s->options.out);
     return err;
@@ -73,6 +51,11 @@ static int measure(struct session *s)
         err = exp_here_measure(&s->here, &s->options, progress, s->why, sizeof s->why);
     exp_progress_free(progress);
     return err;
+}
+
+static int print_here(void *session, FILE *out)
+{
+    return exp_here_print_machine(&((const struct session *)session)->here, out);
 }
 
 static int calibrate_here(struct session *s)
@@ -103,7 +86,7 @@ static int calibrate_here(struct session *s)
     if (err)
         return err;
     printf("\ncalibration: %s; MACHINE=host uses it from now on\n", s->results.path);
-    return *o->out ? write_out(s, &(struct output){ exp_here_print_machine, &s->here }, s->why, sizeof s->why) : 0;
+    return *o->out ? write_out(s, print_here) : 0;
 }
 
 /* ---- of recorded patterns ---- */
@@ -127,7 +110,7 @@ static int find_patterns(struct session *s)
                     "no patterns are recorded of %s: give a file of some (PATTERNS=...)", s->machine.name);
 }
 
-static int print_fitted(const void *session, FILE *out)
+static int print_fitted(void *session, FILE *out)
 {
     const struct session *s = session;
     char *origin = exp_machine_origin(s->options.machine), *fitted = exp_format("fitted to %s", s->patterns);
@@ -168,7 +151,7 @@ static int calibrate_recorded(struct session *s)
     printf("%s on %s\n", s->patterns, s->machine.name);
     if (exp_evidence_print(&s->evidence, &s->machine, !o->hides_rows, stdout))
         return exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
-    return *o->out ? write_out(s, &(struct output){ print_fitted, s }, s->why, sizeof s->why) : 0;
+    return *o->out ? write_out(s, print_fitted) : 0;
 }
 
 /* ---- the program ---- */

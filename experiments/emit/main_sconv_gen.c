@@ -11,7 +11,7 @@
 #include "experiments/base/exp_signal.h"
 #include "experiments/emit/exp_emit_build.h"
 #include "experiments/emit/exp_emit_check.h"
-#include "experiments/emit/exp_emit_file.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/emit/exp_emit_plans.h"
 #include "experiments/emit/exp_emit_time.h"
 #include "experiments/emit/exp_emit_weights.h"
@@ -132,7 +132,7 @@ static int run(void *session)
         return err;
     if (s->options.time)
         return time_into_results(s);
-    return s->options.check ? check(s) : exp_emit_write(s->options.out, print, s, s->why, sizeof s->why);
+    return s->options.check ? check(s) : exp_file_write(s->options.out, print, s, s->why, sizeof s->why);
 }
 
 static void release(void *session)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/emit/exp_emit_file.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/emit/exp_emit_plans.h"
 #include "experiments/setup/exp_main.h"
 #include "experiments/setup/exp_plan_text.h"
@@ -55,7 +55,7 @@ static int run(void *session)
     }
     err = exp_emit_plans_make(&s->plans, &s->options, s->why, sizeof s->why);
     return err ? err
-               : exp_emit_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
+               : exp_file_write(s->options.out, s->options.is_json || s->options.format ? print_json : print_lines, s,
                                 s->why, sizeof s->why);
 }
 

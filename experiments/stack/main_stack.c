@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_program.h"
 #include "experiments/base/exp_signal.h"
 #include "experiments/setup/exp_machine.h"
@@ -85,8 +86,9 @@ static void print_errors(const struct exp_stack_result *r, FILE *out, const char
             100 * r->store_share[0], 100 * r->store_share[1], 100 * r->store_error, 100 * r->beside / r->tensors);
 }
 
-static void print_table(const struct session *s, FILE *out)
+static int print_table(void *session, FILE *out)
 {
+    const struct session *s = session;
     const struct exp_stack_study *study = &s->study;
 
     fprintf(out, "# What compiled code does on its stack (kernels/backend/stack.h), observed by make stack.\n");
@@ -98,30 +100,17 @@ static void print_table(const struct session *s, FILE *out)
     exp_stack_print_header(out);
     for (size_t i = 0; i < study->n_results; i++)
         exp_stack_print(&study->result[i].record, out);
+    return 0;
 }
 
 static int write_table(struct session *s)
 {
     char *path = *s->o.out ? exp_format("%s", s->o.out) : exp_stacks_path(s->study.setup.ukr->isa);
-    char *partial = path ? exp_format("%s.partial", path) : NULL;
-    FILE *out = partial ? fopen(partial, "w") : NULL;
-    int err = out ? 0 : partial ? -errno : -ENOMEM;
+    int err = path ? exp_file_write(path, print_table, s, s->why, sizeof s->why)
+                   : exp_fail(s->why, sizeof s->why, -ENOMEM, "out of memory");
 
-    if (out) {
-        print_table(s, out);
-        err = ferror(out) ? -EIO : 0;
-        if (fclose(out) && !err)
-            err = -errno;
-        if (!err && rename(partial, path))
-            err = -errno;
-    }
-    if (err)
-        exp_fail(s->why, sizeof s->why, err, "cannot write '%s': %s", path ? path : "the table", strerror(-err));
-    else
+    if (!err)
         printf("table: %s\n", path);
-    if (err && partial)
-        remove(partial);
-    free(partial);
     free(path);
     return err;
 }

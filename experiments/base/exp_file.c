@@ -1,4 +1,4 @@
-#include "experiments/emit/exp_emit_file.h"
+#include "experiments/base/exp_file.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -34,19 +34,32 @@ static int put_in_place(void *arg)
     return rename(r->from, r->to) ? -errno : 0;
 }
 
-static int fill(const char *partial, int (*print)(void *ctx, FILE *out), void *ctx, int *failed)
+/* Brings what was written to the disk, where it is a file: only now a full disk is noticed. */
+static int end(FILE *out)
 {
-    FILE *out = fopen(partial, "w");
     int err = 0;
 
-    if (!out)
-        return -errno;
-    *failed = print(ctx, out);
-    if (!*failed && fflush(out))
-        err = -errno;
+    errno = 0;
+    if (fflush(out) || ferror(out) || (fsync(fileno(out)) && errno != EINVAL && errno != ENOTSUP))
+        err = errno ? -errno : -EIO;
     if (fclose(out) && !err)
         err = -errno;
     return err;
+}
+
+/* Says why there is no file, unless its print has said so. */
+static int fail(const char *path, int err, char *why, size_t why_bytes)
+{
+    return why_bytes && *why ? err : exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err));
+}
+
+static int fill(const char *path, int (*print)(void *ctx, FILE *out), void *ctx)
+{
+    FILE *out = fopen(path, "w");
+    int err = out ? print(ctx, out) : -errno;
+    int failed = out ? end(out) : 0;
+
+    return err ? err : failed;
 }
 
 static int write_partial(char *partial, const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why,
@@ -54,18 +67,18 @@ static int write_partial(char *partial, const char *path, int (*print)(void *ctx
 {
     struct exp_guard guard = { .undo = remove_file, .ctx = partial };
     struct renaming renaming = { partial, path };
-    int failed = 0, err = exp_guard_begin(&guard, create, partial);
+    int err = exp_guard_begin(&guard, create, partial);
 
     if (err)
-        return exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err));
-    err = fill(partial, print, ctx, &failed);
-    if (!err && !failed)
+        return fail(path, err, why, why_bytes);
+    err = fill(partial, print, ctx);
+    if (!err)
         err = exp_guard_end(&guard, put_in_place, &renaming);
-    if (!err && !failed)
+    if (!err)
         return 0;
     exp_guard_end(&guard, NULL, NULL);
     unlink(partial);
-    return failed ? failed : exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err));
+    return fail(path, err, why, why_bytes);
 }
 
 /* Tells whether there is something at a path that no file can take the place of: a device, a pipe. */
@@ -76,22 +89,19 @@ static bool is_no_file(const char *path)
     return !stat(path, &s) && !S_ISREG(s.st_mode);
 }
 
-static int write_through(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why, size_t why_bytes)
-{
-    int failed = 0, err = fill(path, print, ctx, &failed);
-
-    return err ? exp_fail(why, why_bytes, err, "cannot write '%s': %s", path, strerror(-err)) : failed;
-}
-
-int exp_emit_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why, size_t why_bytes)
+int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *ctx, char *why, size_t why_bytes)
 {
     char *partial;
     int err;
 
+    if (why_bytes)
+        *why = '\0';
     if (!*path)
         return print(ctx, stdout);
-    if (is_no_file(path))
-        return write_through(path, print, ctx, why, why_bytes);
+    if (is_no_file(path)) {
+        err = fill(path, print, ctx);
+        return err ? fail(path, err, why, why_bytes) : 0;
+    }
     partial = exp_format("%s.partial.%ld", path, (long)getpid());
     if (!partial)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
