@@ -49,7 +49,7 @@ mutant "a calibration: the line beside is looked for" experiments/calibrate/exp_
     's/l\.probed = from \+/l.probed = from + 64 +/' timing
 mutant "the host's file: caches of other ways are the same" sim/machine/machine_here.c \
     's/a->n_ways == b->n_ways && //' timing
-mutant "a figure's scripts pass into the page" experiments/page/exp_page_svg.c 's/c->skips = !closes && !is_empty;/c->skips = false;/' page
+mutant "a figure's quotes end the page's attribute" experiments/page/exp_page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
 mutant "a p value without its correction for continuity" experiments/compare/exp_rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/exp_rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
 mutant "a task of a living process is taken" experiments/store/exp_store.c 's/return EXP_CLAIM_ELSEWHERE;/return EXP_CLAIM_TAKEN;/' store
@@ -90,8 +90,8 @@ mutant "paper: an improvement of hits, not of misses" experiments/paper/exp_pape
     's/\(100 - base_hit_percent\) \/ \(100 - own_hit_percent\)/own_hit_percent \/ base_hit_percent/' paper
 mutant "paper: the im2col matrix has the input's size" experiments/paper/exp_paper_formulas.c \
     's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
-mutant "study: quantiles are the value below" experiments/study/exp_study_stats.c 's/sorted\[low\] \+ \(at - \(double\)low\)/sorted[low] + 0/' study
-mutant "study: ratios that are not finite count as well" experiments/study/exp_study_stats.c 's/if \(isfinite\(ratio\[i\]\)\)/if (1)/' study
+mutant "quantiles: the 10th percentile is the 1st" experiments/base/exp_stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' study
+mutant "quantiles: numbers that are not finite count as well" experiments/base/exp_stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' study
 mutant "study: csa2 chooses the other schedule" experiments/study/exp_study_choices.c \
     's/return schedule != csa2_choose_schedule/return schedule == csa2_choose_schedule/' study
 mutant "sweep: the worst configuration is the best" experiments/sweep/exp_sweep_report.c \

@@ -250,11 +250,12 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     size_t bytes = 0;
     FILE *out = exp_memory_open(&text, &bytes);
 
-    if (!out)
-        return;
-    exp_compare_print(p->c, p->q, out);
-    if (!fclose(out))
-        w->ops->say(w, EXP_PAGE_CODE, text);
+    if (out)
+        exp_compare_print(p->c, p->q, out);
+    if (!out || fclose(out))
+        exp_page_lacks(w);
+    else
+        exp_page_text(w, EXP_PAGE_CODE, text);
     free(text);
 }
 
@@ -286,64 +287,54 @@ static void say_sentence(struct exp_page_writer *w, const struct page *p)
         exp_page_say(w, EXP_PAGE_ANSWER, "B is %.1f %% %s than A with %s; p %.2g.", fabs(most->change_percent),
                      most->change_percent > 0 ? "faster" : "slower", exp_page_algo_title(most->algo), most->p_adjusted);
     else
-        w->ops->say(w, EXP_PAGE_ANSWER,
-                    any ? "No time of the whole model differs for certain." : "Not both runs were timed.");
+        exp_page_text(w, EXP_PAGE_ANSWER,
+                      any ? "No time of the whole model differs for certain." : "Not both runs were timed.");
 }
 
 static void write_chapter(struct exp_page_writer *w, const struct page *p)
 {
     const struct exp_page_caption *caption = exp_page_captions_find(&p->captions, "compare_layers");
 
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
     exp_page_say(w, EXP_PAGE_PARAGRAPH, "A is %s, B is %s.", p->c->a.path, p->c->b.path);
     say_sentence(w, p);
     say_answer(w, p);
-    w->ops->figure(w, &(struct exp_page_figure){ .folder = p->dir->path,
-                                                 .name = "compare_layers",
-                                                 .title = caption ? caption->question : "",
-                                                 .caption = caption ? caption->reading : "" });
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
+    exp_page_figure(w, &(struct exp_page_figure){ .folder = p->dir->path,
+                                                  .name = "compare_layers",
+                                                  .title = caption ? caption->question : "",
+                                                  .caption = caption ? caption->reading : "" });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
     write_rows(w, p, true, "Sums over the layers that both runs have");
-    w->ops->close(w);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
+    exp_page_close(w);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
     write_rows(w, p, false, "Each layer, algorithm and metric");
-    w->ops->close(w);
-    w->ops->close(w);
+    exp_page_close(w);
+    exp_page_close(w);
 }
 
-static int print_page(const void *writer, FILE *out)
+static int print_page(const void *page, FILE *out)
 {
-    struct exp_page_writer *const *w = writer;
+    struct exp_page_writer w;
+    int err = exp_page_begin(&w, "Two runs compared", EXP_EXPERIMENTS_DIR "/page");
 
-    return (*w)->ops->finish(*w, out);
-}
-
-static int write_page(struct exp_page_writer *w, const struct page *p, const char *name, char *why, size_t why_bytes)
-{
-    int err;
-
-    write_chapter(w, p);
-    err = exp_outdir_write(p->dir, name, print_page, &w, why, why_bytes);
-    exp_page_release(w);
+    if (err)
+        return err;
+    write_chapter(&w, page);
+    err = exp_page_finish(&w, out);
+    exp_page_release(&w);
     return err;
 }
 
-int exp_compare_write_pages(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
-                            const struct exp_outdir *dir, char *why, size_t why_bytes)
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                           const struct exp_outdir *dir, char *why, size_t why_bytes)
 {
     struct page p = { .c = c, .q = q, .dir = dir };
-    struct exp_page_writer w;
     int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why, why_bytes);
 
     if (!err)
         err = exp_page_captions_read(&p.captions, EXP_FIGURES_DIR, why, why_bytes);
     if (!err)
-        err = exp_page_html(&w, "Two runs compared", EXP_EXPERIMENTS_DIR "/page", dir->path)
-                  ? exp_fail(why, why_bytes, -ENOMEM, "out of memory")
-                  : write_page(&w, &p, "compare.html", why, why_bytes);
-    if (!err)
-        err = exp_page_markdown(&w, "Two runs compared", dir->path) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory")
-                                                                    : write_page(&w, &p, "compare.md", why, why_bytes);
+        err = exp_outdir_write(dir, "compare.html", print_page, &p, why, why_bytes);
     exp_page_captions_release(&p.captions);
     exp_page_csv_release(&p.table);
     return err;

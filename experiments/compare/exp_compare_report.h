@@ -14,9 +14,9 @@
 int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit, char *why,
                             size_t why_bytes);
 
-/* Writes both pages, after the table and the figure. Returns likewise. */
-int exp_compare_write_pages(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
-                            const struct exp_outdir *dir, char *why, size_t why_bytes);
+/* Writes the page, after the table and the figure. Returns likewise. */
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                           const struct exp_outdir *dir, char *why, size_t why_bytes);
 
 /* Prints the answer: a line for each algorithm, the notes, and the conditions that are met. Returns how many are. */
 size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out);

@@ -63,13 +63,12 @@ static int run(void *session)
     if (err)
         return err;
     drawn = draw(s);
-    err = exp_compare_write_pages(&s->comparison, &s->conditions, &s->results.dir, s->why, sizeof s->why);
+    err = exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, s->why, sizeof s->why);
     if (!err)
         err = exp_results_commit(&s->results, s->why, sizeof s->why);
     if (err)
         return err;
-    printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n  %s/compare.md\n", s->results.path, s->results.path,
-           s->results.path);
+    printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n", s->results.path, s->results.path);
     s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
     return exp_program_drawn(drawn, s->why, sizeof s->why);
 }

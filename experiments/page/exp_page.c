@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_file.h"
 #include "experiments/base/exp_folders.h"
 #include "experiments/page/exp_page_chapter.h"
 #include "experiments/page/exp_page_found.h"
@@ -103,7 +103,7 @@ static void write_overview_row(const struct job *j, struct exp_page_writer *w, s
         exp_page_lacks(w);
     if (!*answer)
         exp_say(answer, sizeof answer, "no verdict: this folder has tables and figures only");
-    w->ops->row(w, (struct exp_page_cell[]){ { f.name, id }, { answer, NULL } }, 2);
+    exp_page_row(w, (struct exp_page_cell[]){ { f.name, id }, { answer, NULL } }, 2);
 }
 
 /* Says first what each of several folders found. */
@@ -111,12 +111,12 @@ static void write_overview(const struct job *j, struct exp_page_writer *w)
 {
     static const struct exp_page_column columns[] = { { "results", "", NULL, false }, { "answer", "", NULL, false } };
 
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "overview", "Overview", NULL });
-    w->ops->table_begin(w, &(struct exp_page_table){ "What each folder of results found", columns, 2, false });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "overview", "Overview", NULL });
+    exp_page_table_begin(w, &(struct exp_page_table){ "What each folder of results found", columns, 2, false });
     for (size_t i = 0; i < j->folders.n; i++)
         write_overview_row(j, w, i);
-    w->ops->table_end(w);
-    w->ops->close(w);
+    exp_page_table_end(w);
+    exp_page_close(w);
 }
 
 static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
@@ -132,57 +132,30 @@ static void write_chapter(struct job *j, struct exp_page_writer *w, size_t i)
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "This folder could not be read: %s", reason);
 }
 
-/* Puts a page in its place when it is complete. */
-static int save(struct job *j, struct exp_page_writer *w, const char *file)
+static int print_page(void *job, FILE *out)
 {
-    char *path = exp_format("%s/%s", j->q->out_dir, file), *partial = path ? exp_format("%s.partial", path) : NULL;
-    FILE *out = partial ? fopen(partial, "w") : NULL;
-    int err = !partial ? -ENOMEM : out ? w->ops->finish(w, out) : -errno;
-
-    if (out) {
-        bool failed = ferror(out) != 0;
-
-        errno = 0;
-        if ((fclose(out) || failed) && !err)
-            err = errno ? -errno : -EIO;
-    }
-    if (!err && rename(partial, path))
-        err = -errno;
-    if (err && out)
-        unlink(partial);
-    if (err)
-        exp_fail(j->why, j->why_bytes, err, "cannot write '%s': %s", path ? path : file, strerror(-err));
-    free(partial);
-    free(path);
-    return err;
-}
-
-static int write_page(struct job *j, struct exp_page_writer *w, const char *file)
-{
-    int err;
-
-    if (j->folders.n > 1)
-        write_overview(j, w);
-    for (size_t i = 0; i < j->folders.n; i++)
-        write_chapter(j, w, i);
-    err = save(j, w, file);
-    exp_page_release(w);
-    return err;
-}
-
-static int write_pages(struct job *j)
-{
+    struct job *j = job;
     struct exp_page_writer w;
-    int err;
+    int err = exp_page_begin(&w, j->title, j->assets);
 
-    if (exp_page_html(&w, j->title, j->assets, j->q->results))
-        return out_of_memory(j);
-    err = write_page(j, &w, EXP_PAGE_HTML_FILE);
     if (err)
         return err;
-    if (exp_page_markdown(&w, j->title, j->q->results))
-        return out_of_memory(j);
-    return write_page(j, &w, EXP_PAGE_MARKDOWN_FILE);
+    if (j->folders.n > 1)
+        write_overview(j, &w);
+    for (size_t i = 0; i < j->folders.n; i++)
+        write_chapter(j, &w, i);
+    err = exp_page_finish(&w, out);
+    exp_page_release(&w);
+    return err;
+}
+
+static int write_page(struct job *j)
+{
+    char *path = exp_format("%s/" EXP_PAGE_FILE, j->q->out_dir);
+    int err = path ? exp_file_write(path, print_page, j, j->why, j->why_bytes) : out_of_memory(j);
+
+    free(path);
+    return err;
 }
 
 int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_t why_bytes)
@@ -200,7 +173,7 @@ int exp_page_write(const struct exp_page_request *q, size_t *n, char *why, size_
     if (!err)
         err = exp_page_captions_read(&j.captions, j.figures, why, why_bytes);
     if (!err)
-        err = write_pages(&j);
+        err = write_page(&j);
     *n = j.folders.n;
     exp_page_captions_release(&j.captions);
     exp_folders_release(&j.folders);
@@ -224,6 +197,6 @@ int exp_page_add(const struct exp_results *r, const char *program)
     if (err)
         fprintf(stderr, "%s: there is no report: %s\n", program, why);
     else
-        printf("report\n  %s/" EXP_PAGE_HTML_FILE "\n  %s/" EXP_PAGE_MARKDOWN_FILE "\n", r->path, r->path);
+        printf("report\n  %s/" EXP_PAGE_FILE "\n", r->path);
     return err;
 }

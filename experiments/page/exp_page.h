@@ -1,4 +1,4 @@
-/* The report of a folder of results: report.html and report.md. */
+/* The report of a folder of results: report.html. */
 #ifndef EXPERIMENTS_EXP_PAGE_H
 #define EXPERIMENTS_EXP_PAGE_H
 
@@ -6,19 +6,18 @@
 
 #include "experiments/setup/exp_results.h"
 
-#define EXP_PAGE_HTML_FILE "report.html"
-#define EXP_PAGE_MARKDOWN_FILE "report.md"
+#define EXP_PAGE_FILE "report.html"
 
 struct exp_page_request {
     const char *results;         /* folder whose results, and those below it, are reported on */
     const char *name;            /* path that the folder will have; NULL: the one that it has */
-    const char *out_dir;         /* where the files go; it must be there */
+    const char *out_dir;         /* where the file goes; it must be there */
     const char *model;           /* only folders of that name; "all": all of them */
     const char *experiments_dir; /* holds figures/ and page/ */
 };
 
 /*
- * Writes both files, each under a temporary name first. *n is how many folders they are about. A folder that cannot be
+ * Writes the page, whole or not at all. *n is how many folders it is about. A folder that cannot be
  * read is told about in the report. Returns 0, or with one line in why: -ENOENT if there are no results; -errno of
  * reading folders or writing.
  */

@@ -110,7 +110,7 @@ void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size
 static void say_answer(struct exp_page_writer *w, const char *verdict, size_t at)
 {
     if (!*verdict)
-        w->ops->say(w, EXP_PAGE_PARAGRAPH, "There is no verdict.txt in this folder: an older version made it.");
+        exp_page_text(w, EXP_PAGE_PARAGRAPH, "There is no verdict.txt in this folder: an older version made it.");
     for (size_t i = 0; *verdict && *verdict != '\n'; i++) {
         char *sentence = next_sentence(&verdict);
 
@@ -118,7 +118,7 @@ static void say_answer(struct exp_page_writer *w, const char *verdict, size_t at
             exp_page_lacks(w);
             return;
         }
-        w->ops->say(w, i == at ? EXP_PAGE_ANSWER : EXP_PAGE_PARAGRAPH, sentence);
+        exp_page_text(w, i == at ? EXP_PAGE_ANSWER : EXP_PAGE_PARAGRAPH, sentence);
         free(sentence);
     }
 }
@@ -330,7 +330,7 @@ void exp_page_answer_write(struct exp_page_writer *w, const struct exp_page_run 
         add_speedups(c, r);
         add_misses(c, r);
         if (c->n)
-            w->ops->facts(w, EXP_PAGE_CARDS, c->fact, c->n);
+            exp_page_facts(w, EXP_PAGE_CARDS, c->fact, c->n);
     }
     free(verdict);
     free(c);

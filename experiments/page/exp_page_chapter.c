@@ -41,8 +41,8 @@ int exp_page_chapter_write(struct exp_page_writer *w, const struct exp_page_fold
     while (k < kinds + sizeof kinds / sizeof kinds[0] - 1 && !exp_page_folder_has(f, k->marker))
         k++;
     exp_say(title, sizeof title, "%s: %s", f->name, k->what);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, f->id, title, NULL });
     err = k->write(w, f, why, why_bytes);
-    w->ops->close(w);
+    exp_page_close(w);
     return err;
 }

@@ -291,7 +291,7 @@ static void write_rows(struct exp_page_writer *w, const struct exp_page_extract 
             if (p->field[i]->is_link && x->target)
                 cell[i].target = x->target(x->ctx, x->row[r]);
         }
-        w->ops->row(w, cell, p->n);
+        exp_page_row(w, cell, p->n);
     }
     free(text);
 }
@@ -308,9 +308,9 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
     prepare(p, x);
     table = (struct exp_page_table){ x->caption, p->column, p->n, x->is_long };
     if (p->n && x->n_rows) {
-        w->ops->table_begin(w, &table);
+        exp_page_table_begin(w, &table);
         write_rows(w, x, p);
-        w->ops->table_end(w);
+        exp_page_table_end(w);
     }
     if (p->n && p->reason && !x->is_brief)
         exp_page_say(w, EXP_PAGE_NOTE, "%s%snot available: %s", p->left_out, *p->left_out ? " \xe2\x80\x93 " : "",

@@ -28,7 +28,7 @@ static void end(struct exp_page_writer *w, FILE *out, char **text, const char *t
     if (fclose(out))
         exp_page_lacks(w);
     else
-        w->ops->figure(w, &(struct exp_page_figure){ .drawing = *text, .title = title, .caption = caption });
+        exp_page_figure(w, &(struct exp_page_figure){ .drawing = *text, .title = title, .caption = caption });
     free(*text);
 }
 
@@ -163,22 +163,17 @@ static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *
 }
 
 /* Begins the line of an algorithm, whose dots follow; each is a stroke without length. */
-static void begin_dots(struct exp_page_writer *w, FILE *out, const char *algo, double y)
+static void begin_dots(FILE *out, const char *algo, double y)
 {
     char name[64];
-    unsigned rgb = 0;
 
     exp_say(name, sizeof name, "%.30s", exp_page_algo_title(algo));
     fprintf(out, "<path class=rail d=\"M%d,%.0fH%d\"/>", NAME_WIDTH, y - 4, WIDTH);
     put_text(out, 0, y, "what", name);
-    exp_page_palette_read(exp_page_algo_colour(algo), &rgb);
-    fputs("<path class=dots stroke=\"", out);
-    exp_page_palette_put(&w->palette, rgb, out);
-    fputs("\" d=\"", out);
+    fprintf(out, "<path class=dots style=\"--k:%s\" d=\"", exp_page_algo_colour(algo));
 }
 
-static double put_samples(struct exp_page_writer *w, FILE *out, const struct exp_page_run *r, size_t layer,
-                          const struct scale *s, double y)
+static double put_samples(FILE *out, const struct exp_page_run *r, size_t layer, const struct scale *s, double y)
 {
     enum { LINE = 17 };
     size_t first, n = exp_page_rows_of_layer(&r->samples, r->layer[layer].index, &first);
@@ -191,7 +186,7 @@ static double put_samples(struct exp_page_writer *w, FILE *out, const struct exp
         if (strcmp(now, algo) != 0) {
             y += LINE;
             fputs(*algo ? "\"/>" : "", out);
-            begin_dots(w, out, now, y);
+            begin_dots(out, now, y);
             algo = now;
         }
         if (!isnan(ns))
@@ -216,7 +211,7 @@ void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_pag
         exp_page_lacks(w);
         return;
     }
-    y = put_samples(w, out, r, page, &s, y);
+    y = put_samples(out, r, page, &s, y);
     exp_page_print_number(least, sizeof least, s.least * 1e-6, EXP_PAGE_DECIMAL);
     exp_page_print_number(most, sizeof most, s.most * 1e-6, EXP_PAGE_DECIMAL);
     exp_say_more(least, sizeof least, " ms");

@@ -54,7 +54,7 @@ static void write_figure(struct exp_page_writer *w, const struct exp_page_folder
 {
     const struct exp_page_caption *c = exp_page_captions_find(f->captions, name);
 
-    w->ops->figure(
+    exp_page_figure(
         w, &(struct exp_page_figure){
                .folder = f->path, .name = name, .title = c ? c->question : name, .caption = c ? c->reading : "" });
 }
@@ -158,10 +158,10 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
             fact[n++] = (struct exp_page_fact){ head_keys[i], value[i], "", false };
     }
     if (n)
-        w->ops->facts(w, EXP_PAGE_LIST, fact, n);
+        exp_page_facts(w, EXP_PAGE_LIST, fact, n);
     if (host && *host) {
         exp_page_say(w, EXP_PAGE_PARAGRAPH, "The computer that ran all this (host.txt):");
-        w->ops->say(w, EXP_PAGE_CODE, host);
+        exp_page_text(w, EXP_PAGE_CODE, host);
     }
     free(host);
     free(value);

@@ -228,7 +228,7 @@ static void write_shape(struct exp_page_writer *w, const struct exp_page_plan *p
              s->pad_right);
     add_fact(&f, "dilation; groups", "", "%zu, %zu; %zu", s->dilation_h, s->dilation_w, s->groups);
     add_fact(&f, "work", "million multiply-adds", "%s", macs);
-    w->ops->facts(w, EXP_PAGE_LIST, f.fact, f.n);
+    exp_page_facts(w, EXP_PAGE_LIST, f.fact, f.n);
 }
 
 static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page)
@@ -261,9 +261,8 @@ void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run 
             continue;
         put_title(title, sizeof title, r, i);
         exp_page_plan_summary(r, i, summary, sizeof summary);
-        w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, r->layer[i].id, title, summary });
-        if (exp_page_is_heard(w))
-            write_page(w, r, i);
-        w->ops->close(w);
+        exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, r->layer[i].id, title, summary });
+        write_page(w, r, i);
+        exp_page_close(w);
     }
 }

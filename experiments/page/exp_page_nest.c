@@ -112,8 +112,8 @@ static void put(struct exp_page_writer *w, const char *caption, const struct exp
     if (fclose(c.out)) {
         exp_page_lacks(w);
     } else {
-        w->ops->say(w, EXP_PAGE_NOTE, caption);
-        w->ops->say(w, EXP_PAGE_CODE, text);
+        exp_page_text(w, EXP_PAGE_NOTE, caption);
+        exp_page_text(w, EXP_PAGE_CODE, text);
     }
     free(text);
 }

@@ -130,7 +130,7 @@ static void write_answer(struct exp_page_writer *w, const struct exp_page_folder
     if (exp_page_found(f, answer, sizeof answer))
         exp_page_lacks(w);
     if (*answer)
-        w->ops->say(w, EXP_PAGE_ANSWER, answer);
+        exp_page_text(w, EXP_PAGE_ANSWER, answer);
 }
 
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)
@@ -143,12 +143,12 @@ int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder
     exp_page_folder_figures(w, f, NULL, false);
     write_texts(w, f);
     exp_page_folder_id(f, "tables", id, sizeof id);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "Its tables", NULL });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "Its tables", NULL });
     err = write_tables(w, f, why, why_bytes);
-    w->ops->close(w);
+    exp_page_close(w);
     exp_page_folder_id(f, "origin", id, sizeof id);
-    w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "How it was made", NULL });
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, "How it was made", NULL });
     exp_page_folder_origin(w, f, &none);
-    w->ops->close(w);
+    exp_page_close(w);
     return err;
 }

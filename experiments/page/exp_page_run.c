@@ -200,7 +200,7 @@ static void write_levels(struct exp_page_writer *w, const struct exp_page_run *r
         exp_say_planned_levels(&r->machine, text, sizeof text);
     if (!*text)
         return;
-    w->ops->say(w, EXP_PAGE_PARAGRAPH, text);
+    exp_page_text(w, EXP_PAGE_PARAGRAPH, text);
     write_extract(w, r, &r->levels, "All levels of the machine.", level_fields,
                   sizeof level_fields / sizeof level_fields[0]);
 }
@@ -226,7 +226,7 @@ static void write_verdict(struct exp_page_writer *w, const struct exp_page_run *
     if (!verdict)
         exp_page_lacks(w);
     else if (*verdict)
-        w->ops->say(w, EXP_PAGE_CODE, verdict);
+        exp_page_text(w, EXP_PAGE_CODE, verdict);
     free(verdict);
 }
 
@@ -234,7 +234,7 @@ static void write_origin(struct exp_page_writer *w, const struct exp_page_run *r
 {
     char *machine = exp_page_folder_text(r->f, "machine.cfg");
 
-    w->ops->say(
+    exp_page_text(
         w, EXP_PAGE_PARAGRAPH,
         "Predicted: CSA's equations. Simulated: the kernels' access streams, replayed through the machine below; "
         "caches alone: the same without prefetchers and TLBs, LRU. Observed: every access of the real binaries. "
@@ -244,8 +244,8 @@ static void write_origin(struct exp_page_writer *w, const struct exp_page_run *r
     if (!machine) {
         exp_page_lacks(w);
     } else if (*machine) {
-        w->ops->say(w, EXP_PAGE_PARAGRAPH, "The simulated machine (machine.cfg):");
-        w->ops->say(w, EXP_PAGE_CODE, machine);
+        exp_page_text(w, EXP_PAGE_PARAGRAPH, "The simulated machine (machine.cfg):");
+        exp_page_text(w, EXP_PAGE_CODE, machine);
     }
     free(machine);
 }
@@ -269,10 +269,10 @@ static void write_part(struct exp_page_writer *w, const struct exp_page_run *r, 
 
     exp_page_folder_id(r->f, parts[i].id, id, sizeof id);
     if (*parts[i].id)
-        w->ops->open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, parts[i].title, NULL });
+        exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, id, parts[i].title, NULL });
     parts[i].write(w, r);
     if (*parts[i].id)
-        w->ops->close(w);
+        exp_page_close(w);
 }
 
 int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, char *why, size_t why_bytes)

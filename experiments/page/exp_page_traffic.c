@@ -134,7 +134,7 @@ static void write_row(struct exp_page_writer *w, struct pivot *p, size_t row)
             n++;
         }
     }
-    w->ops->row(w, cells, n);
+    exp_page_row(w, cells, n);
 }
 
 /* Tells whether a row is the first one of its keys. */
@@ -160,14 +160,14 @@ void exp_page_traffic_write(struct exp_page_writer *w, const struct exp_page_run
     find_levels(p);
     make_columns(p);
     if (p->n) {
-        w->ops->table_begin(
+        exp_page_table_begin(
             w, &(struct exp_page_table){ "Lines of each tensor at each level, simulated, and why they missed",
                                          p->column, p->n_columns, true });
         for (size_t i = p->first; i < p->first + p->n; i++) {
             if (is_first(p, i))
                 write_row(w, p, i);
         }
-        w->ops->table_end(w);
+        exp_page_table_end(w);
     }
     free(p);
 }

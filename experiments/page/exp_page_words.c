@@ -124,13 +124,13 @@ static void write_grid(struct exp_page_writer *w, const struct grid *g, const ch
         n_texts--;
     for (size_t k = 0; k < g->n_columns; k++)
         column[k] = (struct exp_page_column){ g->cell[k], "", NULL, k >= n_texts };
-    w->ops->table_begin(w, &(struct exp_page_table){ caption, column, g->n_columns, g->n_rows > LONG_TABLE });
+    exp_page_table_begin(w, &(struct exp_page_table){ caption, column, g->n_columns, g->n_rows > LONG_TABLE });
     for (size_t i = 1; i < g->n_rows; i++) {
         for (size_t k = 0; k < g->n_columns; k++)
             cell[k] = (struct exp_page_cell){ g->cell[i * g->n_columns + k], NULL };
-        w->ops->row(w, cell, g->n_columns);
+        exp_page_row(w, cell, g->n_columns);
     }
-    w->ops->table_end(w);
+    exp_page_table_end(w);
 }
 
 /* ---- words ---- */
@@ -146,7 +146,7 @@ static void flush_plain(struct words *v, char *end)
     for (char *last = end; last > v->plain && last[-1] == '\n'; last--)
         last[-1] = '\0';
     if (*v->plain)
-        v->w->ops->say(v->w, EXP_PAGE_CODE, v->plain);
+        exp_page_text(v->w, EXP_PAGE_CODE, v->plain);
     *end = kept;
 }
 
@@ -155,10 +155,10 @@ static void open_part(struct words *v, const char *title)
     char part[32], id[80];
 
     if (v->n_parts++)
-        v->w->ops->close(v->w);
+        exp_page_close(v->w);
     exp_say(part, sizeof part, v->n_parts > 1 ? "words%zu" : "words", v->n_parts);
     exp_page_folder_id(v->f, part, id, sizeof id);
-    v->w->ops->open(v->w, &(struct exp_page_section){ EXP_PAGE_PART, id, title, NULL });
+    exp_page_open(v->w, &(struct exp_page_section){ EXP_PAGE_PART, id, title, NULL });
 }
 
 /* Writes a line of Markdown that is in no table. */
@@ -170,7 +170,7 @@ static void write_markdown(struct words *v, char *line)
     if (marks > 1)
         open_part(v, line + marks + strspn(line + marks, " "));
     else if (!marks && strncmp(line, "![", 2) != 0)
-        v->w->ops->say(v->w, EXP_PAGE_PARAGRAPH, line);
+        exp_page_text(v->w, EXP_PAGE_PARAGRAPH, line);
 }
 
 /* Writes a table and, of a file that is no Markdown, what stands before it. Returns the line after it. */
@@ -223,7 +223,7 @@ bool exp_page_words_write(struct exp_page_writer *w, const struct exp_page_folde
     if (is_there) {
         open_part(&v, "What it found");
         write_lines(&v);
-        w->ops->close(w);
+        exp_page_close(w);
     }
     free(v.text);
     return is_there;

@@ -1,48 +1,16 @@
-#include "experiments/base/exp_memory.h"
 #include "experiments/page/exp_page_writer.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
-void exp_page_release(struct exp_page_writer *w)
-{
-    if (w->body)
-        fclose(w->body);
-    if (w->contents)
-        fclose(w->contents);
-    free(w->text);
-    free(w->contents_text);
-    *w = (struct exp_page_writer){ 0 };
-}
+#include "experiments/base/exp_error.h"
+#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 
-void exp_page_lacks(struct exp_page_writer *w)
-{
-    w->err = -ENOMEM;
-}
-
-void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = exp_memory_open(&text, &bytes);
-    va_list args;
-    bool failed;
-
-    if (!out) {
-        exp_page_lacks(w);
-        return;
-    }
-    va_start(args, format);
-    failed = vfprintf(out, format, args) < 0;
-    va_end(args);
-    if (fclose(out) || failed)
-        exp_page_lacks(w);
-    else
-        w->ops->say(w, kind, text);
-    free(text);
-}
+/* ---- characters ---- */
 
 /* How characters of UTF-8 begin, and the smallest one of that length: longer forms of smaller ones are none. */
 static const struct form {
@@ -89,15 +57,6 @@ void exp_page_put_clean(const char *text, FILE *out)
     }
 }
 
-bool exp_page_is_heard(const struct exp_page_writer *w)
-{
-    for (size_t i = 0; i < w->depth && w->skips_details; i++) {
-        if (w->open[i] == EXP_PAGE_DETAIL)
-            return false;
-    }
-    return true;
-}
-
 void exp_page_escape(const char *text, FILE *out)
 {
     static const struct {
@@ -117,19 +76,351 @@ void exp_page_escape(const char *text, FILE *out)
     }
 }
 
-void exp_page_put_facts(struct exp_page_writer *w, void (*put)(struct exp_page_writer *w, const char *text),
-                        const struct exp_page_fact_marks *marks, const struct exp_page_fact *fact, size_t n)
+static void put(struct exp_page_writer *w, const char *text)
 {
+    exp_page_escape(text, w->body);
+}
+
+/* ---- sections ---- */
+
+static const struct {
+    const char *open, *heading, *close;
+} levels[] = {
+    [EXP_PAGE_CHAPTER] = { "<section class=chapter id=\"", "h2", "</section>\n" },
+    [EXP_PAGE_PART] = { "<section class=part id=\"", "h3", "</section>\n" },
+    [EXP_PAGE_DETAIL] = { "<details class=layer><summary>", "h4", "</div></details>\n" },
+};
+
+void exp_page_open(struct exp_page_writer *w, const struct exp_page_section *s)
+{
+    const char *heading = levels[s->level].heading;
+
+    fputs(levels[s->level].open, w->body);
+    if (s->level == EXP_PAGE_DETAIL) {
+        fputs("<b>", w->body);
+        put(w, s->title);
+        fputs("</b> <span>", w->body);
+        put(w, s->summary ? s->summary : "");
+        fprintf(w->body, "</span></summary><div class=inside id=\"%s\">\n", s->id);
+    } else {
+        fprintf(w->body, "%s\">\n<%s>", s->id, heading);
+        put(w, s->title);
+        fprintf(w->body, "</%s>\n", heading);
+        fprintf(w->contents, "<li class=%s><a href=\"#%s\">", s->level == EXP_PAGE_CHAPTER ? "c" : "p", s->id);
+        exp_page_escape(s->title, w->contents);
+        fputs("</a></li>\n", w->contents);
+    }
+    w->open[w->depth++] = s->level;
+}
+
+void exp_page_close(struct exp_page_writer *w)
+{
+    fputs(levels[w->open[--w->depth]].close, w->body);
+}
+
+/* ---- text ---- */
+
+void exp_page_text(struct exp_page_writer *w, enum exp_page_text kind, const char *text)
+{
+    static const struct {
+        const char *open, *close;
+    } as[] = {
+        [EXP_PAGE_PARAGRAPH] = { "<p>", "</p>\n" },
+        [EXP_PAGE_ANSWER] = { "<p class=answer>", "</p>\n" },
+        [EXP_PAGE_NOTE] = { "<p class=note>", "</p>\n" },
+        [EXP_PAGE_CODE] = { "<pre tabindex=0>", "</pre>\n" },
+    };
+
+    fputs(as[kind].open, w->body);
+    put(w, text);
+    fputs(as[kind].close, w->body);
+}
+
+void exp_page_lacks(struct exp_page_writer *w)
+{
+    w->err = -ENOMEM;
+}
+
+void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = exp_memory_open(&text, &bytes);
+    va_list args;
+    bool failed;
+
+    if (!out) {
+        exp_page_lacks(w);
+        return;
+    }
+    va_start(args, format);
+    failed = vfprintf(out, format, args) < 0;
+    va_end(args);
+    if (fclose(out) || failed)
+        exp_page_lacks(w);
+    else
+        exp_page_text(w, kind, text);
+    free(text);
+}
+
+void exp_page_facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n)
+{
+    fprintf(w->body, "<dl class=%s>\n", kind == EXP_PAGE_CARDS ? "cards" : "facts");
     for (size_t i = 0; i < n; i++) {
-        fputs(fact[i].is_faint ? marks->faint : marks->open, w->body);
+        fputs(fact[i].is_faint ? "<div class=faint><dt>" : "<div><dt>", w->body);
         put(w, fact[i].name);
-        fputs(marks->value, w->body);
+        fputs("</dt><dd>", w->body);
         put(w, fact[i].value);
         if (*fact[i].note) {
-            fputs(marks->note, w->body);
+            fputs(" <small>", w->body);
             put(w, fact[i].note);
-            fputs(marks->note_end, w->body);
+            fputs("</small>", w->body);
         }
-        fputs(marks->close, w->body);
+        fputs("</dd></div>\n", w->body);
     }
+    fputs("</dl>\n", w->body);
+}
+
+/* ---- tables ---- */
+
+static size_t count_texts(const struct exp_page_table *t)
+{
+    size_t n = 0;
+
+    while (n < t->n_columns && !t->column[n].is_number)
+        n++;
+    return n;
+}
+
+void exp_page_table_begin(struct exp_page_writer *w, const struct exp_page_table *t)
+{
+    fprintf(w->body, "<div class=\"scroll%s\" tabindex=0><table class=t%zu><caption>", t->is_long ? " long" : "",
+            count_texts(t));
+    put(w, t->caption);
+    fputs("</caption><thead><tr>", w->body);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const struct exp_page_column *c = &t->column[i];
+
+        fputs("<th", w->body);
+        if (c->meaning) {
+            fputs(" title=\"", w->body);
+            put(w, c->meaning);
+            fputc('"', w->body);
+        }
+        fputc('>', w->body);
+        put(w, c->title);
+        if (*c->unit) {
+            fputs(" <i>", w->body);
+            put(w, c->unit);
+            fputs("</i>", w->body);
+        }
+    }
+    fputs("</thead><tbody>\n", w->body);
+}
+
+enum { LONG_CELL = 48 }; /* bytes; longer ones are broken into lines */
+
+/* End tags of cells and rows may be left out: a page of hundreds of layers has many. */
+void exp_page_row(struct exp_page_writer *w, const struct exp_page_cell *cell, size_t n)
+{
+    fputs("<tr>", w->body);
+    for (size_t i = 0; i < n; i++) {
+        fputs(strlen(cell[i].text) > LONG_CELL ? "<td class=w>" : "<td>", w->body);
+        if (cell[i].target)
+            fprintf(w->body, "<a href=\"#%s\">", cell[i].target);
+        put(w, cell[i].text);
+        if (cell[i].target)
+            fputs("</a>", w->body);
+    }
+    fputc('\n', w->body);
+}
+
+void exp_page_table_end(struct exp_page_writer *w)
+{
+    fputs("</tbody></table></div>\n", w->body);
+}
+
+/* ---- figures ---- */
+
+static void put_base64(const unsigned char *data, size_t n, FILE *out)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < n; i += 3) {
+        unsigned long three = (unsigned long)data[i] << 16 | (i + 1 < n ? (unsigned long)data[i + 1] << 8 : 0) |
+                              (i + 2 < n ? data[i + 2] : 0);
+
+        for (size_t k = 0; k < 4; k++)
+            fputc(i + k <= n ? digit[three >> (18 - 6 * k) & 63] : '=', out);
+    }
+}
+
+/* Writes what addresses cannot hold, or the page's attribute, as %XX: a fifth shorter than base64. */
+static void put_percent(const unsigned char *data, size_t n, FILE *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (data[i] <= ' ' && (!i || data[i - 1] <= ' '))
+            continue; /* blanks between elements; in text, HTML and SVG make one of many, too */
+        if (data[i] <= ' ')
+            fputc(' ', out);
+        else if (data[i] >= 0x7f || strchr("\"#%&", data[i]))
+            fprintf(out, "%%%02X", data[i]);
+        else
+            fputc(data[i], out);
+    }
+}
+
+enum { MOST_PICTURE_BYTES = 4 << 20 };
+
+/* Kinds of files, the better one first: how they begin, and how they are embedded. */
+static const struct picture {
+    const char *suffix, *magic, *address;
+    void (*put)(const unsigned char *data, size_t n, FILE *out);
+} pictures[] = {
+    { "svg", "<?xml", "image/svg+xml;charset=utf-8,", put_percent },
+    { "png", "\x89PNG\r\n\x1a\n", "image/png;base64,", put_base64 },
+};
+
+static int embed_file(struct exp_page_writer *w, const struct exp_page_figure *f, const struct picture *as)
+{
+    char *path = exp_format("%s/%s.%s", f->folder, f->name, as->suffix), *data = NULL;
+    size_t n;
+    int err = path ? exp_text_read(&data, &n, path, NULL, 0) : -ENOMEM;
+
+    free(path);
+    if (!err)
+        err = n > MOST_PICTURE_BYTES ? -EFBIG : strncmp(data, as->magic, strlen(as->magic)) != 0 ? -EINVAL : 0;
+    if (!err) {
+        fputs("<img class=plot alt=\"", w->body);
+        put(w, f->title);
+        fprintf(w->body, "\" src=\"data:%s", as->address);
+        as->put((const unsigned char *)data, n, w->body);
+        fputs("\">\n", w->body);
+    }
+    free(data);
+    return err;
+}
+
+static int embed(struct exp_page_writer *w, const struct exp_page_figure *f)
+{
+    int err = -ENOENT;
+
+    for (size_t i = 0; i < sizeof pictures / sizeof pictures[0] && err && err != -ENOMEM; i++)
+        err = embed_file(w, f, &pictures[i]);
+    return err;
+}
+
+void exp_page_figure(struct exp_page_writer *w, const struct exp_page_figure *f)
+{
+    int err = 0;
+
+    fputs("<figure>", w->body);
+    if (*f->title) {
+        fputs("<h4>", w->body);
+        put(w, f->title);
+        fputs("</h4>", w->body);
+    }
+    fputs("<div class=scroll tabindex=0>", w->body);
+    if (f->drawing)
+        fputs(f->drawing, w->body);
+    else
+        err = embed(w, f);
+    if (err) {
+        fputs("<p class=note>This figure could not be read: ", w->body);
+        put(w, strerror(-err));
+        fputs(".</p>", w->body);
+    }
+    if (err == -ENOMEM)
+        exp_page_lacks(w);
+    fputs("</div><figcaption>", w->body);
+    put(w, f->caption);
+    fputs("</figcaption></figure>\n", w->body);
+}
+
+/* ---- the whole ---- */
+
+static int put_asset(const struct exp_page_writer *w, const char *name, FILE *out)
+{
+    char *path = exp_format("%s/%s", w->assets, name), *text = NULL;
+    size_t bytes;
+    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
+
+    if (!err)
+        fputs(text, out);
+    free(text);
+    free(path);
+    return err;
+}
+
+/* Writes the title, as a part of HTML. */
+static int put_title(const struct exp_page_writer *w, FILE *out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *said = exp_memory_open(&text, &bytes);
+    bool failed;
+
+    if (!said)
+        return -ENOMEM;
+    exp_page_escape(w->title, said);
+    failed = ferror(said) != 0;
+    failed |= fclose(said) != 0;
+    if (!failed)
+        exp_page_put_clean(text, out);
+    free(text);
+    return failed ? -ENOMEM : 0;
+}
+
+int exp_page_finish(struct exp_page_writer *w, FILE *out)
+{
+    int err;
+
+    if (fflush(w->body) || fflush(w->contents) || ferror(w->body) || ferror(w->contents))
+        return -ENOMEM;
+    if (w->err)
+        return w->err;
+    fputs("<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+          "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
+          "<meta name=color-scheme content=\"light dark\">\n"
+          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none';style-src 'unsafe-inline';"
+          "script-src 'unsafe-inline';img-src data:\">\n<link rel=icon href=\"data:,\">\n<title>",
+          out);
+    err = put_title(w, out);
+    fputs("</title>\n<style>\n", out);
+    if (!err)
+        err = put_asset(w, "page.css", out);
+    fputs("</style>\n</head>\n<body>\n<header><p>Convolution on the bench</p><h1>", out);
+    if (!err)
+        err = put_title(w, out);
+    fputs("</h1></header>\n<nav aria-label=Contents><ul>\n", out);
+    exp_page_put_clean(w->contents_text, out);
+    fputs("</ul></nav>\n<main>\n", out);
+    exp_page_put_clean(w->text, out);
+    fputs("</main>\n<script>\n", out);
+    if (!err)
+        err = put_asset(w, "page.js", out);
+    fputs("</script>\n</body>\n</html>\n", out);
+    return err;
+}
+
+int exp_page_begin(struct exp_page_writer *w, const char *title, const char *assets)
+{
+    *w = (struct exp_page_writer){ .title = title, .assets = assets };
+    w->body = exp_memory_open(&w->text, &w->text_bytes);
+    w->contents = exp_memory_open(&w->contents_text, &w->contents_bytes);
+    if (w->body && w->contents)
+        return 0;
+    exp_page_release(w);
+    return -ENOMEM;
+}
+
+void exp_page_release(struct exp_page_writer *w)
+{
+    if (w->body)
+        fclose(w->body);
+    if (w->contents)
+        fclose(w->contents);
+    free(w->text);
+    free(w->contents_text);
+    *w = (struct exp_page_writer){ 0 };
 }

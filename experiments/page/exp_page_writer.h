@@ -1,14 +1,14 @@
 /*
- * A report as its writer sees it: sections that hold texts, facts, tables and figures, one after the other. What a
- * report says is written once, against this interface; each writer makes another kind of file of it.
+ * A page for a browser: one file that needs nothing else. It has sections that hold texts, facts, tables and figures, one
+ * after the other:
  *
  *     open CHAPTER             a result folder
  *       open PART              a question that it answers
  *         say, facts, figure, table_begin, row ..., table_end
  *       close
- *       open DETAIL            a layer; a writer with skips_details leaves it out
+ *       open DETAIL            a layer
  *
- * All strings are plain text, as they stand in result files: writers escape them. They are not kept.
+ * All strings are plain text, as they stand in result files, and are escaped here. They are not kept.
  */
 #ifndef EXPERIMENTS_EXP_PAGE_WRITER_H
 #define EXPERIMENTS_EXP_PAGE_WRITER_H
@@ -16,8 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-
-#include "experiments/page/exp_page_palette.h"
 
 enum exp_page_level { EXP_PAGE_CHAPTER, EXP_PAGE_PART, EXP_PAGE_DETAIL };
 
@@ -60,36 +58,21 @@ struct exp_page_fact {
 
 enum exp_page_facts { EXP_PAGE_LIST, EXP_PAGE_CARDS };
 
-/* A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. */
+/*
+ * A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. A file is embedded as it is: as a picture
+ * it runs no script and asks for nothing, whoever sent it.
+ */
 struct exp_page_figure {
     const char *folder, *name;
     const char *drawing; /* SVG of ours; NULL: the file */
     const char *title, *caption;
 };
 
-struct exp_page_writer;
-
-struct exp_page_ops {
-    void (*open)(struct exp_page_writer *w, const struct exp_page_section *section);
-    void (*close)(struct exp_page_writer *w);
-    void (*say)(struct exp_page_writer *w, enum exp_page_text kind, const char *text);
-    void (*facts)(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n);
-    void (*table_begin)(struct exp_page_writer *w, const struct exp_page_table *table);
-    void (*row)(struct exp_page_writer *w, const struct exp_page_cell *cell, size_t n);
-    void (*table_end)(struct exp_page_writer *w);
-    void (*figure)(struct exp_page_writer *w, const struct exp_page_figure *figure);
-    /* Puts the whole together: what was written so far, with its frame. Returns 0 or -errno. */
-    int (*finish)(struct exp_page_writer *w, FILE *out);
-};
-
 enum { EXP_PAGE_DEPTH = 8 };
 
 struct exp_page_writer {
-    const struct exp_page_ops *ops;
     const char *title;
     const char *assets; /* folder of page.css and page.js */
-    const char *base;   /* folder that the page will lie in, for links to files */
-    bool skips_details;
     FILE *body;
     char *text;
     size_t text_bytes;
@@ -98,39 +81,36 @@ struct exp_page_writer {
     FILE *contents; /* links to chapters and parts */
     char *contents_text;
     size_t contents_bytes;
-    struct exp_page_palette palette;
-    int err; /* the first -ENOMEM that left something out; finish returns it */
+    int err; /* the first -ENOMEM that left something out; exp_page_finish returns it */
 };
 
-/* Begin a page. Return 0 or -ENOMEM. title, assets and base must outlive w. */
-int exp_page_html(struct exp_page_writer *w, const char *title, const char *assets, const char *base);
-int exp_page_markdown(struct exp_page_writer *w, const char *title, const char *base);
-
+/* Begins a page. Returns 0 or -ENOMEM. title and assets must outlive w. */
+int exp_page_begin(struct exp_page_writer *w, const char *title, const char *assets);
 void exp_page_release(struct exp_page_writer *w);
 
-/* What stands around the parts of a fact. */
-struct exp_page_fact_marks {
-    const char *open, *faint, *value, *note, *note_end, *close; /* faint: opens one that is */
-};
+/* Puts the whole together: what was written so far, with its frame. Returns 0 or -errno. */
+int exp_page_finish(struct exp_page_writer *w, FILE *out);
 
-/* Writes facts, each text by put. */
-void exp_page_put_facts(struct exp_page_writer *w, void (*put)(struct exp_page_writer *w, const char *text),
-                        const struct exp_page_fact_marks *marks, const struct exp_page_fact *fact, size_t n);
+void exp_page_open(struct exp_page_writer *w, const struct exp_page_section *section);
+void exp_page_close(struct exp_page_writer *w);
+void exp_page_text(struct exp_page_writer *w, enum exp_page_text kind, const char *text);
+void exp_page_facts(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact, size_t n);
+void exp_page_table_begin(struct exp_page_writer *w, const struct exp_page_table *table);
+void exp_page_row(struct exp_page_writer *w, const struct exp_page_cell *cell, size_t n);
+void exp_page_table_end(struct exp_page_writer *w);
+void exp_page_figure(struct exp_page_writer *w, const struct exp_page_figure *figure);
+
+/* Formats a text and writes it. */
+void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Notes that something is left out because memory ran out: there will be no page. */
 void exp_page_lacks(struct exp_page_writer *w);
-
-/* Formats a text and says it. */
-void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Writes text as HTML does, in elements and in quoted attributes. Control characters become blanks. */
 void exp_page_escape(const char *text, FILE *out);
 
 /* Writes text with U+FFFD for bytes that are no UTF-8, and for characters that turn the direction of what follows. */
 void exp_page_put_clean(const char *text, FILE *out);
-
-/* Tells whether what is said now is kept. */
-bool exp_page_is_heard(const struct exp_page_writer *w);
 
 #endif

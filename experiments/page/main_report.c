@@ -23,8 +23,7 @@ static int run(void *session)
     int err = exp_page_write(&q, &n, s->why, sizeof s->why);
 
     if (!err)
-        printf("%zu folder%s of results\n  %s/" EXP_PAGE_HTML_FILE "\n  %s/" EXP_PAGE_MARKDOWN_FILE "\n", n,
-               n == 1 ? "" : "s", s->options.results, s->options.results);
+        printf("%zu folder%s of results\n  %s/" EXP_PAGE_FILE "\n", n, n == 1 ? "" : "s", s->options.results);
     return err;
 }
 

@@ -159,7 +159,7 @@ char *exp_results_name(const struct exp_options *o, const struct exp_model *mode
 
 /* Names of files that lie where the folders of machines do. */
 static const char *const files_of_results[] = { "store.sqlite", "store.sqlite-journal", "store.sqlite.parts",
-                                                "report.html", "report.md" };
+                                                "report.html" };
 
 static int check_machine_name(const char *name, char *why, size_t why_bytes)
 {

@@ -50,9 +50,9 @@ check "the page begins with whether the claim holds" grep -q "$claim" <(sed -n 3
 check "the terminal ends with it" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
 check "... in one sentence" grep -q "$claim" <(head -2 "$dir/verdict.txt" | tr -s '\n ' ' ')
 check "... and with what it follows from" grep -q -- '- Fewer misses in L3: .*; the paper.s Xeon, seven models, 9.9\. $' <(tr -s '\n ' ' ' <"$dir/verdict.txt")
-check "report.html begins with it, too" grep -q "^\*\*The paper's claim is" <(grep -v '^#' "$dir/report.md" | grep . | head -1)
+check "report.html begins with it, too" grep -q "^<p class=answer>The paper's claim is" <(sed '1,/<h2>/d' "$dir/report.html" | head -1)
 check "numbers have units" grep -q '^- L1 (Table 1, x86): the paper has 32 kB; agrees: 32 KiB\.$' "$dir/paper.md"
-check "figures have captions of their own" [ "$(grep -c '^!\[How much faster' "$dir/report.md")" -eq "$(grep '^!\[How much faster' "$dir/report.md" | sed 's/](.*//' | sort -u | wc -l)" ]
+check "figures have captions of their own" [ "$(grep -c '<h4>How much faster' "$dir/report.html")" -eq "$(grep -o '<h4>How much faster[^<]*' "$dir/report.html" | sort -u | wc -l)" ]
 
 key=$work/results/clx4208/paper/parts/cold-three/key.txt
 check "without vector-based packing, windows are packed one by one" grep -q '^2 .*sconv_no_vbp: .*, one by one$' "$key"

@@ -1,4 +1,4 @@
-/* Parts of a report's page: figures that are taken over, numbers, captions, answers. The page itself: report.sh. */
+/* Parts of a report's page: figures that are embedded, numbers, captions, answers. The page itself: report.sh. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -8,134 +8,87 @@
 
 #include "experiments/page/exp_page_answer.h"
 #include "experiments/page/exp_page_captions.h"
-#include "experiments/page/exp_page_coordinates.h"
 #include "experiments/page/exp_page_data.h"
-#include "experiments/page/exp_page_palette.h"
-#include "experiments/page/exp_page_svg.h"
 #include "experiments/page/exp_page_writer.h"
 #include "tests/failing_alloc.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-enum { TEXT_BYTES = 4096 };
+enum { TEXT_BYTES = 16384 };
+
+/* Begins a page; what exp_page_finish writes to *out is in text. */
+static FILE *begin_page(struct exp_page_writer *w, char text[TEXT_BYTES])
+{
+    FILE *out;
+
+    memset(text, 0, TEXT_BYTES);
+    out = fmemopen(text, TEXT_BYTES, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL_FATAL(exp_page_begin(w, "a title", "experiments/page"), 0);
+    return out;
+}
 
 /* ---- figures ---- */
 
-/* Copies a drawing; what is written is in text. */
-static int copy(const char *svg, char *text)
-{
-    char in[TEXT_BYTES];
-    struct exp_page_palette palette = { .n = 0 };
-    FILE *out = fmemopen(text, TEXT_BYTES, "w");
-    int err;
+#define SVG "<?xml version=\"1.0\"?>\n<svg>\n\t<path d='M1,2' fill=\"#12%\"/>\n<text>a  &amp; \xc3\xa9</text></svg>\n"
+#define AS_ADDRESS                                                                                                     \
+    "data:image/svg+xml;charset=utf-8,<?xml version=%221.0%22?> <svg> <path d='M1,2' fill=%22%2312%25%22/> "           \
+    "<text>a %26amp; %C3%A9</text></svg> \">"
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    snprintf(in, sizeof in, "%s", svg);
-    memset(text, 0, TEXT_BYTES);
-    err = exp_page_svg_copy(in, "a label", &palette, out);
-    fclose(out);
-    return err;
-}
-
-#define SVG(content) "<?xml version=\"1.0\"?><svg width=\"10\" height=\"20\" viewBox=\"0 0 10 20\">" content "</svg>"
-#define COPY(content)                                                                                                  \
-    "<svg role=\"img\" class=\"plot\" width=\"10\" height=\"20\" viewBox=\"0 0 10 20\" aria-label=\"a "                \
-    "label\">" content "</svg>\n"
-
+/* Figures: what is in the folder, and what of it is on the page. */
 static const struct {
-    const char *what, *svg, *copy;
-} drawings[] = {
-    { "numbers lose digits", SVG("<path d='M95.00,294.04 L984.99,0.126  '/>"), COPY("<path d=\"M95,294L985,0.13\"/>") },
-    { "empty groups go", SVG("<g fill='none' color='black'>\n</g><g><g></g></g>"), COPY("") },
-    { "groups that say nothing go", SVG("<g stroke='currentColor'><path d='M1,2'/></g>"), COPY("<path d=\"M1,2\"/>") },
-    { "others stay, around what they hold", SVG("<g color='white'><path d='M1,2'/></g>"),
-      COPY("<g color=\"var(--card)\"><path d=\"M1,2\"/></g>") },
-    { "colours are variables",
-      SVG("<path stroke='rgb( 64,  64,  64)'/><path stroke='#0072b2'/><path stroke='rgb(0,114,178)' d='M1,1'/>"),
-      COPY("<path stroke=\"var(--axis)\"/><path stroke=\"var(--k0)\"/><path stroke=\"var(--k0)\" d=\"M1,1\"/>") },
-    { "bars of one colour are one path",
-      SVG("<polygon fill='black' points='1,2 3,4 '/><polygon fill='black' points='5,6 7,8 '/><polygon fill='white' "
-          "points='9,9'/>"),
-      COPY("<path fill=\"var(--ink)\" d=\"M1,2 3,4zM5,6 7,8z\"/><path fill=\"var(--card)\" d=\"M9,9z\"/>") },
-    { "points on each other are one",
-      SVG("<g><use xlink:href='#gpPt6' x='1'/><use xlink:href='#gpPt6' x='1'/><use xlink:href='#gpPt6' x='2'/></g>"),
-      COPY("<use href=\"#gpPt6\" x=\"1\"/><use href=\"#gpPt6\" x=\"2\"/>") },
-    { "points of one colour and size are a group",
-      SVG("<use xlink:href='#gpPt6' transform='translate(10,20) scale(2.00)' color='black'/>"
-          "<use xlink:href='#gpPt6' transform='translate(11,20) scale(2.00)' color='black'/>"
-          "<use xlink:href='#gpPt6' transform='translate(10,20) scale(4.00)' color='black'/>"),
-      COPY("<g transform=\"scale(2)\"><use href=\"#gpPt6\" x=\"5\" y=\"10\"/><use href=\"#gpPt6\" x=\"5.5\" "
-           "y=\"10\"/></g><g transform=\"scale(4)\"><use href=\"#gpPt6\" x=\"2.5\" y=\"5\"/></g>") },
-    { "text stays as it is",
-      SVG("<g font-family='x' stroke='none' text-anchor='end'><text>1.500 &lt;b&gt; &amp;</text></g>"),
-      COPY("<g text-anchor=\"end\"><text>1.500 &lt;b&gt; &amp;</text></g>") },
-    { "scripts do not pass", SVG("<script>alert(1)</script><g onload='x'><path d='M1,2' onclick='x'/></g>"),
-      COPY("<path d=\"M1,2\"/>") },
-    { "nor styles, pictures, links, other elements",
-      SVG("<style>x</style><image href='http://x'/><a href='x'><text>kept "
-          "not</text></a><foreignObject><b>x</b></foreignObject>"),
-      COPY("") },
-    { "nor values of another kind",
-      SVG("<path d='url(x)' fill='url(#a)' stroke='javascript:x' transform='matrix(1)&quot;'/>"), COPY("<path/>") },
-    { "nor references to anything but points",
-      SVG("<use xlink:href='http://x/#gpPt1'/><use xlink:href='#other' x='1'/>"), COPY("<use/><use x=\"1\"/>") },
-    { "what is left open is closed", SVG("<g color='white'><text>x</text>"),
-      COPY("<g color=\"var(--card)\"><text>x</text></g>") },
+    const char *what, *file, *content, *on_page;
+} embedded[] = {
+    { "an SVG is an address without what would end it", "x.svg", SVG,
+      "<img class=plot alt=\"a &lt;figure&gt;\" src=\"" AS_ADDRESS },
+    { "a PNG is there in base64", "x.png", "\x89PNG\r\n\x1a\nab", "src=\"data:image/png;base64,iVBORw0KGgphYg==\">" },
+    { "what is no picture is not embedded", "x.svg", "<script>", "This figure could not be read: No such file" },
+    { "nor is what is none by its beginning", "x.png", "GIF89a", "This figure could not be read: Invalid argument" },
+    { "where nothing is, that is said", "y.svg", SVG, "This figure could not be read: No such file" },
 };
 
-static void test_drawings(void)
+static void test_figures(void)
 {
-    char text[TEXT_BYTES];
+    for (size_t i = 0; i < sizeof embedded / sizeof embedded[0]; i++) {
+        struct exp_page_writer w;
+        char text[TEXT_BYTES], *folder;
+        FILE *out;
 
-    for (size_t i = 0; i < sizeof drawings / sizeof drawings[0]; i++) {
-        CU_ASSERT_EQUAL(copy(drawings[i].svg, text), 0);
-        test_check(!strcmp(text, drawings[i].copy), "%s: %s", drawings[i].what, text);
-    }
-    CU_ASSERT_EQUAL(copy("no drawing", text), -EINVAL);
-    CU_ASSERT_EQUAL(copy("<svg><g>", text), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(text, "");
-}
-
-/* A drawing is whole, or it is refused: nothing of it is left out where memory runs out. */
-static void test_memory(void)
-{
-    for (size_t i = 0; i < sizeof drawings / sizeof drawings[0]; i++) {
-        size_t n_refused = 1;
-
-        for (size_t after = 0; n_refused; after++) {
-            char text[TEXT_BYTES];
-            int err;
-
-            failing_alloc_after(after);
-            err = copy(drawings[i].svg, text);
-            n_refused = failing_alloc_stop();
-            test_check(err == (n_refused ? -ENOMEM : 0), "%s: %d after %zu allocations", drawings[i].what, err, after);
-            CU_ASSERT(n_refused || !strcmp(text, drawings[i].copy));
-        }
+        scratch_open();
+        scratch_text(embedded[i].file, embedded[i].content);
+        folder = strdup(scratch_path(embedded[i].file));
+        *strrchr(folder, '/') = '\0';
+        out = begin_page(&w, text);
+        exp_page_figure(
+            &w, &(struct exp_page_figure){ .folder = folder, .name = "x", .title = "a <figure>", .caption = "" });
+        CU_ASSERT_EQUAL(exp_page_finish(&w, out), 0);
+        exp_page_release(&w);
+        fclose(out);
+        free(folder);
+        test_check(strstr(text, embedded[i].on_page) != NULL, "%s: %s", embedded[i].what, strstr(text, "<figure>"));
+        scratch_close();
     }
 }
 
-/* A page is, too: whatever part of it could not be made. */
+/* A page is whole, or there is none: whatever part of it could not be made. */
 static void test_page_memory(void)
 {
     size_t n_refused = 1;
 
     for (size_t after = 0; n_refused; after++) {
         struct exp_page_writer w;
-        char text[TEXT_BYTES] = "";
-        FILE *out = fmemopen(text, sizeof text, "w");
+        char text[TEXT_BYTES];
+        FILE *out = begin_page(&w, text);
         int err;
 
-        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-        CU_ASSERT_EQUAL_FATAL(exp_page_markdown(&w, "a title", ""), 0);
         failing_alloc_after(after);
         exp_page_say(&w, EXP_PAGE_PARAGRAPH, "of %d words", 3);
         n_refused = failing_alloc_stop();
-        err = w.ops->finish(&w, out);
+        err = exp_page_finish(&w, out);
         exp_page_release(&w);
         fclose(out);
         CU_ASSERT_EQUAL(err, n_refused ? -ENOMEM : 0);
-        CU_ASSERT(n_refused || !strcmp(text, "# a title\nof 3 words\n\n"));
+        CU_ASSERT(n_refused || strstr(text, "<main>\n<p>of 3 words</p>\n</main>"));
     }
 }
 
@@ -166,37 +119,6 @@ static void test_clean(void)
         fclose(out);
         CU_ASSERT_STRING_EQUAL(text, texts[i].clean);
     }
-}
-
-/* A deep drawing must not overrun anything. */
-static void test_deep(void)
-{
-    enum { DEPTH = 500 };
-    char svg[TEXT_BYTES] = "<svg>", text[TEXT_BYTES];
-
-    for (size_t i = 0; i < DEPTH; i++)
-        strcat(svg, "<g>");
-    strcat(svg, "<path d='M1,2'/></svg>");
-    CU_ASSERT_EQUAL(copy(svg, text), 0);
-}
-
-static void test_palette(void)
-{
-    struct exp_page_palette p = { .n = 0 };
-    char text[256] = "";
-    FILE *out = fmemopen(text, sizeof text, "w");
-    unsigned rgb;
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    exp_page_palette_put(&p, 0x003959, out);
-    exp_page_palette_put(&p, 0xffffff, out);
-    exp_page_palette_print(&p, 0, out);
-    exp_page_palette_print(&p, 1, out);
-    fclose(out);
-    CU_ASSERT_STRING_EQUAL(text, "var(--k0)var(--card)--k0:#003959;--k0:#4c748a;");
-    CU_ASSERT_FALSE(exp_page_palette_read("rgb(1,2,256)", &rgb));
-    CU_ASSERT_FALSE(exp_page_palette_read("#12345", &rgb));
-    CU_ASSERT_FALSE(exp_page_palette_read("red;x", &rgb));
 }
 
 /* ---- numbers ---- */
@@ -313,12 +235,9 @@ static void test_captions(void)
 }
 
 static const struct test_case cases[] = {
-    { "drawings: what passes, and how", test_drawings },
-    { "drawings: deeper ones than any of ours do no harm", test_deep },
-    { "drawings: where memory runs out, there is none", test_memory },
+    { "figures are embedded as they are", test_figures },
     { "page: where memory runs out, there is none", test_page_memory },
     { "page: bytes that are no UTF-8, and turned text, are replaced", test_clean },
-    { "colours follow the screen", test_palette },
     { "numbers are written for people", test_numbers },
     { "heads of tables are read, and cells that are not there", test_heads },
     { "a verdict's first sentence is its answer", test_answers },

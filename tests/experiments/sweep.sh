@@ -36,7 +36,7 @@ refuses "no/such/folder/s.sqlite: cannot open" "$three" MACHINE=toy "$grid" STOR
 refuses "SHARE: must be as 0/8, up to 7/8, not '1/18446744073709551616'" "$three" MACHINE=toy "$grid" SHARE=1/18446744073709551616 STORE="$work/other.sqlite"
 refuses "SHARE: must be as 0/8, up to 7/8, not '18446744073709551617/8'" "$three" MACHINE=toy "$grid" SHARE=18446744073709551617/8 STORE="$work/other.sqlite"
 refuses "SHARE: must be as 0/8" "$three" MACHINE=toy "$grid" SHARE=1//8 STORE="$work/other.sqlite"
-for taken in store.sqlite store.sqlite.parts report.html report.md; do
+for taken in store.sqlite store.sqlite.parts report.html; do
     sed "s/^name = .*/name = $taken/" sim/machines/toy.cfg >"$work/taken.cfg"
     refuses "the machine is called '$taken', as a file of results" "$three" MACHINE="$work/taken.cfg" "$grid" STORE=no
 done
