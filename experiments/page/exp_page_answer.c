@@ -9,6 +9,8 @@
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_memory.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_layers.h"
+#include "experiments/report/exp_levels.h"
 #include "experiments/setup/exp_algo.h"
 
 /* How a sentence's lines begin after the first; labels of a paragraph stand further left (exp_wrap.h). */
@@ -54,13 +56,13 @@ static char *next_sentence(const char **verdict)
 /* Tells whether an experiment measured no speed-up: then its verdict's second sentence has the numbers. */
 static bool is_untimed(const struct exp_page_csv *model)
 {
-    size_t rows = model->table.n_rows;
+    const struct exp_model_row *row = model->row;
 
-    for (size_t i = 0; i < rows; i++) {
-        if (!isnan(exp_page_csv_number(model, i, "measured_speedup_vs_base")))
+    for (size_t i = 0; i < model->table.n_rows; i++) {
+        if (!isnan(row[i].total.speedup.value))
             return false;
     }
-    return rows && *exp_page_csv_cell(model, 0, "measured_speedup_vs_base");
+    return model->table.n_rows && row->why_no_speedup;
 }
 
 static bool is_question(const char *sentence)
@@ -99,7 +101,7 @@ void exp_page_answer_of_folder(const struct exp_page_folder *f, char *text, size
     struct exp_page_csv model;
     char *verdict = exp_page_folder_text(f, "verdict.txt");
 
-    if (exp_page_csv_read(&model, f->path, "model.csv", NULL, 0))
+    if (exp_page_csv_read_rows(&model, f->path, &exp_model_table, NULL, 0))
         model = (struct exp_page_csv){ 0 };
     exp_page_answer_of(verdict ? verdict : "", is_untimed(&model), text, bytes);
     exp_page_csv_release(&model);
@@ -169,22 +171,20 @@ static void say_where(const struct exp_page_run *r, char *text, size_t bytes)
             is_host ? "" : name);
 }
 
-static void add_speedup(struct cards *c, const struct exp_page_run *r, size_t row)
+static void add_speedup(struct cards *c, const struct exp_page_run *r, const struct exp_model_row *row)
 {
     char value[48], low[32], high[32], note[NOTE_BYTES];
-    const double speedup = exp_page_csv_number(&r->model, row, "measured_speedup_vs_base");
+    const struct exp_ratio *speedup = &row->total.speedup;
 
-    if (isnan(speedup))
+    if (isnan(speedup->value))
         return;
-    put_times(value, sizeof value, speedup);
-    exp_page_print_number(low, sizeof low, exp_page_csv_number(&r->model, row, "measured_speedup_low"),
-                          EXP_PAGE_DECIMAL);
-    exp_page_print_number(high, sizeof high, exp_page_csv_number(&r->model, row, "measured_speedup_high"),
-                          EXP_PAGE_DECIMAL);
+    put_times(value, sizeof value, speedup->value);
+    exp_page_print_number(low, sizeof low, speedup->low, EXP_PAGE_DECIMAL);
+    exp_page_print_number(high, sizeof high, speedup->high, EXP_PAGE_DECIMAL);
     say_where(r, note, sizeof note);
     if (*low && *high)
         exp_say_more(note, sizeof note, ", 95 %% within [%s, %s]", low, high);
-    add_card(c, exp_page_algo_title(exp_page_csv_cell(&r->model, row, "algo")), value, note, false);
+    add_card(c, exp_page_algo_title(row->total.algo), value, note, false);
 }
 
 /* Adds whether the computer was quiet: it stands beside the speed-ups. */
@@ -202,16 +202,19 @@ static void add_disturbance(struct cards *c, const struct exp_page_run *r)
 
 static void add_speedups(struct cards *c, const struct exp_page_run *r)
 {
-    for (size_t row = 0; row < r->model.table.n_rows; row++) {
-        if (is_contender(exp_page_csv_cell(&r->model, row, "algo")))
-            add_speedup(c, r, row);
+    const struct exp_model_row *row = r->model.row;
+
+    for (size_t i = 0; i < r->model.table.n_rows; i++) {
+        if (is_contender(row[i].total.algo))
+            add_speedup(c, r, &row[i]);
     }
     add_disturbance(c, r);
 }
 
-/* A simulation: how its columns begin, and what its cards are called. */
+/* A simulation: which of the two, and what its cards are called. */
 struct view {
-    const char *prefix, *title;
+    bool is_alone;
+    const char *title;
 };
 
 /* What an algorithm missed in a level: NaN where it is not known. */
@@ -219,34 +222,35 @@ struct missed {
     double percent, misses;
 };
 
-/* Reads levels.csv, which has all levels. */
+/* Finds it in levels.csv, which has all levels. */
 static struct missed missed_in(const struct exp_page_run *r, const char *algo, const char *level, const struct view *v)
 {
+    const struct exp_levels_row *row = r->levels.row;
     struct missed m = { (double)NAN, (double)NAN };
-    char percent[64], misses[64];
 
-    exp_say(percent, sizeof percent, "%s_miss_percent", v->prefix);
-    exp_say(misses, sizeof misses, "%s_load_misses", v->prefix);
     for (size_t i = 0; i < r->levels.table.n_rows; i++) {
-        if (!strcmp(exp_page_csv_cell(&r->levels, i, "algo"), algo) &&
-            !strcmp(exp_page_csv_cell(&r->levels, i, "level"), level))
-            m = (struct missed){ exp_page_csv_number(&r->levels, i, percent),
-                                 exp_page_csv_number(&r->levels, i, misses) };
+        const struct exp_levels_view *of = v->is_alone ? &row[i].alone : &row[i].as_it_is;
+
+        if (!strcmp(row[i].algo, algo) && !strcmp(row[i].level, level))
+            m = (struct missed){ of->percent, of->misses };
     }
     return m;
 }
 
-/* Reads model.csv, which has three, in a folder that an older version made. */
+/* Finds it in model.csv, which has three, in a folder that an older version made. */
 static struct missed missed_in_model(const struct exp_page_run *r, const char *algo, size_t level, const struct view *v)
 {
-    const size_t row = exp_page_csv_find(&r->model, "algo", algo);
-    char percent[64], loads[64];
-    double value;
+    const struct exp_model_row *row = r->model.row;
+    struct missed m = { (double)NAN, (double)NAN };
 
-    exp_say(percent, sizeof percent, "%s_l%zu_miss_percent", v->prefix, level + 1);
-    exp_say(loads, sizeof loads, "%s_loads", v->prefix);
-    value = exp_page_csv_number(&r->model, row, percent);
-    return (struct missed){ value, value / 100 * exp_page_csv_number(&r->model, row, loads) };
+    for (size_t i = 0; i < r->model.table.n_rows; i++) {
+        const double percent = v->is_alone ? row[i].alone_percent[level] : row[i].simulated_percent[level];
+        const double loads = v->is_alone ? row[i].total.alone_loads : row[i].total.simulated_loads;
+
+        if (!strcmp(row[i].total.algo, algo))
+            return (struct missed){ percent, percent / 100 * loads };
+    }
+    return m;
 }
 
 static void add_misses_card(struct cards *c, const char *level, const struct view *v, const struct missed *own,
@@ -292,8 +296,8 @@ static void add_view(struct cards *c, const struct exp_page_run *r, const struct
 /* Adds misses of the chosen SConv against Base's: by caches alone, and on the machine as it is. */
 static void add_misses(struct cards *c, const struct exp_page_run *r)
 {
-    static const struct view alone = { "simulated_alone", ", caches alone" },
-                             as_it_is = { "simulated", ", the machine as it is" }, only = { "simulated", "" };
+    static const struct view alone = { true, ", caches alone" }, as_it_is = { false, ", the machine as it is" },
+                             only = { false, "" };
     const bool has_two_views = r->machine.n_levels && !sim_machine_is_plain(&r->machine);
 
     if (has_two_views)
@@ -311,7 +315,7 @@ static void say_question(struct exp_page_writer *w, const struct exp_page_run *r
         w, EXP_PAGE_PARAGRAPH,
         "Asked: is direct convolution, sliced for the caches by CSA (SConv), better than im2col + GEMM (Base) for "
         "the %zu convolution%s of %s? Simulated machine: %s.%s%s%s",
-        r->n_layers, r->n_layers == 1 ? "" : "s", exp_page_csv_cell(&r->layers, 0, "model"),
+        r->n_layers, r->n_layers == 1 ? "" : "s", ((const struct exp_layers_row *)r->layers.row)->model,
         *machine ? machine : r->machine.description, *caches ? " Caches at the start of a layer: " : "", caches,
         *caches ? "." : "");
 }

@@ -46,9 +46,22 @@ int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *
     return err == -ENOENT ? 0 : err;
 }
 
+int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t, char *why,
+                           size_t why_bytes)
+{
+    int err = exp_page_csv_read(csv, folder, t->file.name, why, why_bytes);
+
+    if (!err)
+        err = rec_rows_of(&csv->row, t, &csv->table, why, why_bytes);
+    if (err)
+        exp_page_csv_release(csv);
+    return err;
+}
+
 void exp_page_csv_release(struct exp_page_csv *csv)
 {
     exp_table_release(&csv->table);
+    free(csv->row);
     free(csv->head);
     *csv = (struct exp_page_csv){ 0 };
 }

@@ -9,15 +9,21 @@
 #include <stddef.h>
 
 #include "experiments/base/exp_table.h"
+#include "experiments/record/record.h"
 #include "experiments/page/exp_page_writer.h"
 
 struct exp_page_csv {
     struct exp_table table; /* without rows if there is no file */
+    void *row;              /* [table.n_rows] structs of the record that it was read with; NULL */
     char *head;             /* its lines, each ended by a line feed; "" */
 };
 
 /* Reads <folder>/<file>. Returns 0, also if there is no such file; -errno with one line in why. */
 int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes);
+
+/* Does the same with a file that is a record, of any version. */
+int exp_page_csv_read_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t, char *why,
+                           size_t why_bytes);
 void exp_page_csv_release(struct exp_page_csv *csv);
 
 /* Returns a cell; "" if there is no such row or column. */

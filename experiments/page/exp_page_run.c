@@ -10,19 +10,21 @@
 #include "experiments/page/exp_page_experiment.h"
 #include "experiments/page/exp_page_layers.h"
 #include "experiments/replay/exp_totals.h"
+#include "experiments/report/exp_layers.h"
+#include "experiments/report/exp_levels.h"
 #include "experiments/setup/exp_algo.h"
 
 /* ---- reading ---- */
 
 static const struct {
-    const char *file;
+    const struct rec_table *table;
     size_t offset;
 } tables[] = {
-    { "layers.csv", offsetof(struct exp_page_run, layers) },
-    { "model.csv", offsetof(struct exp_page_run, model) },
-    { "levels.csv", offsetof(struct exp_page_run, levels) },
-    { "traffic.csv", offsetof(struct exp_page_run, traffic) },
-    { "samples.csv", offsetof(struct exp_page_run, samples) },
+    { &exp_layers_table, offsetof(struct exp_page_run, layers) },
+    { &exp_model_table, offsetof(struct exp_page_run, model) },
+    { &exp_levels_table, offsetof(struct exp_page_run, levels) },
+    { &exp_traffic_table, offsetof(struct exp_page_run, traffic) },
+    { &exp_samples_table, offsetof(struct exp_page_run, samples) },
 };
 
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
@@ -61,7 +63,7 @@ static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
     int err = 0;
 
     for (size_t i = 0; i < N_TABLES && !err; i++)
-        err = exp_page_csv_read(table_of(r, i), r->f->path, tables[i].file, why, why_bytes);
+        err = exp_page_csv_read_rows(table_of(r, i), r->f->path, tables[i].table, why, why_bytes);
     if (err)
         return err;
     if (!r->layers.table.n_rows)

@@ -236,18 +236,6 @@ static int take_row(const struct reading *r, size_t row, char *to)
     return err || !r->is_strict ? err : check_row(r, row, to);
 }
 
-static int take_rows(const struct reading *r, struct rec_rows *rows)
-{
-    int err = 0;
-
-    rows->row = calloc(rows->table.n_rows + 1, r->t->row_bytes);
-    if (!rows->row)
-        return exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", rows->table.path);
-    for (; rows->n < rows->table.n_rows && !err; rows->n++)
-        err = take_row(r, rows->n, (char *)rows->row + rows->n * r->t->row_bytes);
-    return err;
-}
-
 /* Checks that the file has the table's columns, in their order, and no more. */
 static int match_columns(const struct reading *r)
 {
@@ -292,6 +280,30 @@ static int find_columns(const struct reading *r, const size_t *needed, size_t n_
     return 0;
 }
 
+static int match(const struct reading *r, const size_t *needed, size_t n_needed)
+{
+    return r->is_strict ? match_columns(r) : find_columns(r, needed, n_needed);
+}
+
+/* Makes the rows, from malloc. */
+static int make_rows(struct reading *r, const size_t *needed, size_t n_needed, void **rows)
+{
+    const size_t n = r->table->n_rows, bytes = r->t->row_bytes;
+    char *row = calloc(n + 1, bytes);
+    int err;
+
+    r->column = calloc(r->t->file.n_columns, sizeof *r->column);
+    err = row && r->column ? match(r, needed, n_needed)
+                           : exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", r->table->path);
+    for (size_t i = 0; i < n && !err; i++)
+        err = take_row(r, i, row + i * bytes);
+    free(r->column);
+    *rows = err ? NULL : row;
+    if (err)
+        free(row);
+    return err;
+}
+
 static int read_rows(struct rec_rows *rows, struct reading *r, const char *path, const size_t *needed, size_t n_needed)
 {
     int err;
@@ -301,14 +313,8 @@ static int read_rows(struct rec_rows *rows, struct reading *r, const char *path,
     if (err)
         return err;
     r->table = &rows->table;
-    r->column = calloc(r->t->file.n_columns, sizeof *r->column);
-    if (!r->column)
-        err = exp_fail(r->why, r->why_bytes, -ENOMEM, "%s: out of memory", path);
-    else
-        err = r->is_strict ? match_columns(r) : find_columns(r, needed, n_needed);
-    if (!err)
-        err = take_rows(r, rows);
-    free(r->column);
+    rows->n = rows->table.n_rows;
+    err = make_rows(r, needed, n_needed, &rows->row);
     if (err)
         rec_release(rows);
     return err;
@@ -327,6 +333,13 @@ int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *
     struct reading r = { .t = t, .why = why, .why_bytes = why_bytes };
 
     return read_rows(rows, &r, path, needed, n_needed);
+}
+
+int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, char *why, size_t why_bytes)
+{
+    struct reading r = { .t = t, .table = table, .why = why, .why_bytes = why_bytes };
+
+    return make_rows(&r, NULL, 0, rows);
 }
 
 bool rec_has(const struct rec_rows *rows, const struct rec_table *t, size_t offset)

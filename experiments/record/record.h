@@ -126,6 +126,12 @@ int rec_read(struct rec_rows *rows, const struct rec_table *t, const char *path,
 int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *path, const size_t *needed,
                   size_t n_needed, char *why, size_t why_bytes);
 
+/*
+ * Does the same with a table that has been read, which needs no column: *rows is an array of table->n_rows structs, from
+ * malloc; NULL on failure.
+ */
+int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, char *why, size_t why_bytes);
+
 /* Tells whether the file has the column of the member at that offset. */
 bool rec_has(const struct rec_rows *rows, const struct rec_table *t, size_t offset);
 

@@ -6,18 +6,7 @@
 #include "experiments/report/exp_cells.h"
 #include "experiments/report/exp_report_file.h"
 
-/* A simulation's misses. */
-struct view {
-    double misses, percent, per_1000_macs;
-};
-
-struct levels_row {
-    const char *model, *algo, *level, *stands_for;
-    struct view as_it_is, alone;
-    const char *why_not; /* of what is NaN */
-};
-
-#define ROW struct levels_row
+#define ROW struct exp_levels_row
 
 /* clang-format off */
 static const struct rec_field fields[] = {
@@ -44,11 +33,11 @@ static const struct rec_field fields[] = {
 
 const struct rec_table exp_levels_table = REC_TABLE("levels.csv", fields, ROW);
 
-static struct view view_of(const struct exp_total *t, double misses, double loads)
+static struct exp_levels_view view_of(const struct exp_total *t, double misses, double loads)
 {
     if (t->why_not_simulated)
-        return (struct view){ (double)NAN, (double)NAN, (double)NAN };
-    return (struct view){ misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
+        return (struct exp_levels_view){ (double)NAN, (double)NAN, (double)NAN };
+    return (struct exp_levels_view){ misses, 100 * misses / loads, exp_per_1000_macs(misses, t->macs) };
 }
 
 static void put_row(struct exp_csv *csv, const struct exp_report *r, const struct exp_total *t, size_t level)

@@ -8,6 +8,17 @@
 #include "experiments/record/record.h"
 #include "experiments/report/exp_report.h"
 
+/* A simulation's misses. */
+struct exp_levels_view {
+    double misses, percent, per_1000_macs;
+};
+
+struct exp_levels_row {
+    const char *model, *algo, *level, *stands_for;
+    struct exp_levels_view as_it_is, alone;
+    const char *why_not; /* of what is NaN */
+};
+
 extern const struct rec_table exp_levels_table;
 
 /* Returns 0, or -errno with one line in why. */

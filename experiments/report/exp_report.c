@@ -38,21 +38,7 @@ static int write_layers(const struct exp_report *r, const struct exp_outdir *dir
 
 /* ---- model.csv ---- */
 
-struct model_row {
-    const char *model;
-    struct exp_total total;
-    const char *why_no_speedup;
-    uint64_t n_rounds;
-    const char *end;
-    /* Of L1, L2, L3. */
-    double measured_percent[EXP_N_NAMED_LEVELS], simulated_percent[EXP_N_NAMED_LEVELS];
-    double alone_percent[EXP_N_NAMED_LEVELS], misses_per_1000_macs[EXP_N_NAMED_LEVELS];
-    const char *why_no_measured_percent, *why_no_simulated_percent;
-    double estimated_issue_speedup, estimated_speedup, paper_speedup;
-    const char *why_no_estimated_speedup;
-};
-
-#define MODEL struct model_row
+#define MODEL struct exp_model_row
 
 /* clang-format off */
 static const struct rec_field model_fields[] = {

@@ -8,6 +8,7 @@
 #include "experiments/measure/exp_measure.h"
 #include "experiments/base/exp_outdir.h"
 #include "experiments/record/record.h"
+#include "experiments/replay/exp_totals.h"
 
 struct exp_report {
     const struct exp_experiment *e;
@@ -31,6 +32,21 @@ struct exp_report {
  * Returns 0, or -errno with one line in why.
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, char *why, size_t why_bytes);
+
+/* A row of model.csv. A why is NULL where there is a number; of a percentage, it is said where that is NaN. */
+struct exp_model_row {
+    const char *model;
+    struct exp_total total;
+    const char *why_no_speedup;
+    uint64_t n_rounds;
+    const char *end;
+    /* Of L1, L2, L3. */
+    double measured_percent[EXP_N_NAMED_LEVELS], simulated_percent[EXP_N_NAMED_LEVELS];
+    double alone_percent[EXP_N_NAMED_LEVELS], misses_per_1000_macs[EXP_N_NAMED_LEVELS];
+    const char *why_no_measured_percent, *why_no_simulated_percent;
+    double estimated_issue_speedup, estimated_speedup, paper_speedup;
+    const char *why_no_estimated_speedup;
+};
 
 extern const struct rec_table exp_model_table, exp_traffic_table, exp_samples_table;
 
