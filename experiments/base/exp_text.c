@@ -52,3 +52,25 @@ int exp_text_read(char **text, size_t *bytes, const char *path, char *why, size_
     }
     return err;
 }
+
+char *exp_text_of(const char *folder, const char *file)
+{
+    char *path = exp_format("%s/%s", folder, file), *text = NULL;
+    size_t bytes;
+    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
+
+    free(path);
+    return err && err != -ENOMEM ? strdup("") : text;
+}
+
+const char *exp_text_after(const char *text, const char *key)
+{
+    const size_t length = strlen(key);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, key, length))
+            return line + length;
+    }
+    return NULL;
+}

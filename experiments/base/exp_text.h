@@ -10,4 +10,10 @@
  */
 int exp_text_read(char **text, size_t *bytes, const char *path, char *why, size_t why_bytes);
 
+/* Reads a file of a folder; "" if it is not there or cannot be read. From malloc; NULL when out of memory. */
+char *exp_text_of(const char *folder, const char *file);
+
+/* Returns what follows a key in the first line that begins with it; NULL if none does. The line ends as lines do. */
+const char *exp_text_after(const char *text, const char *key);
+
 #endif

@@ -11,6 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_signal.h"
+#include "experiments/base/exp_text.h"
 #include "experiments/calibrate/exp_noted.h"
 #include "experiments/calibrate/exp_probes.h"
 #include "experiments/setup/exp_machines.h"
@@ -34,32 +35,30 @@ static unsigned sweeps_of(const struct exp_options *o)
     return o->fit == EXP_FIT_AUTO ? USUAL_SWEEPS : o->fit;
 }
 
-static void read_number(const char *line, const char *key, unsigned long *number)
+static unsigned long number_after(const char *text, const char *key, unsigned long usual)
 {
-    if (!strncmp(line, key, strlen(key)))
-        *number = strtoul(line + strlen(key), NULL, 10);
+    const char *found = exp_text_after(text, key);
+
+    return found ? strtoul(found, NULL, 10) : usual;
 }
 
 int exp_here_check(const char *path, const struct exp_options *o, char *why, size_t why_bytes)
 {
-    char *file = exp_format("%s/%s", path, host_file), line[256];
-    FILE *in = file ? fopen(file, "r") : NULL;
-    unsigned long limit = USUAL_LIMIT, fit = USUAL_SWEEPS; /* of calibrations that do not say so */
-    int err = file ? 0 : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    char *text = exp_text_of(path, host_file);
+    unsigned long limit, fit;
+    int err = 0;
 
-    while (in && fgets(line, sizeof line, in)) {
-        read_number(line, limit_key, &limit);
-        read_number(line, fit_key, &fit);
-    }
-    if (in && (limit > o->limit || fit > sweeps_of(o)))
+    if (!text)
+        return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    limit = number_after(text, limit_key, USUAL_LIMIT); /* older calibrations do not say so */
+    fit = number_after(text, fit_key, USUAL_SWEEPS);
+    if (*text && (limit > o->limit || fit > sweeps_of(o)))
         err =
             exp_fail(why, why_bytes, -EEXIST,
                      "'%s' holds a calibration of LIMIT=%lu FIT=%lu, and this run would replace it by one of less: set "
                      "another RESULTS, or remove the folder",
                      path, limit, fit);
-    if (in)
-        fclose(in);
-    free(file);
+    free(text);
     return err;
 }
 

@@ -6,26 +6,16 @@
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
-#include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 
 /* ---- reading ---- */
 
-/* Keeps the comment lines that a file begins with. */
-static char *read_head(const char *path)
+/* Cuts a table's text off behind the comment lines that it begins with. */
+static void keep_head(char *text)
 {
-    char *head = NULL, *line = NULL;
-    size_t bytes = 0, room = 0;
-    FILE *in = fopen(path, "r"), *out = in || errno == ENOENT ? exp_memory_open(&head, &bytes) : NULL;
-
-    while (in && out && getline(&line, &room, in) > 0 && *line == '#')
-        fputs(line, out);
-    free(line);
-    if (in)
-        fclose(in);
-    if (out && !fclose(out))
-        return head;
-    free(head);
-    return NULL;
+    while (*text == '#')
+        text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+    *text = '\0';
 }
 
 int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *file, char *why, size_t why_bytes)
@@ -37,9 +27,11 @@ int exp_page_csv_read(struct exp_page_csv *csv, const char *folder, const char *
     if (!path)
         return exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     err = exp_table_read(&csv->table, path, why, why_bytes);
-    csv->head = read_head(path);
+    csv->head = exp_text_of(folder, file);
     free(path);
-    if (!csv->head)
+    if (csv->head)
+        keep_head(csv->head);
+    else
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
     if (err)
         exp_table_release(&csv->table);

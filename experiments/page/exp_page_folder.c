@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,12 +15,11 @@
 
 bool exp_page_folder_has(const struct exp_page_folder *f, const char *file)
 {
-    char *path = exp_format("%s/%s", f->path, file);
+    char path[PATH_MAX];
     struct stat st;
-    bool is_there = path && !stat(path, &st) && S_ISREG(st.st_mode);
 
-    free(path);
-    return is_there;
+    return snprintf(path, sizeof path, "%s/%s", f->path, file) < (int)sizeof path && !stat(path, &st) &&
+           S_ISREG(st.st_mode);
 }
 
 void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char *id, size_t bytes)
@@ -28,26 +29,21 @@ void exp_page_folder_id(const struct exp_page_folder *f, const char *part, char 
 
 char *exp_page_folder_text(const struct exp_page_folder *f, const char *file)
 {
-    char *path = exp_format("%s/%s", f->path, file), *text = NULL;
-    size_t bytes;
-    int err = path ? exp_text_read(&text, &bytes, path, NULL, 0) : -ENOMEM;
-
-    if (err && err != -ENOMEM)
-        text = strdup("");
-    free(path);
-    return text;
+    return exp_text_of(f->path, file);
 }
 
 /* ---- figures ---- */
 
 static bool is_drawn(const struct exp_page_folder *f, const char *name)
 {
-    char *svg = exp_format("%s.svg", name), *png = exp_format("%s.png", name);
-    bool is = svg && png && (exp_page_folder_has(f, svg) || exp_page_folder_has(f, png));
+    static const char *const kinds[] = { "svg", "png" };
+    char file[NAME_MAX + 1];
 
-    free(svg);
-    free(png);
-    return is;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (snprintf(file, sizeof file, "%s.%s", name, kinds[i]) < (int)sizeof file && exp_page_folder_has(f, file))
+            return true;
+    }
+    return false;
 }
 
 static void write_figure(struct exp_page_writer *w, const struct exp_page_folder *f, const char *name)
@@ -78,18 +74,22 @@ static int is_picture(const struct dirent *entry)
     return exp_name_ends_in(entry->d_name, ".png");
 }
 
-static void each_of_folder(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
+/* Calls take for the pictures that are there. Returns 0, or -errno if the folder cannot be read. */
+static int each_of_folder(const struct exp_page_folder *f, void (*take)(void *ctx, const char *name), void *ctx)
 {
     struct dirent **entry;
     int n = scandir(f->path, &entry, is_picture, alphasort);
+
+    if (n < 0)
+        return -errno;
 
     for (int i = 0; i < n; i++) {
         entry[i]->d_name[strlen(entry[i]->d_name) - strlen(".png")] = '\0';
         take(ctx, entry[i]->d_name);
         free(entry[i]);
     }
-    if (n >= 0)
-        free(entry);
+    free(entry);
+    return 0;
 }
 
 struct choice {
@@ -119,10 +119,10 @@ void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_fo
     } else {
         int err = each_of_recipe(f, take_figure, &c);
 
+        if (err && err != -ENOMEM)
+            err = each_of_folder(f, take_figure, &c);
         if (err == -ENOMEM)
             exp_page_lacks(w);
-        else if (err)
-            each_of_folder(f, take_figure, &c);
     }
 }
 

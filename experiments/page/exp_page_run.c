@@ -42,12 +42,16 @@ static void release(struct exp_page_run *r)
 }
 
 /* Reads the machine; levels have its names, else those of the columns. */
-static void read_machine(struct exp_page_run *r)
+static int read_machine(struct exp_page_run *r, char *why, size_t why_bytes)
 {
     static const char *const usual[EXP_PAGE_LEVELS] = { "L1", "L2", "L3" };
     char *path = exp_format("%s/machine.cfg", r->f->path), ignored[256];
+    int err = path ? sim_machine_read(&r->machine, path, ignored, sizeof ignored) : -ENOMEM;
 
-    if (!path || sim_machine_read(&r->machine, path, ignored, sizeof ignored))
+    free(path);
+    if (err == -ENOMEM)
+        return exp_fail(why, why_bytes, err, "out of memory");
+    if (err)
         r->machine = (struct sim_machine){ 0 };
     for (size_t i = 0; i < EXP_PAGE_LEVELS; i++) {
         if (!r->machine.n_levels)
@@ -55,7 +59,7 @@ static void read_machine(struct exp_page_run *r)
         else
             r->level[i] = i < exp_n_level_names(&r->machine) ? exp_level_name(&r->machine, i) : NULL;
     }
-    free(path);
+    return 0;
 }
 
 static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
@@ -69,7 +73,9 @@ static int read_run(struct exp_page_run *r, char *why, size_t why_bytes)
     if (!r->layers.table.n_rows)
         return exp_fail(why, why_bytes, -ENOENT, "%s: no layers.csv, or no row in it: not an experiment's results",
                         r->f->path);
-    read_machine(r);
+    err = read_machine(r, why, why_bytes);
+    if (err)
+        return err;
     return exp_page_layers_find(r) ? exp_fail(why, why_bytes, -ENOMEM, "out of memory") : 0;
 }
 

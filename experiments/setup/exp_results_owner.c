@@ -8,6 +8,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 #include "sim/machine/machine_here.h"
 #include "experiments/setup/exp_machine.h"
 
@@ -42,22 +43,15 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
     return err;
 }
 
-/* Reads what follows a key in the first line of a file that begins with it; "" if there is none. From malloc. */
-static char *read_after(const char *path, const char *key)
+/* Reads what follows a key in the first line of a folder's file that begins with it; "" if there is none. From malloc. */
+static char *read_after(const char *folder, const char *file, const char *key)
 {
-    FILE *in = fopen(path, "r");
-    char *line = NULL, *origin = NULL;
-    size_t bytes = 0;
+    char *text = exp_text_of(folder, file);
+    const char *found = text ? exp_text_after(text, key) : NULL;
+    char *after = !text ? NULL : found ? strndup(found, strcspn(found, "\n")) : strdup("");
 
-    while (in && !origin && getline(&line, &bytes, in) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        if (!strncmp(line, key, strlen(key)))
-            origin = strdup(line + strlen(key));
-    }
-    free(line);
-    if (in)
-        fclose(in);
-    return origin ? origin : strdup("");
+    free(text);
+    return after;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -99,7 +93,7 @@ int exp_results_check_machine(const char *path, const struct sim_machine *m, con
                               size_t why_bytes)
 {
     char *cfg = exp_format("%s/" SIM_MACHINE_FILE, path), *origin = exp_machine_origin(which);
-    char *there = cfg ? read_after(cfg, origin_key) : NULL;
+    char *there = cfg ? read_after(path, SIM_MACHINE_FILE, origin_key) : NULL;
     int err = 0;
 
     if (!origin || !there)
@@ -161,7 +155,7 @@ static bool is_same_text(const char *a, const char *b)
 int exp_results_check_model(const char *path, const struct exp_model *model, char *why, size_t why_bytes)
 {
     char *file = exp_format("%s/" MODELS_FILE, path), *key = exp_format("%s: ", model->name);
-    char *there = file && key ? read_after(file, key) : NULL;
+    char *there = file && key ? read_after(path, MODELS_FILE, key) : NULL;
     int err = 0;
 
     if (!there)
@@ -179,8 +173,7 @@ int exp_results_check_model(const char *path, const struct exp_model *model, cha
 
 int exp_results_check_layers(const char *path, const char *layers, char *why, size_t why_bytes)
 {
-    char *file = exp_format("%s/" MODELS_FILE, path);
-    char *there = file ? read_after(file, layers_key) : NULL;
+    char *there = read_after(path, MODELS_FILE, layers_key);
     int err = 0;
 
     if (!there)
@@ -189,14 +182,12 @@ int exp_results_check_layers(const char *path, const char *layers, char *why, si
         err = exp_fail(why, why_bytes, -EEXIST,
                        "'%s' holds results of LAYERS='%s': set another RESULTS, or remove the folder", path, there);
     free(there);
-    free(file);
     return err;
 }
 
 int exp_results_check_sample(const char *path, unsigned sample, char *why, size_t why_bytes)
 {
-    char *file = exp_format("%s/" MODELS_FILE, path);
-    char *there = file ? read_after(file, sample_key) : NULL;
+    char *there = read_after(path, MODELS_FILE, sample_key);
     int err = 0;
 
     if (!there)
@@ -207,52 +198,30 @@ int exp_results_check_sample(const char *path, unsigned sample, char *why, size_
                        "RESULTS, or remove the folder",
                        path, there, sample);
     free(there);
-    free(file);
     return err;
 }
 
 /* ---- times ---- */
 
-/* Tells whether a file has a line that begins with a text. */
-static bool has_line(const char *path, const char *text)
+/* Tells whether a table's text has a row below its comments and the names of its columns. */
+static bool has_rows(const char *text)
 {
-    FILE *in = fopen(path, "r");
-    char *line = NULL;
-    size_t bytes = 0;
-    bool is_there = false;
+    size_t n = 0;
 
-    while (in && !is_there && getline(&line, &bytes, in) > 0)
-        is_there = !strncmp(line, text, strlen(text));
-    free(line);
-    if (in)
-        fclose(in);
-    return is_there;
-}
-
-/* Tells whether a table has a row below its comments and the names of its columns. */
-static bool has_rows(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char *line = NULL;
-    size_t bytes = 0, n = 0;
-
-    while (in && n < 2 && getline(&line, &bytes, in) > 0)
+    for (const char *line = text; n < 2 && *line; line += strcspn(line, "\n"), line += *line == '\n')
         n += *line != '#';
-    free(line);
-    if (in)
-        fclose(in);
     return n == 2;
 }
 
 /* Results from before models.txt said so have timed repetitions in samples.csv. */
 int exp_results_check_times(const char *path, const char *untimed, char *why, size_t why_bytes)
 {
-    char *models = exp_format("%s/" MODELS_FILE, path), *samples = exp_format("%s/samples.csv", path);
+    char *models = exp_text_of(path, MODELS_FILE), *samples = exp_text_of(path, "samples.csv");
     int err = 0;
 
     if (!models || !samples)
         err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    else if (has_line(models, timed_line) || has_rows(samples))
+    else if (exp_text_after(models, timed_line) || has_rows(samples))
         err = exp_fail(why, why_bytes, -EEXIST,
                        "'%s' holds times, and this run would replace them by none (%s): set another RESULTS, or remove "
                        "the folder",

@@ -1,5 +1,6 @@
 /* Texts in memory: whole, or known not to be. */
 #include "experiments/base/exp_memory.h"
+#include "experiments/base/exp_text.h"
 
 #include <CUnit/CUnit.h>
 #include <stdbool.h>
@@ -65,9 +66,34 @@ static void test_memory(void)
     }
 }
 
+/* A file that is not there is an empty text; one that memory has no room for is none. */
+static void test_file(void)
+{
+    char *text = exp_text_of("/nowhere", "at-all");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    free(text);
+    failing_alloc_after(0);
+    text = exp_text_of("/nowhere", "at-all");
+    CU_ASSERT(failing_alloc_stop() && !text);
+}
+
+static void test_line(void)
+{
+    static const char text[] = "\nlimit: 3\n\n limit: 4\nfit: x\nlimit: 5";
+
+    CU_ASSERT_STRING_EQUAL(exp_text_after(text, "limit: "), text + strlen("\nlimit: "));
+    CU_ASSERT_STRING_EQUAL(exp_text_after(text, "fit: "), "x\nlimit: 5");
+    CU_ASSERT_PTR_NULL(exp_text_after(text, "mit: "));
+    CU_ASSERT_PTR_NULL(exp_text_after("", "limit: "));
+}
+
 static const struct test_case cases[] = {
     { "a text grows, and ends where it does", test_text },
     { "a text that lost a piece says so", test_memory },
+    { "a file that is not there is no text", test_file },
+    { "a line is found by how it begins", test_line },
     { NULL, NULL },
 };
 
