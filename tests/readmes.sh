@@ -58,5 +58,10 @@ said=$(files | wrong "$work/README.md")
 lines=$(cut -d: -f2 <<<"$said" | sort -n | uniq -c | awk '{ print $2 "x" $1 }' | paste -sd ' ')
 check "what is not there is named, $lines: $said" [ "$lines" = "1x2 2x1 3x1 4x1 5x1 6x1 7x1 9x2 10x1 12x1" ]
 
+mkdir -p "$work/results/reference/old"
+sed -n 's/^!/a link: &/p; 2p' "$work/README.md" >"$work/results/reference/old/README.md"
+said=$(files | wrong "$work/results/reference/old/README.md")
+check "of what is dated only links are checked: $said" [ "$(wc -l <<<"$said")-${said##* }" = 1-no/such/figure.png ]
+
 echo "readmes: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

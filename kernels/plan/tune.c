@@ -140,7 +140,7 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
 
 /*
  * Panels of filters that read the same windows: fewer are not worth packing them. Half and twice as many were timed
- * (experiments/peers/README.md).
+ * (results/reference/zen4/peers/README.md).
  */
 enum { FEW_PANELS = 8 };
 
