@@ -1,4 +1,7 @@
 # Two runs, layer by layer: how much faster the second is, and how its simulated misses changed. A point per layer and algorithm.
+# question In what do two runs differ, layer by layer?
+# caption Above 0, B has more: more speed, which is good, in the first panel; more misses, which is not, in the others.
+# caption Full points are certain, open ones are not: rounds of two runs may differ that much by chance
 # draws compare.csv: change_percent of metric: speedup l1_misses l2_misses l3_misses
 load figures."/style.gp"
 file = compare_csv

@@ -1,4 +1,7 @@
 # Each schedule over the first one by each yardstick, all layers sorted: where a curve is above 1, the first is the better schedule.
+# question Which schedule is better, by how much, and does the choice depend on the yardstick?
+# caption Each schedule over input stationary, sorted: where a curve is above 1, input stationary is better; dashed:
+# caption what CSA predicts
 # draws ratios.csv: predicted_cycles $yardstick_names
 load figures."/peers_common.gp"
 file = ratios_csv

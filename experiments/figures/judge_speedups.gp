@@ -1,4 +1,7 @@
 # Estimated speed-ups of SConv over Base: per model beside the paper's Table 2, and sorted as in its Figures 8 and 9.
+# question What would that make of the time?
+# caption Estimates, not measurements: bars that ignore the memory, and that hide nothing of it. Where the paper has
+# caption this machine, diamonds are its Table 2
 # draws models.csv: issue_speedup estimated_speedup
 # draws speedups.csv: issue_speedup estimated_speedup
 load figures."/peers_common.gp"

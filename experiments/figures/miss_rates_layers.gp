@@ -1,4 +1,7 @@
 # Misses of each level, layer by layer: Base, and SConv with either schedule; in % of all loads, and per 1000 multiply-adds.
+# question The same for each layer and schedule
+# caption Bars are simulated; a dot stands on the schedule that CSA chose. Where this computer has counters, circles are
+# caption measured
 # draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: $plain_algos
 load figures."/common.gp"
 

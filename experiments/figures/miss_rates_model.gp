@@ -1,6 +1,11 @@
 # The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
 # compares algorithms that make different numbers of loads, and whose quotients stand below, but for those of misses that are few. Base, SConv with the chosen schedule, SConv with OpenBLAS's micro-kernel, which is
 # what the paper compares, and what else ran. A machine with prefetchers is simulated twice, with and without them.
+# question How many loads miss in each level? (the paper's Figure 11 for one model)
+# caption Above: in % of all loads; below: per 1000 multiply-adds, which compares algorithms that make different numbers
+# caption of loads. Solid bars are simulated, hatched ones measured; pale ones are simulated by caches alone, where the
+# caption machine has more. Numbers below the bars are Base's misses / the other's; grey: both miss in less than 0.1 %
+# caption of their loads. Diamonds are the paper's average of its seven models
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # reads layers.csv
 load figures."/common.gp"

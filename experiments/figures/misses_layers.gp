@@ -1,4 +1,6 @@
 # Misses of each level layer by layer, per thousand multiply-adds, by class: Base, and SConv with either schedule.
+# question The same for each layer and schedule, all tensors together
+# caption Lines per 1000 multiply-adds, so that layers compare; a dot on the schedule that CSA chose
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # reads layers.csv

@@ -1,4 +1,7 @@
 # Misses of each level for the whole model, by tensor and by class (compulsory, capacity, conflict), for each algorithm.
+# question Which tensor's lines miss in each level, and why?
+# caption A bar per tensor: compulsory misses (light) cannot be avoided, capacity misses (dark) ask for smaller tiles,
+# caption conflict misses (red) for another layout
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # reads layers.csv

@@ -1,5 +1,8 @@
 # Misses of each level in % of all loads, layer by layer: as observed (bars) and as replayed (circles); below, how much of each
 # layer that is.
+# question Does the replay describe what the real kernels do?
+# caption Bars: observed; circles: the replay of the same plan and part with the buffers at the same addresses; each
+# caption panel names the largest difference, the last one how much of each layer was observed
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
 # reads layers.csv

@@ -1,4 +1,6 @@
 # The paper's Figure 10: where the time of each model's convolutions goes, Base left and SConv right of each pair; a row of bars per source.
+# question Where does the time go?
+# caption Two bars per model, a row per source; estimates do not tell the micro-kernel from the rest
 # draws models.csv: base_packing_percent
 # reads numbers.csv
 load figures."/paper_common.gp"

@@ -1,4 +1,7 @@
 # The paper's Figure 11: load misses of each level, in % of all loads, Base and SConv; a row of panels per source.
+# question How many loads miss in each level?
+# caption A row per source, a panel per level; above the panel, both rates of the geometric mean, and how many times as
+# caption many misses Base has
 # draws models.csv: base_l1_miss_percent
 # reads numbers.csv
 load figures."/paper_common.gp"

@@ -1,6 +1,10 @@
 # The paper's Figure 10: where the time of Base and SConv goes. 100 % is the time of Base's call in the sweeps. Base's own shares come from a run in
 # steps, which takes base_steps_to_call times as long as the call: its bar is that high, and what is beyond 100 % is what measuring in steps
 # costs. SConv's times are relative to Base in steps, the same kind of measurement, so they are scaled alike.
+# question Where does the time go? (Figure 10)
+# caption Four bars per model: Base, SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's
+# caption call. Base's shares come from a run in steps, whose bar is as much higher or lower as that run took longer or
+# caption shorter than the call
 # draws phases.csv: base_ukr_percent sconv_ukr_percent sconv_openblas_ukr_percent sconv_tuned_ukr_percent
 load figures."/peers_common.gp"
 n = 0; n_unscaled = 0

@@ -1,5 +1,8 @@
 # Roofline: achieved speed against flop per byte of compulsory traffic, under the sampled FMA peak and read bandwidth. The layers furthest below the
 # roof are numbered and named, for Base and for the fastest SConv that was timed.
+# question How far from what the core can do?
+# caption A point per layer and method; the roof is the FMA peak and the read bandwidth sampled in the same run. The
+# caption layers furthest below it are numbered and named; why points may lie above it stands below the figure
 # draws layers.csv: measured_gflops of cache: sweep
 load figures."/peers_common.gp"
 peak = peak_gflops + 0; bandwidth = read_gbytes + 0

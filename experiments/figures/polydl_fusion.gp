@@ -1,4 +1,6 @@
 # PolyDL's Figures 20 and 21: what fusing brings, layer by layer, over the size of the tensor that both operators write.
+# question What does fusing operators bring? (its Figures 20 and 21)
+# caption A point per layer, over the size of what both operators write; above 1 fusing is faster
 # draws fusion.csv: speedup_over_apart
 # reads printed.csv
 W = 1200; H = 620

@@ -1,4 +1,6 @@
 # PolyDL's Figure 18: GFLOP/s of matrix multiplications; of PolyDL the best of its first 5 %, as there.
+# question How fast are its picks of matrix multiplications? (its Figure 18)
+# caption As polydl_speeds
 # draws picks.csv: pick_polydl of model: gemm
 # reads printed.csv
 W = 1100; H = 560

@@ -1,4 +1,6 @@
 # PolyDL's Figure 19: where the picks stand among the variants of matrix multiplications.
+# question Where are the picks among their variants? (its Figure 19)
+# caption As polydl_spread
 # draws picks.csv: worst of model: gemm
 # reads printed.csv
 W = 1100; H = 560

@@ -1,4 +1,6 @@
 # PolyDL's Figure 15: the speeds of its picks over those of HayStack's, all convolutions.
+# question Does PolyDL pick better than HayStack? (its Figure 15)
+# caption Layers right of 1 say so
 # draws picks.csv: pick_haystack
 # reads printed.csv
 W = 1000; H = 560

@@ -1,4 +1,6 @@
 # How PolyDL's net learns: its loss, epoch by epoch, on what it learns from and on layers that are held out.
+# question What does its net learn?
+# caption Solid: pairs of variants that it learns from; dashed: those of layers that are held out. A coin has 0.693
 # draws learning.csv: loss
 W = 900; H = 480
 load figures."/polydl_common.gp"

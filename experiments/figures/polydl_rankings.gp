@@ -1,4 +1,7 @@
 # Which analysis picks best: on how many layers is a ranking's first variant how near to the fastest?
+# question Which analysis picks best?
+# caption A curve per ranking: on how many layers its first variant loses at most that much of the fastest variant's
+# caption speed. The target is where the dotted lines cross; dashed: no analysis at all, and the clock judged by itself
 # draws rankings.csv: best_share
 # reads totals.csv
 W = 1000; H = 600

@@ -1,4 +1,6 @@
 # PolyDL's Figures 9, 11 and 13: GFLOP/s of the layers of three networks.
+# question How fast is what PolyDL picks? (its Figures 9, 11, 13)
+# caption A group of bars per layer; the paper's geometric means, of 28 cores, stand beside ours, of one
 # draws picks.csv: pick_polydl of model: fastrcnn resnet maskrcnn
 # reads printed.csv
 W = 1200

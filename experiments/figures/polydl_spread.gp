@@ -1,4 +1,7 @@
 # PolyDL's Figures 10, 12 and 14: how far apart a layer's variants are, and where the picks stand.
+# question How far apart are a layer's variants, and where are the picks? (its Figures 10, 12, 14)
+# caption Grey: from the slowest variant to the fastest, which is 1. Of what is no variant, points may lie above or
+# caption below
 # draws picks.csv: worst of model: fastrcnn resnet maskrcnn
 # reads printed.csv
 W = 1200

@@ -1,5 +1,9 @@
 # Line loads that CSA's cost model predicts (SConv Eq. 8 to 14) against what the simulator counts: one point per layer and schedule. The worst
 # predictions are numbered and named.
+# question Does CSA's cost model (SConv Eq. 8 to 14) predict the lines that move?
+# caption Points on the line are predicted exactly; above it too many are predicted. Upper row: without loads of the
+# caption output, which the equations leave out; lower row: all loads. Zeros stand at the edge marked 0. The worst
+# caption predictions are numbered and named
 # draws layers.csv: predicted_l2_lines predicted_l3_lines predicted_dram_lines of algo: $member_algos
 # draws layers.csv: simulated_l2_lines simulated_l3_lines simulated_dram_lines of algo: $member_algos
 load figures."/common.gp"

@@ -1,5 +1,8 @@
 # Simulated lines against measured ones, a point per layer and algorithm; both in % of the measured loads, so that no axis has a denominator of
 # its own. Variables: those of style.gp; what: what was counted and replayed, one line.
+# question Are the simulated lines those that a real machine counted?
+# caption A point per layer and algorithm, both in % of the measured loads; on the line they agree. Upper row: caches
+# caption alone; lower row: the machine as its file has it
 # draws simulated_vs_measured.csv: measured_percent_of_loads
 # draws simulated_vs_measured.csv: caches_alone_percent_of_loads as_machine_percent_of_loads
 load figures."/style.gp"

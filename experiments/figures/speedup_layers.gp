@@ -1,4 +1,7 @@
 # Measured speed-up over Base with its spread, layer by layer, and for the whole model beside the paper's value.
+# question What is the gain in time?
+# caption Bars over 1 are faster than Base. The solid line is the whole model; where the paper has the model and this
+# caption machine, a dashed line is its Table 2
 # draws layers.csv: measured_speedup_vs_base of algo: $sconv_algos
 # reads model.csv
 load figures."/common.gp"

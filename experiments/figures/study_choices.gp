@@ -1,4 +1,7 @@
 # Input stationary over weight stationary: what the clock says of each layer, and what CSA and csa2 say.
+# question Do the models say what the clock says of the two schedules?
+# caption A point per layer; on the dashed line they agree. In the lower left and upper right quarters the model chooses
+# caption the faster schedule
 # draws predictions.csv: measured_is_ws csa2_is_ws csa_is_ws
 load figures."/peers_common.gp"
 file = predictions_csv

@@ -1,4 +1,6 @@
 # How fast the tilings of each method are, the best one found = 100 %.
+# question How fast are the tilings of each method?
+# caption Bars: of the best tiling that an exhaustive search found; whiskers: the worst tenth of the layers
 # draws methods.csv: speed_percent worst_tenth_percent
 load figures."/peers_common.gp"
 file = methods_csv

@@ -1,4 +1,7 @@
 # What more cache buys: cost against the size of all caches, a point per configuration, a line through those that none beats. A panel per model.
+# question What does more cache buy?
+# caption A point per configuration; the line goes through those that no other beats in both cost and size. Where only
+# caption tiles vary, there is no such figure
 # draws configs.csv: cost of algo: $shown_algos
 load figures."/sweep_common.gp"
 low = NaN; high = NaN

@@ -1,99 +1,104 @@
 #include "experiments/page/exp_page_captions.h"
 
-#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/exp_error.h"
+#include "experiments/base/exp_names.h"
 #include "experiments/base/exp_text.h"
 
-static char *trim(char *text)
-{
-    char *end = text + strlen(text);
+static const char script_suffix[] = ".gp";
 
-    while (isspace((unsigned char)*text))
-        text++;
-    while (end > text && isspace((unsigned char)end[-1]))
-        *--end = '\0';
-    return text;
+static void release_caption(struct exp_page_caption *c)
+{
+    free(c->name);
+    free(c->question);
+    free(c->reading);
+    *c = (struct exp_page_caption){ 0 };
 }
 
-/* Takes the marks of Markdown for code out of a text. */
-static void drop_marks(char *text)
+/* Adds what stands behind the mark to the text, if the line begins with it. Returns 0 or -ENOMEM. */
+static int take_words(char **text, const char *mark, const char *line)
 {
-    char *to = text;
+    const char *words = line + strlen(mark);
+    char *longer;
 
-    for (; *text; text++) {
-        if (*text != '`')
-            *to++ = *text;
-    }
-    *to = '\0';
+    if (strncmp(line, mark, strlen(mark)) != 0)
+        return 0;
+    longer = *text ? exp_format("%s %s", *text, words) : strdup(words);
+    free(*text);
+    *text = longer;
+    return longer ? 0 : -ENOMEM;
 }
 
-/* Begins a phrase with a capital. */
-static void begin_with_capital(char *text)
+/* Takes the comments at a script's head, which text loses. */
+static int take_head(struct exp_page_caption *c, char *text)
 {
-    *text = (char)toupper((unsigned char)*text);
-}
+    int err = 0;
 
-/* Takes a row "| `name` | question | reading |" over; other lines are no captions. */
-static void take_line(struct exp_page_captions *c, char *line)
-{
-    char *cell[3];
-
-    if (strncmp(line, "| `", 3) != 0 || c->n == EXP_PAGE_CAPTIONS)
-        return;
-    for (size_t i = 0; i < 3; i++) {
-        char *end = strchr(line + 1, '|');
-
-        if (!end)
-            return;
-        *end = '\0';
-        cell[i] = trim(line + 1);
-        line = end;
-    }
-    for (size_t i = 0; i < 3; i++)
-        drop_marks(cell[i]);
-    begin_with_capital(cell[1]);
-    begin_with_capital(cell[2]);
-    /* Several figures may share a row: `a`, `b`. */
-    for (char *name = cell[0], *next; name && c->n < EXP_PAGE_CAPTIONS; name = next) {
-        next = strchr(name, ',');
-        if (next)
-            *next++ = '\0';
-        c->caption[c->n++] = (struct exp_page_caption){ trim(name), cell[1], cell[2] };
-    }
-}
-
-static void take_lines(struct exp_page_captions *c)
-{
-    for (char *line = c->text, *next; line; line = next) {
+    for (char *line = text, *next; !err && line && *line == '#'; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
-        take_line(c, line);
+        err = take_words(&c->question, "# question ", line);
+        if (!err)
+            err = take_words(&c->reading, "# caption ", line);
     }
+    return err;
+}
+
+static int read_script(struct exp_page_captions *all, const char *folder, const char *file, char *why, size_t why_bytes)
+{
+    struct exp_page_caption c = { .name = strndup(file, strlen(file) - strlen(script_suffix)) };
+    char *path = exp_format("%s/%s", folder, file), *text = NULL;
+    size_t bytes;
+    int err = path && c.name ? exp_text_read(&text, &bytes, path, why, why_bytes) : -ENOMEM;
+
+    if (!err)
+        err = take_head(&c, text);
+    if (err == -ENOMEM)
+        exp_fail(why, why_bytes, err, "out of memory");
+    if (!err && c.question && c.reading)
+        all->caption[all->n++] = c;
+    else
+        release_caption(&c);
+    free(text);
+    free(path);
+    return err;
+}
+
+static int is_script(const struct dirent *entry)
+{
+    return exp_name_ends_in(entry->d_name, script_suffix);
 }
 
 int exp_page_captions_read(struct exp_page_captions *c, const char *folder, char *why, size_t why_bytes)
 {
-    char *path = exp_format("%s/README.md", folder);
-    size_t bytes;
-    int err;
+    struct dirent **entry;
+    int n = scandir(folder, &entry, is_script, alphasort), err = 0;
 
     *c = (struct exp_page_captions){ 0 };
-    err = path ? exp_text_read(&c->text, &bytes, path, why, why_bytes)
-               : exp_fail(why, why_bytes, -ENOMEM, "out of memory");
-    if (!err)
-        take_lines(c);
-    free(path);
+    if (n < 0)
+        return exp_fail(why, why_bytes, -errno, "cannot list '%s': %s", folder, strerror(errno));
+    c->caption = calloc((size_t)n + 1, sizeof *c->caption);
+    if (!c->caption)
+        err = exp_fail(why, why_bytes, -ENOMEM, "out of memory");
+    for (int i = 0; i < n; i++) {
+        if (!err)
+            err = read_script(c, folder, entry[i]->d_name, why, why_bytes);
+        free(entry[i]);
+    }
+    free(entry);
     return err;
 }
 
 void exp_page_captions_release(struct exp_page_captions *c)
 {
-    free(c->text);
+    for (size_t i = 0; i < c->n; i++)
+        release_caption(&c->caption[i]);
+    free(c->caption);
     *c = (struct exp_page_captions){ 0 };
 }
 

@@ -1,28 +1,27 @@
 /*
- * What figures show, in words: read from experiments/figures/README.md, whose tables have a row
+ * What figures show, in words: the comments at the heads of their scripts in experiments/figures say it,
  *
- *     | `name` | question | how to read it |
+ *     # question How many loads miss in each level?
+ *     # caption In % of all loads.
+ *     # caption Solid bars are simulated, hatched ones measured.
  *
- * for each figure. It is the only place where that is said.
+ * and nothing else does. Lines of one kind are joined by blanks.
  */
 #ifndef EXPERIMENTS_EXP_PAGE_CAPTIONS_H
 #define EXPERIMENTS_EXP_PAGE_CAPTIONS_H
 
 #include <stddef.h>
 
-enum { EXP_PAGE_CAPTIONS = 64 };
-
 struct exp_page_caption {
-    const char *name, *question, *reading;
+    char *name, *question, *reading;
 };
 
 struct exp_page_captions {
-    char *text;
-    struct exp_page_caption caption[EXP_PAGE_CAPTIONS];
+    struct exp_page_caption *caption;
     size_t n;
 };
 
-/* Reads <folder>/README.md. Returns 0, or -errno with one line in why. */
+/* Reads the scripts (*.gp) of a folder that have both. Returns 0, or -errno with one line in why. */
 int exp_page_captions_read(struct exp_page_captions *c, const char *folder, char *why, size_t why_bytes);
 void exp_page_captions_release(struct exp_page_captions *c);
 

@@ -217,6 +217,7 @@ for script in "$scripts"/*.gp; do
     figure=$(basename "$script" .gp)
     case $figure in style | common | *_common | *_curves) continue ;; esac
     n=$((n + 1))
+    check "$figure has no question, or no caption" [ "$(awk '/^# (question|caption) / { print $2 }' "$script" | sort -u | wc -l)" -eq 2 ]
     check "$figure is drawn nowhere" [ "$(points "$figure")" -gt 0 ]
     check "$figure hides data: $(outside "$figure" | head -3)" [ -z "$(outside "$figure")" ]
 done
