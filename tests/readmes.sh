@@ -37,6 +37,9 @@ check "what READMEs name and is not there:
 $found" [ -z "$found" ]
 check "without files hundreds are missing" [ "$(look "${readmes[@]}" </dev/null | grep -c '^missing')" -gt 300 ]
 
+longer=$(printf '%s\n' "${readmes[@]}" | grep -vx 'README.md\|results/reference/.*' | xargs wc -w | awk '$1 > 700 && $2 != "total"')
+check "a room asks, and says how to run and to read, in 700 words; what was found goes to results/reference: $longer" [ -z "$longer" ]
+
 # Each of these lines but the last two names something that is not there; the first and the ninth name two.
 cat >"$work/README.md" <<'END'
 `sim/no_such_room/`, or `sim/no_such_*.c`
