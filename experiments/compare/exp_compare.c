@@ -35,19 +35,14 @@ struct rounds {
 
 static struct rounds rounds_of(const struct exp_compare_side *s, size_t row)
 {
-    const char *index = exp_compare_text(s, row, "layer_index"), *algo = exp_compare_text(s, row, "algo");
+    const struct exp_layers_row *of = exp_compare_row(s, row);
+    const struct exp_sample_row *sample = s->samples.row;
     const size_t n_rows = s->samples.table.n_rows;
     struct rounds r = { calloc(n_rows + 1, sizeof *r.ns), 0 };
 
     for (size_t i = 0; r.ns && i < n_rows; i++) {
-        double ns;
-
-        if (strcmp(exp_page_csv_cell(&s->samples, i, "layer_index"), index) != 0 ||
-            strcmp(exp_page_csv_cell(&s->samples, i, "algo"), algo) != 0)
-            continue;
-        ns = exp_page_csv_number(&s->samples, i, "time_ns");
-        if (ns >= 0 && ns < 1e18)
-            r.ns[r.n++] = (uint64_t)ns;
+        if (sample[i].layer_index == of->layer_index && !strcmp(sample[i].algo, of->algo))
+            r.ns[r.n++] = sample[i].time_ns;
     }
     return r;
 }
@@ -103,24 +98,31 @@ static void add(struct exp_two_runs *c, struct exp_compare_cell x)
     c->cell[c->n++] = x;
 }
 
-/* Tells whether intervals [low, high] of two rows do not meet. */
-static bool is_apart(const struct exp_page_csv *a, size_t row_a, const struct exp_page_csv *b, size_t row_b)
+/* Tells whether two intervals [low, high] do not meet. */
+static bool is_apart(const struct exp_ratio *a, const struct exp_ratio *b)
 {
-    const char *const low = "measured_speedup_low", *const high = "measured_speedup_high";
+    return a->high < b->low || b->high < a->low;
+}
 
-    return exp_page_csv_number(a, row_a, high) < exp_page_csv_number(b, row_b, low) ||
-           exp_page_csv_number(b, row_b, high) < exp_page_csv_number(a, row_a, low);
+/* Returns a row's number; NaN if the file does not have it. */
+static double number(const struct exp_compare_side *s, size_t row, const struct exp_compare_metric *m)
+{
+    const struct rec_field *f = exp_compare_field(m);
+
+    return rec_has(&s->layers.table, f) ? rec_number(f, exp_compare_row(s, row)) : (double)NAN;
 }
 
 static struct exp_compare_cell layer_cell(const struct exp_two_runs *c, const struct exp_compare_pair *p,
                                           const struct exp_compare_metric *m)
 {
-    return (struct exp_compare_cell){ .layer = exp_compare_text(&c->a, p->a, "layer"),
-                                      .index = exp_compare_text(&c->a, p->a, "layer_index"),
-                                      .algo = exp_compare_text(&c->a, p->a, "algo"),
+    const struct exp_layers_row *a = exp_compare_row(&c->a, p->a);
+
+    return (struct exp_compare_cell){ .index = a->layer_index,
+                                      .layer = a->layer,
+                                      .algo = a->algo,
                                       .metric = m,
-                                      .a = exp_page_csv_number(&c->a.layers, p->a, m->column),
-                                      .b = exp_page_csv_number(&c->b.layers, p->b, m->column),
+                                      .a = number(&c->a, p->a, m),
+                                      .b = number(&c->b, p->b, m),
                                       .p = (double)NAN,
                                       .p_adjusted = (double)NAN };
 }
@@ -134,7 +136,7 @@ static void add_layers(struct exp_two_runs *c, const struct exp_compare_pair *p,
         if (m->kind == TIME)
             x.p = exp_rank_test(r->a[i].ns, r->a[i].n, r->b[i].ns, r->b[i].n);
         else if (m->kind == RATIO)
-            x.is_certain = is_apart(&c->a.layers, p[i].a, &c->b.layers, p[i].b);
+            x.is_certain = is_apart(&exp_compare_row(&c->a, p[i].a)->speedup, &exp_compare_row(&c->b, p[i].b)->speedup);
         add(c, x);
     }
 }
@@ -143,7 +145,7 @@ static void add_layers(struct exp_two_runs *c, const struct exp_compare_pair *p,
 
 static bool is_of(const struct exp_two_runs *c, const struct exp_compare_pair *p, const char *algo)
 {
-    return !strcmp(exp_compare_text(&c->a, p->a, "algo"), algo);
+    return !strcmp(exp_compare_row(&c->a, p->a)->algo, algo);
 }
 
 /* Tests the sum over an algorithm's layers. */
@@ -164,26 +166,36 @@ static double test_model(const struct exp_two_runs *c, const struct exp_compare_
     return value;
 }
 
+/* Returns an algorithm's speed-up over the model; all NaN if model.csv does not have it. */
+static struct exp_ratio speedup_of(const struct exp_compare_side *s, const char *algo)
+{
+    const struct exp_model_row *row = s->model.row;
+
+    for (size_t i = 0; i < s->model.table.n_rows; i++) {
+        if (!strcmp(row[i].total.algo, algo))
+            return row[i].total.speedup;
+    }
+    return exp_ratio_none();
+}
+
 /* Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has them, for equal sets of layers. */
 static void sum_up(const struct exp_two_runs *c, const struct exp_compare_pair *p, struct exp_compare_cell *x)
 {
-    const size_t a = exp_page_csv_find(&c->a.model, "algo", x->algo),
-                 b = exp_page_csv_find(&c->b.model, "algo", x->algo);
-
     if (x->metric->kind == RATIO) {
+        const struct exp_ratio a = speedup_of(&c->a, x->algo), b = speedup_of(&c->b, x->algo);
         const bool is_whole = c->n_pairs == c->a.layers.table.n_rows && c->n_pairs == c->b.layers.table.n_rows;
 
-        x->a = is_whole ? exp_page_csv_number(&c->a.model, a, x->metric->column) : (double)NAN;
-        x->b = is_whole ? exp_page_csv_number(&c->b.model, b, x->metric->column) : (double)NAN;
-        x->is_certain = is_apart(&c->a.model, a, &c->b.model, b);
+        x->a = is_whole ? a.value : (double)NAN;
+        x->b = is_whole ? b.value : (double)NAN;
+        x->is_certain = is_apart(&a, &b);
         return;
     }
     x->a = x->b = 0;
     for (size_t i = 0; i < c->n_pairs; i++) {
         if (!is_of(c, &p[i], x->algo))
             continue;
-        x->a += exp_page_csv_number(&c->a.layers, p[i].a, x->metric->column);
-        x->b += exp_page_csv_number(&c->b.layers, p[i].b, x->metric->column);
+        x->a += number(&c->a, p[i].a, x->metric);
+        x->b += number(&c->b, p[i].b, x->metric);
     }
 }
 
@@ -191,9 +203,7 @@ static void add_model(struct exp_two_runs *c, const struct exp_compare_pair *p, 
                       const struct exp_compare_metric *m)
 {
     for (size_t k = 0; k < EXP_N_ALGOS; k++) {
-        struct exp_compare_cell x = {
-            .layer = EXP_COMPARE_MODEL, .index = "0", .algo = exp_algo_at(k)->name, .metric = m
-        };
+        struct exp_compare_cell x = { .layer = EXP_COMPARE_MODEL, .algo = exp_algo_at(k)->name, .metric = m };
         bool any = false;
 
         for (size_t i = 0; i < c->n_pairs; i++)
@@ -211,9 +221,9 @@ static void add_model(struct exp_two_runs *c, const struct exp_compare_pair *p, 
 
 static bool is_family(const struct exp_compare_cell *x, const struct exp_compare_cell *y)
 {
-    const bool is_model = !strcmp(x->index, "0");
+    const bool is_model = !x->index;
 
-    return x->metric == y->metric && is_model == !strcmp(y->index, "0") && (is_model || !strcmp(x->algo, y->algo));
+    return x->metric == y->metric && is_model == !y->index && (is_model || !strcmp(x->algo, y->algo));
 }
 
 /* Adjusts the family of the cell `first`, of which none was adjusted before. */
@@ -253,24 +263,35 @@ static int adjust(struct exp_two_runs *c)
 
 /* ---- the whole ---- */
 
+static bool has(const struct exp_compare_side *s, size_t member)
+{
+    return s->layers.table.n_rows && rec_has(&s->layers.table, rec_field_of(&exp_layers_table, member));
+}
+
+static int read_layers(struct exp_compare_side *s, char *why, size_t why_bytes)
+{
+    int err = exp_page_csv_read(&s->layers, s->path, exp_layers_table.file.name, why, why_bytes);
+
+    if (err)
+        return err;
+    if (!has(s, offsetof(struct exp_layers_row, layer_index)) || !has(s, offsetof(struct exp_layers_row, algo)))
+        return exp_fail(
+            why, why_bytes, -ENOENT,
+            "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder "
+            "of one model, such as results/host/vgg16",
+            s->path);
+    return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why, why_bytes);
+}
+
 static int read_side(struct exp_compare_side *s, const char *path, char *why, size_t why_bytes)
 {
     int err;
 
     s->path = path;
-    err = exp_page_csv_read(&s->layers, path, "layers.csv", why, why_bytes);
+    err = read_layers(s, why, why_bytes);
     if (!err)
-        err = exp_page_csv_read(&s->model, path, "model.csv", why, why_bytes);
-    if (!err)
-        err = exp_page_csv_read(&s->samples, path, "samples.csv", why, why_bytes);
-    if (!err &&
-        (!s->layers.table.n_rows || !*exp_compare_text(s, 0, "layer_index") || !*exp_compare_text(s, 0, "algo")))
-        err = exp_fail(
-            why, why_bytes, -ENOENT,
-            "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder "
-            "of one model, such as results/host/vgg16",
-            path);
-    return err;
+        err = exp_page_csv_read_rows(&s->model, path, &exp_model_table, why, why_bytes);
+    return err ? err : exp_page_csv_read_rows(&s->samples, path, &exp_samples_table, why, why_bytes);
 }
 
 static int fill(struct exp_two_runs *c, const struct exp_compare_pair *p, const struct all_rounds *r)

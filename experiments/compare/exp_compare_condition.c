@@ -135,7 +135,7 @@ int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *li
 
 static bool is_about(const struct exp_compare_condition *c, const struct exp_compare_cell *x)
 {
-    const bool is_layer = strcmp(x->index, "0") != 0;
+    const bool is_layer = x->index != 0;
 
     if (c->metric != x->metric || c->is_about_layers != is_layer)
         return false;
@@ -158,7 +158,8 @@ int exp_compare_conditions_check(const struct exp_compare_conditions *c, const s
         if (!is_about_any(&c->condition[i], runs))
             return exp_fail(why, why_bytes, -ENODATA,
                             "FAIL_IF: '%s': both runs must have %s (%s of layers.csv) of what it names, and do not",
-                            c->condition[i].text, c->condition[i].metric->name, c->condition[i].metric->column);
+                            c->condition[i].text, c->condition[i].metric->name,
+                            exp_compare_field(c->condition[i].metric)->column.name);
     }
     return 0;
 }

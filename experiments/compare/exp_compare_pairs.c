@@ -9,9 +9,9 @@
 
 #include "kernels/problem.h"
 
-const char *exp_compare_text(const struct exp_compare_side *s, size_t row, const char *column)
+const struct exp_layers_row *exp_compare_row(const struct exp_compare_side *s, size_t row)
 {
-    return exp_page_csv_cell(&s->layers, row, column);
+    return (const struct exp_layers_row *)s->layers.row + row;
 }
 
 /* ---- notes ---- */
@@ -58,9 +58,8 @@ int exp_compare_note_columns(struct exp_two_runs *c)
     int err = 0;
 
     for (size_t i = 0; i < exp_compare_n_metrics() && !err; i++) {
-        size_t at;
-        bool in_a = !exp_table_column(&c->a.layers.table, exp_compare_metric_at(i)->column, &at, NULL, 0);
-        bool in_b = !exp_table_column(&c->b.layers.table, exp_compare_metric_at(i)->column, &at, NULL, 0);
+        const struct rec_field *f = exp_compare_field(exp_compare_metric_at(i));
+        bool in_a = rec_has(&c->a.layers.table, f), in_b = rec_has(&c->b.layers.table, f);
 
         if (!in_a || !in_b)
             err = note(c, "%s is not compared: %s has no column %s, another version made it",
@@ -68,7 +67,7 @@ int exp_compare_note_columns(struct exp_two_runs *c)
                        in_a   ? "B"
                        : in_b ? "A"
                               : "neither",
-                       exp_compare_metric_at(i)->column);
+                       f->column.name);
     }
     return err;
 }
@@ -77,8 +76,9 @@ int exp_compare_note_columns(struct exp_two_runs *c)
 
 static bool is_alike(const struct exp_compare_side *s, size_t row, const struct exp_compare_side *other, size_t of)
 {
-    return !strcmp(exp_compare_text(s, row, "layer"), exp_compare_text(other, of, "layer")) &&
-           !strcmp(exp_compare_text(s, row, "algo"), exp_compare_text(other, of, "algo"));
+    const struct exp_layers_row *x = exp_compare_row(s, row), *y = exp_compare_row(other, of);
+
+    return !strcmp(x->layer, y->layer) && !strcmp(x->algo, y->algo);
 }
 
 /* Counts the rows before one that have its layer's name and its algorithm. */
@@ -105,12 +105,7 @@ static size_t find_partner(const struct exp_compare_side *s, size_t row, const s
 
 static bool is_same_shape(const struct exp_two_runs *c, const struct exp_compare_pair *p)
 {
-    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
-        if (strcmp(exp_compare_text(&c->a, p->a, conv_fields[i].name),
-                   exp_compare_text(&c->b, p->b, conv_fields[i].name)) != 0)
-            return false;
-    }
-    return true;
+    return conv_problem_equal(&exp_compare_row(&c->a, p->a)->problem, &exp_compare_row(&c->b, p->b)->problem);
 }
 
 static int note_alone(struct exp_two_runs *c, const struct exp_compare_side *s, const struct exp_compare_side *other,
@@ -124,7 +119,7 @@ static int note_alone(struct exp_two_runs *c, const struct exp_compare_side *s, 
         first = n++ ? first : i;
     }
     return n ? note(c, "%zu row%s only in %s: the first is %s with %s", n, n == 1 ? " is" : "s are", name,
-                    exp_compare_text(s, first, "layer"), exp_compare_text(s, first, "algo"))
+                    exp_compare_row(s, first)->layer, exp_compare_row(s, first)->algo)
              : 0;
 }
 
@@ -148,7 +143,7 @@ int exp_compare_find_pairs(struct exp_two_runs *c, struct exp_compare_pair **pai
             first = n_others++ ? first : i;
     }
     err = n_others ? note(c, "%zu row%s of other shapes in A and B and not compared: the first is %s", n_others,
-                          n_others == 1 ? " is" : "s are", exp_compare_text(&c->a, first, "layer"))
+                          n_others == 1 ? " is" : "s are", exp_compare_row(&c->a, first)->layer)
                    : 0;
     err = err ? err : note_alone(c, &c->a, &c->b, "A");
     return err ? err : note_alone(c, &c->b, &c->a, "B");

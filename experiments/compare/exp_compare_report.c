@@ -17,28 +17,42 @@
 
 /* ---- compare.csv ---- */
 
-static const struct exp_csv_column columns[] = {
-    { "layer_index", "", "position in A's table, from 1; 0: the whole model", "" },
-    { "layer", "", "name of the layer; " EXP_COMPARE_MODEL ": the sum over the layers that both runs have", "" },
-    { "algo", "", "algorithm", "" },
-    { "metric", "", "what is compared: metrics.def lists them", "" },
-    { "a", "", "A's value, in the unit of the metric's column: of times ns", "" },
-    { "b", "", "B's", "" },
-    { "change_percent", "%", "of the speed for speedup, else of the number, from A to B", "" },
-    { "p", "",
-      "of times: how probable a difference like this is without one: Mann and Whitney's test of a layer's rounds, "
-      "a permutation test for the model",
-      "clock" },
-    { "p_adjusted", "",
-      "the same for all layers of an algorithm, or all algorithms of the model, together: Holm's method", "clock" },
-    { "b_is", "", "better, worse or equal; open: the difference is not certain", "" },
+struct row {
+    struct exp_compare_cell cell;
+    const char *metric, *b_is;
+    const char *why_no_p;
 };
 
-static const struct exp_csv_file file = EXP_CSV_FILE(EXP_COMPARE_FILE, columns);
+#define ROW struct row
+
+/* clang-format off */
+static const struct rec_field columns[] = {
+    { { "layer_index", "", "position in A's table, from 1; 0: the whole model", "" }, REC_AT(ROW, cell.index) },
+    { { "layer", "", "name of the layer; " EXP_COMPARE_MODEL ": the sum over the layers that both runs have", "" },
+      REC_AT(ROW, cell.layer) },
+    { { "algo", "", "algorithm", "" }, REC_AT(ROW, cell.algo) },
+    { { "metric", "", "what is compared: metrics.def lists them", "" }, REC_AT(ROW, metric) },
+    { { "a", "", "A's value, in the unit of the metric's column: of times ns", "" }, REC_AT(ROW, cell.a) },
+    { { "b", "", "B's", "" }, REC_AT(ROW, cell.b) },
+    { { "change_percent", "%", "of the speed for speedup, else of the number, from A to B", "" },
+      REC_NAN_AS(ROW, cell.change_percent, "A's is 0") },
+    { { "p", "",
+        "of times: how probable a difference like this is without one: Mann and Whitney's test of a layer's rounds, "
+        "a permutation test for the model",
+        "clock" },
+      REC_NAN_OR(ROW, cell.p, why_no_p) },
+    { { "p_adjusted", "",
+        "the same for all layers of an algorithm, or all algorithms of the model, together: Holm's method", "clock" },
+      REC_NAN_OR(ROW, cell.p_adjusted, why_no_p) },
+    { { "b_is", "", "better, worse or equal; open: the difference is not certain", "" }, REC_AT(ROW, b_is) },
+};
+/* clang-format on */
+
+const struct rec_table exp_compare_table = REC_TABLE(EXP_COMPARE_FILE, columns, ROW);
 
 void exp_compare_document(FILE *out)
 {
-    exp_csv_document(&file, out);
+    exp_csv_document(&exp_compare_table.file, out);
 }
 
 static const char *verdict_of(const struct exp_compare_cell *x)
@@ -52,29 +66,18 @@ static const char *verdict_of(const struct exp_compare_cell *x)
 
 static void put_row(struct exp_csv *csv, const struct exp_compare_cell *x)
 {
-    exp_csv_string(csv, "layer_index", x->index);
-    exp_csv_string(csv, "layer", x->layer);
-    exp_csv_string(csv, "algo", x->algo);
-    exp_csv_string(csv, "metric", x->metric->name);
-    exp_csv_double(csv, "a", x->a);
-    exp_csv_double(csv, "b", x->b);
-    exp_csv_number(csv, "change_percent", x->change_percent, "A's is 0");
-    if (x->metric->kind == EXP_COMPARE_TIME) {
-        exp_csv_number(csv, "p", x->p, "one of the runs has no rounds in samples.csv");
-        exp_csv_number(csv, "p_adjusted", x->p_adjusted, "one of the runs has no rounds in samples.csv");
-    } else {
-        exp_csv_empty(csv, "p");
-        exp_csv_empty(csv, "p_adjusted");
-    }
-    exp_csv_string(csv, "b_is", verdict_of(x));
-    exp_csv_end_row(csv);
+    const bool is_time = x->metric->kind == EXP_COMPARE_TIME;
+    const ROW row = { *x, x->metric->name, verdict_of(x),
+                      is_time ? "one of the runs has no rounds in samples.csv" : REC_DOES_NOT_APPLY };
+
+    rec_put(csv, &exp_compare_table, &row);
 }
 
 int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit, char *why,
                             size_t why_bytes)
 {
     struct exp_csv *csv;
-    int err = exp_csv_create(&csv, dir, &file, "two runs, metric by metric", why, why_bytes);
+    int err = exp_csv_create(&csv, dir, &exp_compare_table.file, "two runs, metric by metric", why, why_bytes);
 
     if (err)
         return err;
@@ -92,7 +95,7 @@ int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdi
 
 static bool is_model(const struct exp_compare_cell *x)
 {
-    return !strcmp(x->index, "0");
+    return !x->index;
 }
 
 static bool is_time(const struct exp_compare_cell *x)

@@ -7,6 +7,9 @@
 #include "experiments/base/exp_outdir.h"
 #include "experiments/compare/exp_compare.h"
 #include "experiments/compare/exp_compare_condition.h"
+#include "experiments/record/record.h"
+
+extern const struct rec_table exp_compare_table;
 
 #define EXP_COMPARE_FILE "compare.csv"
 

@@ -12,7 +12,8 @@
 enum exp_compare_kind { EXP_COMPARE_TIME, EXP_COMPARE_RATIO, EXP_COMPARE_EXACT };
 
 struct exp_compare_metric {
-    const char *name, *column;
+    const char *name;
+    size_t member; /* of struct exp_layers_row; model.csv has it under the same name */
     enum exp_compare_kind kind;
     bool is_more_better;
     const char *what;
@@ -20,16 +21,18 @@ struct exp_compare_metric {
 
 size_t exp_compare_n_metrics(void);
 const struct exp_compare_metric *exp_compare_metric_at(size_t i);
+const struct rec_field *exp_compare_field(const struct exp_compare_metric *m);
 
 /* A run. */
 struct exp_compare_side {
     const char *path;
-    struct exp_page_csv layers, model, samples;
+    struct exp_page_csv layers, model, samples; /* with rows (exp_layers.h, exp_report.h) */
 };
 
 /* One metric of one layer and algorithm in both. */
 struct exp_compare_cell {
-    const char *layer, *index, *algo; /* index: A's layer_index, 0 for the model */
+    uint64_t index; /* A's layer_index, 0 for the model */
+    const char *layer, *algo;
     const struct exp_compare_metric *metric;
     double a, b;
     double change_percent; /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A has 0 */

@@ -1,5 +1,6 @@
 #include "experiments/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,16 @@ static const char not_available[] = "not available: "; /* as exp_csv_missing wri
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)
 {
     return (const void *)((const char *)t->file.column + i * t->file.stride_bytes);
+}
+
+const struct rec_field *rec_field_of(const struct rec_table *t, size_t offset)
+{
+    size_t i = 0;
+
+    while (i < t->file.n_columns && (rec_field_at(t, i)->derive || rec_field_at(t, i)->offset != offset))
+        i++;
+    assert(i < t->file.n_columns);
+    return rec_field_at(t, i);
 }
 
 static const void *value_at(const struct rec_field *f, const void *row)
@@ -41,6 +52,18 @@ static double double_of(const struct rec_field *f, const void *row)
 static bool is_missing(const struct rec_field *f, const void *row, const char *reason)
 {
     return reason && (f->missing == REC_IF_WHY || !isfinite(double_of(f, row)));
+}
+
+double rec_number(const struct rec_field *f, const void *row)
+{
+    const void *at = value_at(f, row);
+
+    if (is_missing(f, row, reason_of(f, row)) || f->type == REC_TEXT || f->type == REC_CHARS)
+        return (double)NAN;
+    return f->type == REC_U64    ? (double)*(const uint64_t *)at
+           : f->type == REC_U32  ? *(const uint32_t *)at
+           : f->type == REC_BOOL ? *(const bool *)at
+                                 : double_of(f, row);
 }
 
 static void put_value(struct exp_csv *csv, const struct rec_field *f, const void *row)
@@ -342,17 +365,11 @@ int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *
     return make_rows(&r, NULL, 0, rows);
 }
 
-bool rec_has(const struct rec_rows *rows, const struct rec_table *t, size_t offset)
+bool rec_has(const struct exp_table *table, const struct rec_field *f)
 {
     size_t column;
 
-    for (size_t i = 0; i < t->file.n_columns; i++) {
-        const struct rec_field *f = rec_field_at(t, i);
-
-        if (!f->derive && f->offset == offset)
-            return !exp_table_column(&rows->table, f->column.name, &column, NULL, 0);
-    }
-    return false;
+    return !exp_table_column(table, f->column.name, &column, NULL, 0);
 }
 
 void rec_release(struct rec_rows *rows)

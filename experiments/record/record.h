@@ -96,8 +96,12 @@ struct rec_table {
         { name, &(fields)[0].column, sizeof(fields) / sizeof(fields)[0], sizeof(fields)[0] }, sizeof(row)              \
     }
 
-/* Returns field i of the table's file.n_columns. */
+/* Returns field i of the table's file.n_columns; the one of the member at that offset, which must be in the table. */
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i);
+const struct rec_field *rec_field_of(const struct rec_table *t, size_t offset);
+
+/* Returns a row's value of any type as a number; NaN if it is missing or a text. */
+double rec_number(const struct rec_field *f, const void *row);
 
 /* ---- writing: exp_csv_create(..., &table.file, ...), rec_put() for each row, exp_csv_close() ---- */
 
@@ -132,8 +136,8 @@ int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *
  */
 int rec_rows_of(void **rows, const struct rec_table *t, const struct exp_table *table, char *why, size_t why_bytes);
 
-/* Tells whether the file has the column of the member at that offset. */
-bool rec_has(const struct rec_rows *rows, const struct rec_table *t, size_t offset);
+/* Tells whether a file that was read has a field's column. */
+bool rec_has(const struct exp_table *table, const struct rec_field *f);
 
 void rec_release(struct rec_rows *rows); /* leaves { 0 } */
 

@@ -286,16 +286,7 @@ static int write_traffic(const struct exp_report *r, const struct exp_outdir *di
 
 /* ---- samples.csv ---- */
 
-struct sample_row {
-    size_t layer_index;
-    const char *layer, *algo;
-    size_t repetition;
-    uint64_t time_ns;
-    struct exp_mark mark;
-    const char *why_no_mark;
-};
-
-#define SAMPLE struct sample_row
+#define SAMPLE struct exp_sample_row
 
 static const struct rec_field sample_fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(SAMPLE, layer_index) },

@@ -48,6 +48,16 @@ struct exp_model_row {
     const char *why_no_estimated_speedup;
 };
 
+/* A row of samples.csv: one timed round. */
+struct exp_sample_row {
+    size_t layer_index;
+    const char *layer, *algo;
+    size_t repetition;
+    uint64_t time_ns;
+    struct exp_mark mark;
+    const char *why_no_mark;
+};
+
 extern const struct rec_table exp_model_table, exp_traffic_table, exp_samples_table;
 
 /* Prints the closing table. */

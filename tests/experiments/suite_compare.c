@@ -177,11 +177,11 @@ static bool meets(const char *list, struct exp_compare_cell cell, const char *me
 static void test_conditions(void)
 {
     const struct exp_compare_cell model = {
-        .layer = "all", .index = "0", .algo = "sconv_ws", .a = 100, .b = 104, .change_percent = -4, .is_certain = true
+        .layer = "all", .algo = "sconv_ws", .a = 100, .b = 104, .change_percent = -4, .is_certain = true
     };
     struct exp_compare_cell layer = model, open = model, base = model;
 
-    layer.index = "3";
+    layer.index = 3;
     open.is_certain = false;
     base.algo = "base";
     CU_ASSERT(meets("speedup<-3%", model, "speedup"));

@@ -165,6 +165,28 @@ static void test_nan(void)
     check_slip(&row, "macs_per_ns");
 }
 
+static void check_number(const struct row *row, size_t offset, double want)
+{
+    const struct rec_field *f = rec_field_of(&table, offset);
+    const double x = rec_number(f, row);
+
+    test_check(x == want || (isnan(x) && isnan(want)), "%s is %g, not %g", f->column.name, x, want);
+}
+
+static void test_numbers(void)
+{
+    struct row row = usual;
+
+    check_number(&row, offsetof(ROW, loads), 7);
+    check_number(&row, offsetof(ROW, lines), 3);
+    check_number(&row, offsetof(ROW, is_best), 1);
+    check_number(&row, offsetof(ROW, time_ns[1]), 0.1);
+    check_number(&row, offsetof(ROW, name), (double)NAN);
+    row.why_no_time = "TIMING=0";
+    check_number(&row, offsetof(ROW, is_best), (double)NAN);
+    check_number(&row, offsetof(ROW, time_ns[1]), (double)NAN);
+}
+
 /* ---- every table ---- */
 
 static const char *const texts[] = { "", "conv1", "a, b", "say \"x\"", "#1", " blank ", "two\nlines", "not", "0" };
@@ -360,7 +382,8 @@ static void test_other_versions(void)
     CU_ASSERT_EQUAL(rows.n, 1);
     CU_ASSERT_STRING_EQUAL(row->name, "conv1");
     CU_ASSERT(row->time_ns[1] == 2.5 && isnan(row->time_ns[0]) && row->is_best && !row->loads && !*row->label);
-    CU_ASSERT(rec_has(&rows, &table, offsetof(ROW, is_best)) && !rec_has(&rows, &table, offsetof(ROW, loads)));
+    CU_ASSERT(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, is_best))));
+    CU_ASSERT_FALSE(rec_has(&rows.table, rec_field_of(&table, offsetof(ROW, loads))));
     rec_release(&rows);
     CU_ASSERT_EQUAL(
         rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, N(needed), why, sizeof why),
@@ -372,6 +395,7 @@ static void test_other_versions(void)
 static const struct test_case cases[] = {
     { "cells are those of the row", test_cells },
     { "a number that is none needs a reason", test_nan },
+    { "members are numbers of any type, or missing", test_numbers },
     { "every table is the same when read and written", test_round_trips },
     { "every column has a place of its own", test_places },
     { "other files are refused", test_refused },
