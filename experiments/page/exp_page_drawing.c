@@ -6,6 +6,7 @@
 
 #include "experiments/base/exp_error.h"
 #include "experiments/base/exp_memory.h"
+#include "experiments/report/exp_report.h"
 
 enum { WIDTH = 720, NAME_WIDTH = 200, LEVEL_HEIGHT = 62, BAR = 22, MOST_BLOCKS = 64 };
 
@@ -148,18 +149,14 @@ static double position(const struct scale *s, double ns)
 /* Widens a scale to what a page's samples hold; counts them. */
 static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *s)
 {
-    size_t first, n = exp_page_rows_of_layer(&r->samples, r->layer[layer].index, &first), found = 0;
+    const struct exp_sample_row *row = r->samples.row;
+    size_t first, n = exp_page_rows_of_layer(&r->samples, &exp_samples_table, r->layer[layer].index, &first);
 
     for (size_t i = first; i < first + n; i++) {
-        double ns = exp_page_csv_number(&r->samples, i, "time_ns");
-
-        if (isnan(ns))
-            continue;
-        s->least = fmin(s->least, ns);
-        s->most = fmax(s->most, ns);
-        found++;
+        s->least = fmin(s->least, (double)row[i].time_ns);
+        s->most = fmax(s->most, (double)row[i].time_ns);
     }
-    return found;
+    return n;
 }
 
 /* Begins the line of an algorithm, whose dots follow; each is a stroke without length. */
@@ -176,21 +173,18 @@ static void begin_dots(FILE *out, const char *algo, double y)
 static double put_samples(FILE *out, const struct exp_page_run *r, size_t layer, const struct scale *s, double y)
 {
     enum { LINE = 17 };
-    size_t first, n = exp_page_rows_of_layer(&r->samples, r->layer[layer].index, &first);
+    const struct exp_sample_row *row = r->samples.row;
+    size_t first, n = exp_page_rows_of_layer(&r->samples, &exp_samples_table, r->layer[layer].index, &first);
     const char *algo = "";
 
     for (size_t i = first; i < first + n; i++) {
-        const char *now = exp_page_csv_cell(&r->samples, i, "algo");
-        double ns = exp_page_csv_number(&r->samples, i, "time_ns");
-
-        if (strcmp(now, algo) != 0) {
+        if (strcmp(row[i].algo, algo) != 0) {
             y += LINE;
             fputs(*algo ? "\"/>" : "", out);
-            begin_dots(out, now, y);
-            algo = now;
+            algo = row[i].algo;
+            begin_dots(out, algo, y);
         }
-        if (!isnan(ns))
-            fprintf(out, "M%.1f,%.0fh0", position(s, ns), y - 4);
+        fprintf(out, "M%.1f,%.0fh0", position(s, (double)row[i].time_ns), y - 4);
     }
     fputs("\"/>", out);
     return y;

@@ -1,7 +1,5 @@
 #include "experiments/page/exp_page_experiment.h"
 
-#include <string.h>
-
 #include "experiments/setup/exp_algo.h"
 
 const char *exp_page_algo_title(const char *name)
@@ -18,12 +16,16 @@ const char *exp_page_algo_colour(const char *name)
     return a ? a->colour : "#7f7f7f";
 }
 
-size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index, size_t *first)
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first)
 {
+    const char *row = csv->row;
     size_t n = 0;
 
-    *first = exp_page_csv_find(csv, "layer_index", index);
-    while (*first + n < csv->table.n_rows && !strcmp(exp_page_csv_cell(csv, *first + n, "layer_index"), index))
-        n++;
+    for (*first = 0; *first < csv->table.n_rows; ++*first, row += t->row_bytes) {
+        if (*(const size_t *)(const void *)row == index)
+            break;
+    }
+    for (; *first + n < csv->table.n_rows && *(const size_t *)(const void *)row == index; n++)
+        row += t->row_bytes;
     return n;
 }

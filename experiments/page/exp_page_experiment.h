@@ -19,10 +19,11 @@ struct exp_page_run {
 
 /* One layer: its rows, and whose page it is on. */
 struct exp_page_layer {
-    const char *index, *name; /* of layers.csv */
-    size_t first, n;          /* rows of layers.csv */
-    size_t same_as;           /* the first layer that has everything but its times from the same shape and plan */
-    char id[40];              /* of the page that it is on */
+    size_t index;
+    const char *name; /* of layers.csv */
+    size_t first, n;  /* rows of layers.csv */
+    size_t same_as;   /* the first layer that has everything but its times from the same shape and plan */
+    char id[40];      /* of the page that it is on */
 };
 
 /* Return what people call an algorithm of tables; its colour in figures. */
@@ -30,8 +31,9 @@ const char *exp_page_algo_title(const char *name);
 const char *exp_page_algo_colour(const char *name);
 
 /*
- * Finds the rows of a table, sorted by layer, that are of one layer. Returns how many; the first is *first.
+ * Finds the rows of a table, sorted by layer, that are of one layer; their structs begin with its index. Returns how
+ * many; the first is *first.
  */
-size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const char *index, size_t *first);
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first);
 
 #endif

@@ -12,6 +12,7 @@
 #include "experiments/page/exp_page_nest.h"
 #include "experiments/page/exp_page_plan.h"
 #include "experiments/page/exp_page_traffic.h"
+#include "experiments/report/exp_layers.h"
 
 /* ---- finding ---- */
 
@@ -50,18 +51,19 @@ static void find_same(struct exp_page_run *r, size_t i)
 
 int exp_page_layers_find(struct exp_page_run *r)
 {
-    r->layer = calloc(r->layers.table.n_rows + 1, sizeof *r->layer);
+    const struct exp_layers_row *row = r->layers.row;
+    const size_t n_rows = r->layers.table.n_rows;
+
+    r->layer = calloc(n_rows + 1, sizeof *r->layer);
     if (!r->layer)
         return -ENOMEM;
-    for (size_t row = 0; row < r->layers.table.n_rows;) {
+    for (size_t i = 0; i < n_rows;) {
         struct exp_page_layer *l = &r->layer[r->n_layers++];
 
-        l->index = exp_page_csv_cell(&r->layers, row, "layer_index");
-        l->name = exp_page_csv_cell(&r->layers, row, "layer");
-        l->first = row;
-        while (row < r->layers.table.n_rows && !strcmp(exp_page_csv_cell(&r->layers, row, "layer_index"), l->index))
-            row++;
-        l->n = row - l->first;
+        *l = (struct exp_page_layer){ .index = row[i].layer_index, .name = row[i].layer, .first = i };
+        while (i < n_rows && row[i].layer_index == l->index)
+            i++;
+        l->n = i - l->first;
     }
     for (size_t i = 0; i < r->n_layers; i++)
         find_same(r, i);

@@ -189,14 +189,7 @@ static int write_model(const struct exp_report *r, const struct exp_outdir *dir,
 
 /* ---- traffic.csv ---- */
 
-struct traffic_row {
-    size_t layer_index;
-    const char *layer, *algo, *level, *tensor, *phase;
-    struct sim_level_counts count;
-    const char *why_no_classes, *why_no_prefetches; /* which only some machine files ask for */
-};
-
-#define TRAFFIC struct traffic_row
+#define TRAFFIC struct exp_traffic_row
 
 /* clang-format off */
 static const struct rec_field traffic_fields[] = {

@@ -48,6 +48,14 @@ struct exp_model_row {
     const char *why_no_estimated_speedup;
 };
 
+/* A row of traffic.csv: what of one layer and algorithm reached a level. */
+struct exp_traffic_row {
+    size_t layer_index;
+    const char *layer, *algo, *level, *tensor, *phase;
+    struct sim_level_counts count;
+    const char *why_no_classes, *why_no_prefetches; /* which only some machine files ask for */
+};
+
 /* A row of samples.csv: one timed round. */
 struct exp_sample_row {
     size_t layer_index;
